@@ -1,0 +1,65 @@
+// Turns a kind definition into the CustomResourceDefinition that is installed. Pure; the result is committed under deploy/crds.
+import { domain, type KindDefinition, version } from './kind.ts'
+
+/** JSON with TypeBox's own marks removed: what the API server understands. */
+function plain(schema: unknown): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
+}
+
+export function customResourceDefinition(definition: KindDefinition): Record<string, unknown> {
+  const { options } = definition
+  const spec = plain(definition.specSchema)
+  const immutable = options.immutableSpec
+    ? [
+        {
+          rule: 'self == oldSelf',
+          message: `spec of ${options.kind} cannot change: delete it and create another`,
+          reason: 'FieldValueForbidden',
+        },
+      ]
+    : []
+  const rules = [...immutable, ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? [])]
+  if (rules.length > 0) spec['x-kubernetes-validations'] = rules
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${options.plural}.${definition.group}`, labels: { 'app.kubernetes.io/part-of': 'sekisho' } },
+    spec: {
+      group: definition.group,
+      scope: options.scope,
+      names: {
+        kind: options.kind,
+        listKind: `${options.kind}List`,
+        plural: options.plural,
+        singular: options.kind.toLowerCase(),
+        shortNames: options.shortNames,
+        categories: [domain.split('.')[0]],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: options.columns,
+          ...(options.selectableFields ? { selectableFields: options.selectableFields.map(jsonPath => ({ jsonPath })) } : {}),
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: options.description,
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec,
+                status: plain(definition.statusSchema),
+              },
+              ...(options.rules ? { 'x-kubernetes-validations': options.rules } : {}),
+            },
+          },
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,73 @@
+// What one of our kinds is: names, schemas and columns as data. `defineKind` ties them to static types; `crd.ts` turns them into YAML.
+import { conditionsSchema } from './conditions-schema.ts'
+import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
+import { integer, object, optional, type Rule, type Static, type TSchema } from './schema.ts'
+
+export const domain = 'sekisho.dev'
+export const version = 'v1alpha1'
+
+export type PrinterColumn = {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'date' | 'boolean'
+  readonly jsonPath: string
+  readonly priority?: 0 | 1
+}
+
+export type KindOptions<Spec extends TSchema, Status extends Record<string, TSchema>> = {
+  readonly group: 'tenancy' | 'github' | 'apps'
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames: readonly string[]
+  readonly scope: 'Cluster' | 'Namespaced'
+  readonly description: string
+  readonly spec: Spec
+  /** Fields of status beside `conditions` and `observedGeneration`, which every kind has. All must be `optional`. */
+  readonly status: Status
+  readonly immutableSpec?: boolean
+  readonly rules?: readonly Rule[]
+  readonly columns: readonly PrinterColumn[]
+  readonly selectableFields?: readonly string[]
+}
+
+export type Resource<Spec, Status> = KubeObject & {
+  readonly metadata: ObjectMeta
+  readonly spec: Spec
+  readonly status?: Status & { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] }
+}
+
+export type KindDefinition<T extends KubeObject = KubeObject> = ResourceType<T> & {
+  readonly group: string
+  readonly options: KindOptions<TSchema, Record<string, TSchema>>
+  readonly specSchema: TSchema
+  readonly statusSchema: TSchema
+}
+
+type StatusOf<S extends Record<string, TSchema>> = Static<ReturnType<typeof object<S>>>
+
+export function defineKind<Spec extends TSchema, Status extends Record<string, TSchema>>(
+  options: KindOptions<Spec, Status>,
+): KindDefinition<Resource<Static<Spec>, StatusOf<Status>>> {
+  const statusSchema = object(
+    {
+      observedGeneration: optional(
+        integer({ description: 'The metadata.generation this status speaks of.', min: 0, max: Number.MAX_SAFE_INTEGER }),
+      ),
+      conditions: optional(conditionsSchema),
+      ...options.status,
+    },
+    { description: 'What the platform observed. Written by controllers only.' },
+  )
+  return {
+    apiVersion: `${options.group}.${domain}/${version}`,
+    group: `${options.group}.${domain}`,
+    kind: options.kind,
+    plural: options.plural,
+    namespaced: options.scope === 'Namespaced',
+    options,
+    specSchema: options.spec,
+    statusSchema,
+  }
+}
+
+/** The object type of a kind definition. */
+export type ObjectOf<D> = D extends ResourceType<infer T> ? T : never

@@ -1,0 +1,59 @@
+// The wire shapes every Kubernetes object shares, and the typed name of a resource. Plain JSON: timestamps are strings, nothing is a class.
+
+export type OwnerReference = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+export type ObjectMeta = {
+  readonly name: string
+  readonly namespace?: string
+  readonly generateName?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly generation?: number
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly OwnerReference[]
+}
+
+export type KubeObject = { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta }
+
+/** metav1.Condition, as https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md demands. */
+export type Condition = {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+  readonly lastTransitionTime: string
+  readonly observedGeneration: number
+}
+
+export type ObjectKey = { readonly namespace?: string; readonly name: string }
+
+/** Names a resource on the API server and, for the compiler, the shape of its objects. */
+export type ResourceType<T extends KubeObject = KubeObject> = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly plural: string
+  readonly namespaced: boolean
+  /** Never set; carries the type. */
+  readonly objectType?: T | undefined
+}
+
+export function keyOf(object: KubeObject): ObjectKey {
+  const { name, namespace } = object.metadata
+  return namespace === undefined ? { name } : { namespace, name }
+}
+
+/** `namespace/name`, or `name` for cluster-wide objects: the one text form of a key. */
+export function keyText(key: ObjectKey): string {
+  return key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`
+}

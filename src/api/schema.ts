@@ -1,0 +1,120 @@
+// Builders that can only express structural schemas (Kubernetes CRD rules): one source for static type, validation and CRD.
+// Everything an outsider sizes must be bounded here: the bounds are part of the builders' signatures (CEL cost needs them too).
+// Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+
+export type { Static, TSchema }
+
+/** A CEL rule as the API server takes it; `message` names the field and the cure. */
+export type Rule = {
+  readonly rule: string
+  readonly message: string
+  readonly reason?: 'FieldValueForbidden' | 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueDuplicate'
+  readonly fieldPath?: string
+}
+
+type Common = { readonly description: string; readonly rules?: readonly Rule[] }
+
+function common(options: Common): Record<string, unknown> {
+  return { description: options.description, ...(options.rules ? { 'x-kubernetes-validations': options.rules } : {}) }
+}
+
+/** An object with exactly these properties; all are required unless wrapped in `optional`. */
+export function object<P extends Record<string, TSchema>>(properties: P, options: Common) {
+  return Type.Object(properties, common(options))
+}
+
+export function optional<S extends TSchema>(schema: S) {
+  return Type.Optional(schema)
+}
+
+type TextOptions = Common & {
+  readonly max: number
+  readonly min?: number
+  /** Must compile in RE2 (no look-around, no back-references) and be anchored. */
+  readonly pattern?: string
+  readonly format?: 'date-time'
+  readonly default?: string
+}
+
+export function text(options: TextOptions) {
+  return Type.String({
+    ...common(options),
+    minLength: options.min ?? 1,
+    maxLength: options.max,
+    ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
+    ...(options.format === undefined ? {} : { format: options.format }),
+    ...(options.default === undefined ? {} : { default: options.default }),
+  })
+}
+
+export function integer(options: Common & { readonly min: number; readonly max: number; readonly default?: number }) {
+  return Type.Integer({
+    ...common(options),
+    format: 'int64',
+    minimum: options.min,
+    maximum: options.max,
+    ...(options.default === undefined ? {} : { default: options.default }),
+  })
+}
+
+export function flag(options: Common & { readonly default?: boolean }) {
+  return Type.Boolean({ ...common(options), ...(options.default === undefined ? {} : { default: options.default }) })
+}
+
+/** One of a closed set of words. */
+export function choice<const V extends readonly [string, ...string[]]>(
+  values: V,
+  options: Common & { readonly default?: V[number] },
+): TUnsafe<V[number]> {
+  return Type.Unsafe<V[number]>({
+    type: 'string',
+    enum: [...values],
+    ...common(options),
+    ...(options.default === undefined ? {} : { default: options.default }),
+  })
+}
+
+type ListOptions = Common & {
+  readonly max: number
+  readonly min?: number
+  /** `set`: no duplicates; a list of keys: a map by those fields (server-side apply merges by them). */
+  readonly unique?: 'set' | readonly string[]
+}
+
+export function list<S extends TSchema>(items: S, options: ListOptions) {
+  const listType =
+    options.unique === undefined
+      ? { 'x-kubernetes-list-type': 'atomic' }
+      : options.unique === 'set'
+        ? { 'x-kubernetes-list-type': 'set' }
+        : { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [...options.unique] }
+  return Type.Array(items, {
+    ...common(options),
+    ...listType,
+    maxItems: options.max,
+    ...(options.min === undefined ? {} : { minItems: options.min }),
+  })
+}
+
+/** Free keys, one type of value. Keys are bounded by `max` entries; their shape is checked by a rule where it matters. */
+export function map<S extends TSchema>(
+  values: S,
+  options: Common & { readonly max: number },
+): TUnsafe<Record<string, Static<S>>> {
+  return Type.Unsafe<Record<string, Static<S>>>({
+    type: 'object',
+    additionalProperties: values,
+    maxProperties: options.max,
+    ...common(options),
+  })
+}
+
+/** Exactly one of the named optional members is set (instead of a non-structural oneOf). */
+export function exactlyOneOf(members: readonly string[], message: string): Rule {
+  return {
+    rule: `[${members.map(member => `has(self.${member})`).join(', ')}].filter(x, x).size() == 1`,
+    message,
+    reason: 'FieldValueInvalid',
+  }
+}
