@@ -16,6 +16,9 @@ function generatedFiles(): Map<string, string> {
       banner + stringify(customResourceDefinition(kind), { lineWidth: 0 }),
     )
   }
+  const names = kinds.map(kind => `${kind.plural}.${kind.group}.yaml`)
+  const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names }
+  files.set('deploy/crds/kustomization.yaml', banner + stringify(kustomization))
   return files
 }
 
