@@ -1,0 +1,146 @@
+// The table of programs that the local cluster runs and how each is had: its Go module folder, packages, flags and download.
+// Data only: nothing here builds or fetches. A new program is one entry.
+export type Download = {
+  /** One file per program, or one archive that holds them. `{arch}` and `{program}` are filled in. */
+  readonly url: string
+  /** Where the publisher's SHA-256 is had; the line that ends with the file's name counts when it lists several. */
+  readonly checksumUrl: string
+  /** Path inside a .tar.gz; absent: the file is the program itself. */
+  readonly memberOf?: string
+}
+
+export type CatalogEntry = {
+  readonly name: string
+  readonly version: string
+  /** Folder below dev/cluster/modules. */
+  readonly module: string
+  /** What `go build` makes: file name → package. */
+  readonly builds: Readonly<Record<string, string>>
+  /** One combined binary that becomes several programs by its name: link → file. */
+  readonly links: Readonly<Record<string, string>>
+  readonly ldflags: readonly string[]
+  readonly tags: readonly string[]
+  readonly download?: Download
+  /** What to tell a person before a cold build. */
+  readonly coldBuild: string
+}
+
+const kubernetesVersion = '1.35.4'
+
+function versionFlags(version: string): readonly string[] {
+  const [major, minor] = version.split('.')
+  return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap(target => [
+    `-X ${target}.gitVersion=v${version}`,
+    `-X ${target}.gitMajor=${major}`,
+    `-X ${target}.gitMinor=${minor}`,
+  ])
+}
+
+export const kubernetesPrograms = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+  'kubectl',
+] as const
+
+export const lifecycleVersion = '0.20.12'
+export const kpackVersion = '0.17.2'
+export const kpackPrograms = ['build-init', 'completion', 'controller', 'rebase', 'webhook'] as const
+
+export const catalog = {
+  etcd: {
+    name: 'etcd',
+    version: '3.6.13',
+    module: 'etcd',
+    builds: { etcd: 'go.etcd.io/etcd/server/v3' },
+    links: {},
+    ldflags: ['-s', '-w'],
+    tags: [],
+    download: {
+      url: 'https://github.com/etcd-io/etcd/releases/download/v3.6.13/etcd-v3.6.13-linux-{arch}.tar.gz',
+      checksumUrl: 'https://github.com/etcd-io/etcd/releases/download/v3.6.13/SHA256SUMS',
+      memberOf: 'etcd-v3.6.13-linux-{arch}/{program}',
+    },
+    coldBuild: '1 minute on 2 cores',
+  },
+  kubernetes: {
+    name: 'kubernetes',
+    version: kubernetesVersion,
+    module: 'kubernetes',
+    builds: { kubernetes: '.' },
+    links: Object.fromEntries(kubernetesPrograms.map(program => [program, 'kubernetes'])),
+    ldflags: ['-s', '-w', ...versionFlags(kubernetesVersion)],
+    tags: [],
+    download: {
+      url: `https://dl.k8s.io/v${kubernetesVersion}/bin/linux/{arch}/{program}`,
+      checksumUrl: `https://dl.k8s.io/v${kubernetesVersion}/bin/linux/{arch}/{program}.sha256`,
+    },
+    coldBuild: '6 minutes on 2 cores',
+  },
+  pause: {
+    name: 'pause',
+    version: '1',
+    module: 'pause',
+    builds: { pause: '.' },
+    links: {},
+    ldflags: ['-s', '-w'],
+    tags: [],
+    coldBuild: 'seconds',
+  },
+  coredns: {
+    name: 'coredns',
+    version: '1.14.6',
+    module: 'coredns',
+    builds: { coredns: '.' },
+    links: {},
+    ldflags: ['-s', '-w'],
+    tags: [],
+    coldBuild: '1 minute on 2 cores',
+  },
+  traefik: {
+    name: 'traefik',
+    version: '3.6.12',
+    module: 'traefik',
+    builds: { traefik: 'github.com/traefik/traefik/v3/cmd/traefik' },
+    links: {},
+    ldflags: ['-s', '-w'],
+    tags: [],
+    download: {
+      url: 'https://github.com/traefik/traefik/releases/download/v3.6.12/traefik_v3.6.12_linux_{arch}.tar.gz',
+      checksumUrl: 'https://github.com/traefik/traefik/releases/download/v3.6.12/traefik_v3.6.12_checksums.txt',
+      memberOf: '{program}',
+    },
+    coldBuild: '6 minutes on 2 cores',
+  },
+  lifecycle: {
+    name: 'lifecycle',
+    version: lifecycleVersion,
+    module: 'kpack',
+    builds: {
+      lifecycle: 'github.com/buildpacks/lifecycle/cmd/lifecycle',
+      launcher: 'github.com/buildpacks/lifecycle/cmd/launcher',
+    },
+    links: {},
+    ldflags: ['-s', '-w', `-X github.com/buildpacks/lifecycle/cmd.Version=${lifecycleVersion}`],
+    tags: [],
+    coldBuild: '1 minute on 2 cores',
+  },
+  kpack: {
+    name: 'kpack',
+    version: kpackVersion,
+    module: 'kpack',
+    builds: Object.fromEntries(kpackPrograms.map(program => [program, `github.com/pivotal/kpack/cmd/${program}`])),
+    links: {},
+    ldflags: ['-s', '-w', `-X github.com/pivotal/kpack/cmd.Version=${kpackVersion}`],
+    tags: [],
+    coldBuild: '3 minutes on 2 cores, after lifecycle',
+  },
+} as const satisfies Record<string, CatalogEntry>
+
+/** The names a program of this entry can be called by. */
+export function programsOf(entry: CatalogEntry): readonly string[] {
+  const links = Object.keys(entry.links)
+  return links.length > 0 ? links : Object.keys(entry.builds)
+}

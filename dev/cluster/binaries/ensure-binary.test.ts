@@ -1,0 +1,80 @@
+// The order in which programs are found, on a throw-away module and cache: cache, given assets, build.
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { silentProgress } from '../progress.ts'
+import { runCommand } from '../run-command.ts'
+import { readClusterSettings } from '../settings.ts'
+import type { CatalogEntry } from './catalog.ts'
+import { cacheFolderOf, ensureBinary } from './ensure-binary.ts'
+import { cacheKey } from './fingerprint.ts'
+
+let folder: string
+const entry: CatalogEntry = {
+  name: 'tiny',
+  version: '1.0',
+  module: 'tiny',
+  builds: { tiny: '.' },
+  links: { first: 'tiny', second: 'tiny' },
+  ldflags: ['-s', '-w', '-X main.version=stamped'],
+  tags: [],
+  coldBuild: 'seconds',
+}
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'binary-')))
+  const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')
+  await mkdir(module, { recursive: true })
+  await writeFile(join(module, 'go.mod'), 'module example.test/tiny\n\ngo 1.25\n')
+  await writeFile(
+    join(module, 'main.go'),
+    'package main\n\nimport "os"\n\nvar version string\n\nfunc main() { os.Stdout.WriteString(os.Args[0] + " " + version) }\n',
+  )
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+function deps(assets?: string) {
+  const settings = readClusterSettings({ SEKISHO_CACHE: join(folder, 'cache'), SEKISHO_DOWNLOADS: 'off' }, { root: false })
+  return { settings: { ...settings, repository: folder, kubebuilderAssets: assets }, progress: silentProgress }
+}
+
+test('builds once, links the names of a combined binary, then takes it from the cache', async () => {
+  const built = await ensureBinary(entry, deps())
+  expect(built.source).toBe('build')
+  expect(await runCommand(built.path('second'), [])).toMatch(/second stamped$/)
+  expect((await ensureBinary(entry, deps())).source).toBe('cache')
+  expect(() => built.path('third')).toThrow('tiny has no program third')
+}, 60_000)
+
+test('prefers given assets to a build, but only when every program is there', async () => {
+  const assets = join(folder, 'assets')
+  await mkdir(assets)
+  for (const name of ['first', 'second']) await writeFile(join(assets, name), '', { mode: 0o755 })
+  expect(await ensureBinary(entry, deps(assets))).toMatchObject({ source: 'assets', folder: assets })
+  await rm(join(assets, 'second'))
+  expect((await ensureBinary(entry, deps(assets))).source).toBe('build')
+}, 60_000)
+
+test('the key follows sources and flags, and nothing else', async () => {
+  const { settings } = deps()
+  const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')
+  const key = await cacheKey(entry, module, 'amd64')
+  expect(await cacheFolderOf(entry, settings)).toContain(`/tiny/1.0-`)
+  await writeFile(join(module, 'README.md'), 'words')
+  expect(await cacheKey(entry, module, 'amd64')).toBe(key)
+  expect(await cacheKey({ ...entry, ldflags: [] }, module, 'amd64')).not.toBe(key)
+  expect(await cacheKey(entry, module, 'arm64')).not.toBe(key)
+  await writeFile(join(module, 'main.go'), `${await readFile(join(module, 'main.go'), 'utf8')}\n`)
+  expect(await cacheKey(entry, module, 'amd64')).not.toBe(key)
+})
+
+test('a build that fails says what the compiler said and leaves no cache entry', async () => {
+  await writeFile(
+    join(folder, 'dev', 'cluster', 'modules', 'tiny', 'main.go'),
+    'package main\n\nfunc main() { undefinedName() }\n',
+  )
+  await expect(ensureBinary(entry, deps())).rejects.toThrow('undefinedName')
+  await expect(ensureBinary(entry, deps())).rejects.toThrow('undefinedName')
+}, 60_000)

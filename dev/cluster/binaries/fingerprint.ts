@@ -1,0 +1,19 @@
+// Decides under which key a built program is cached: two builds share a key exactly when they would give the same binary.
+// Pure over the module's files; it reads them and nothing else.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CatalogEntry } from './catalog.ts'
+
+/** `<version>-<16 hex digits>` over the module's Go files, flags, tags, packages and architecture. */
+export async function cacheKey(entry: CatalogEntry, moduleFolder: string, architecture: string): Promise<string> {
+  const hash = createHash('sha256')
+  const files = (await readdir(moduleFolder)).filter(name => /^go\.(mod|sum)$|\.go$/.test(name)).sort()
+  for (const file of files)
+    hash
+      .update(`${file}\0`)
+      .update(await readFile(join(moduleFolder, file)))
+      .update('\0')
+  hash.update(JSON.stringify([entry.builds, entry.links, entry.ldflags, entry.tags, architecture]))
+  return `${entry.version}-${hash.digest('hex').slice(0, 16)}`
+}

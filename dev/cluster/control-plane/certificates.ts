@@ -1,0 +1,70 @@
+// Every certificate of a control plane: who may be whom. Components have their own users, the administrator is no member of
+// system:masters (that group passes by every authorizer); a break-glass pair is kept apart.
+import { ensureSigningKey, openAuthority } from '../pki/authority.ts'
+import type { KeyPairFiles } from '../pki/openssl.ts'
+
+export type ControlPlaneCertificates = {
+  readonly authorityPem: string
+  readonly authorityFile: string
+  readonly etcdAuthorityFile: string
+  readonly apiServer: KeyPairFiles
+  readonly apiServerToKubelet: KeyPairFiles
+  readonly etcdServer: KeyPairFiles
+  readonly etcdClient: KeyPairFiles
+  readonly controllerManager: KeyPairFiles
+  readonly admin: KeyPairFiles
+  readonly breakGlass: KeyPairFiles
+  readonly serviceAccount: { readonly privateKey: string; readonly publicKey: string }
+}
+
+export const adminUser = 'sekisho-dev-admin'
+/** Who the API server is to a kubelet. */
+export const apiServerToKubeletUser = 'kube-apiserver-kubelet'
+
+/** Makes or renews all of them below `folder`. `addresses` are those the API server is reached by. */
+export async function ensureCertificates(
+  folder: string,
+  addresses: readonly string[],
+  clusterDomain: string,
+): Promise<ControlPlaneCertificates> {
+  // etcd trusts whoever its authority signed, so it must not be the authority that signs API users.
+  const [authority, etcdAuthority] = await Promise.all([
+    openAuthority(folder, 'ca', 'sekisho-dev-ca'),
+    openAuthority(folder, 'etcd-ca', 'sekisho-dev-etcd-ca'),
+  ])
+  const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', `kubernetes.default.svc.${clusterDomain}`]
+  const local = { names: ['localhost'], addresses: ['127.0.0.1'] }
+  const [apiServer, apiServerToKubelet, controllerManager, admin, breakGlass, etcdServer, etcdClient, serviceAccount] =
+    await Promise.all([
+      authority.leaf('kube-apiserver', {
+        commonName: 'kube-apiserver',
+        usage: 'server',
+        names: ['localhost', ...service],
+        addresses,
+      }),
+      authority.leaf('kube-apiserver-kubelet', { commonName: apiServerToKubeletUser, usage: 'client' }),
+      authority.leaf('kube-controller-manager', { commonName: 'system:kube-controller-manager', usage: 'client' }),
+      authority.leaf('admin', { commonName: adminUser, usage: 'client' }),
+      authority.leaf('break-glass', {
+        commonName: 'sekisho-dev-break-glass',
+        organizations: ['system:masters'],
+        usage: 'client',
+      }),
+      etcdAuthority.leaf('etcd', { commonName: 'etcd', usage: 'both', ...local }),
+      etcdAuthority.leaf('etcd-client', { commonName: 'kube-apiserver', usage: 'client' }),
+      ensureSigningKey(folder),
+    ])
+  return {
+    authorityPem: authority.pem,
+    authorityFile: authority.files.certificate,
+    etcdAuthorityFile: etcdAuthority.files.certificate,
+    apiServer,
+    apiServerToKubelet,
+    etcdServer,
+    etcdClient,
+    controllerManager,
+    admin,
+    breakGlass,
+    serviceAccount,
+  }
+}

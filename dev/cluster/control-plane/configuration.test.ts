@@ -1,0 +1,101 @@
+// The files that the API server's walls stand on, and what is read back from kubeconfigs.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { auditPolicy } from './audit-policy.ts'
+import { authenticationConfiguration } from './authentication-config.ts'
+import { authorizationConfiguration } from './authorization-config.ts'
+import { readKubeconfig } from './kubeconfig.ts'
+
+describe('authorization', () => {
+  const webhook = {
+    name: 'sekisho',
+    kubeConfigFile: '/w',
+    matchConditions: ['has(request.resourceAttributes)'],
+    timeoutSeconds: 3,
+  }
+  const types = (text: string): unknown => parse(text).authorizers.map((item: { type: string }) => item.type)
+
+  test('is Node, then RBAC', () => {
+    expect(types(authorizationConfiguration())).toEqual(['Node', 'RBAC'])
+  })
+
+  test('asks a webhook before RBAC, lets it fail closed and caches nothing', () => {
+    const text = authorizationConfiguration(webhook)
+    expect(types(text)).toEqual(['Node', 'Webhook', 'RBAC'])
+    expect(parse(text).authorizers[1].webhook).toMatchObject({
+      failurePolicy: 'Deny',
+      cacheAuthorizedRequests: false,
+      cacheUnauthorizedRequests: false,
+      timeout: '3s',
+      matchConditions: [{ expression: 'has(request.resourceAttributes)' }],
+    })
+  })
+})
+
+describe('authentication', () => {
+  const file = parse(
+    authenticationConfiguration({ url: 'https://issuer:8443', certificateAuthority: 'PEM', audience: 'kubernetes' }),
+  )
+
+  test('trusts one issuer for one audience', () => {
+    expect(file.jwt).toHaveLength(1)
+    expect(file.jwt[0].issuer).toEqual({ url: 'https://issuer:8443', audiences: ['kubernetes'], certificateAuthority: 'PEM' })
+  })
+
+  test('refuses subjects and groups that Kubernetes reserves, and subjects that are not people of a GitHub host', () => {
+    const rules: readonly { expression: string }[] = file.jwt[0].userValidationRules
+    expect(rules.map(rule => rule.expression)).toEqual([
+      "!user.username.startsWith('system:')",
+      "user.groups.all(g, !g.startsWith('system:'))",
+      "user.username.startsWith('github|')",
+    ])
+  })
+
+  test('lets the anonymous see health and nothing else', () => {
+    expect(file.anonymous.conditions.map((item: { path: string }) => item.path)).toEqual(['/livez', '/readyz', '/healthz'])
+  })
+})
+
+test('the audit log never holds a body', () => {
+  const levels = parse(auditPolicy()).rules.map((rule: { level: string }) => rule.level)
+  expect(new Set(levels)).toEqual(new Set(['None', 'Metadata']))
+  expect(levels.at(-1)).toBe('Metadata')
+})
+
+describe('readKubeconfig', () => {
+  async function readText(user: unknown) {
+    const folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'))
+    try {
+      const path = join(folder, 'config')
+      await writeFile(join(folder, 'ca.pem'), 'CA')
+      const clusters = [
+        { name: 'other', cluster: { server: 'https://other' } },
+        { name: 'c', cluster: { server: 'https://here', 'certificate-authority': 'ca.pem' } },
+      ]
+      const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }]
+      await writeFile(path, stringify({ clusters, contexts, users: [{ name: 'u', user }], 'current-context': 'x' }))
+      return await readKubeconfig(path)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  }
+
+  test('takes certificates inside the file and files beside it', async () => {
+    const user = {
+      'client-certificate-data': Buffer.from('CERT').toString('base64'),
+      'client-key-data': Buffer.from('KEY').toString('base64'),
+    }
+    expect(await readText(user)).toEqual({ server: 'https://here', certificateAuthority: 'CA', certificate: 'CERT', key: 'KEY' })
+  })
+
+  test('takes a token', async () => {
+    expect(await readText({ token: 't' })).toEqual({ server: 'https://here', certificateAuthority: 'CA', token: 't' })
+  })
+
+  test('refuses a plugin by saying what is needed', async () => {
+    await expect(readText({ exec: { command: 'x' } })).rejects.toThrow('needs a client certificate or a token')
+  })
+})

@@ -1,0 +1,89 @@
+// Writes and reads the small kubeconfig files of the local cluster: one cluster, one user, client certificate inside.
+// Reading also takes a given kubeconfig with a certificate or a token; plugins (exec, auth-provider) are refused by name.
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { AppError } from '../../../src/lib/errors.ts'
+import type { KeyPairFiles } from '../pki/openssl.ts'
+
+export type ClientAccess = {
+  readonly server: string
+  readonly certificateAuthority: string | undefined
+  readonly certificate?: string
+  readonly key?: string
+  readonly token?: string
+}
+
+/** Replaces a file as a whole, readable by its owner only. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+export async function writeKubeconfig(
+  path: string,
+  server: string,
+  authorityPem: string,
+  user: string,
+  pair: KeyPairFiles,
+): Promise<void> {
+  const base64 = async (file: string): Promise<string> => (await readFile(file)).toString('base64')
+  const text = stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'sekisho', cluster: { server, 'certificate-authority-data': Buffer.from(authorityPem).toString('base64') } },
+    ],
+    users: [
+      {
+        name: user,
+        user: { 'client-certificate-data': await base64(pair.certificate), 'client-key-data': await base64(pair.key) },
+      },
+    ],
+    contexts: [{ name: 'sekisho', context: { cluster: 'sekisho', user } }],
+    'current-context': 'sekisho',
+  })
+  await writePrivateFile(path, text)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function named(list: unknown, name: unknown, member: string): Fields {
+  const items = Array.isArray(list) ? list.map(fields) : []
+  return fields(items.find(item => item['name'] === name)?.[member])
+}
+
+/** What a client needs from a kubeconfig's current context. */
+export async function readKubeconfig(path: string): Promise<ClientAccess> {
+  const file = fields(parse(await readFile(path, 'utf8')))
+  const context = named(file['contexts'], file['current-context'], 'context')
+  const cluster = named(file['clusters'], context['cluster'], 'cluster')
+  const user = named(file['users'], context['user'], 'user')
+  const read = async (source: Fields, name: string): Promise<string | undefined> => {
+    const data = source[`${name}-data`]
+    if (typeof data === 'string') return Buffer.from(data, 'base64').toString()
+    const reference = source[name]
+    return typeof reference === 'string' ? readFile(resolve(dirname(path), reference), 'utf8') : undefined
+  }
+  const [certificateAuthority, certificate, key] = await Promise.all([
+    read(cluster, 'certificate-authority'),
+    read(user, 'client-certificate'),
+    read(user, 'client-key'),
+  ])
+  const { server } = cluster
+  const { token } = user
+  if (typeof server !== 'string')
+    throw new AppError('invalid_configuration', `KUBECONFIG ${path}: the current context names no server`)
+  if (typeof token === 'string') return { server, certificateAuthority, token }
+  if (certificate === undefined || key === undefined) {
+    throw new AppError(
+      'invalid_configuration',
+      `KUBECONFIG ${path}: the user needs a client certificate or a token here (plugins are not run)`,
+    )
+  }
+  return { server, certificateAuthority, certificate, key }
+}

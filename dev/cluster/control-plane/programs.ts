@@ -1,0 +1,129 @@
+// The three programs of a control plane with their arguments. Pure: a function of paths, ports and addresses.
+import { join } from 'node:path'
+import type { Program } from '../processes/supervise.ts'
+import type { ControlPlanePorts } from '../settings.ts'
+import type { ControlPlaneCertificates } from './certificates.ts'
+
+export type ControlPlaneLayout = {
+  readonly folder: string
+  readonly ports: ControlPlanePorts
+  /** Where the API server listens. */
+  readonly bindAddress: string
+  /** What clients of the Service `kubernetes` are sent to; loopback cannot be reached from pods and publishes nothing. */
+  readonly advertiseAddress: string
+  readonly serviceCidr: string
+  readonly podCidr: string
+  readonly clusterDomain: string
+}
+
+export type ControlPlanePrograms = { readonly etcd: string; readonly apiServer: string; readonly controllerManager: string }
+
+export function configurationFiles(folder: string) {
+  return {
+    authentication: join(folder, 'config', 'authentication.yaml'),
+    authorization: join(folder, 'config', 'authorization.yaml'),
+    audit: join(folder, 'config', 'audit-policy.yaml'),
+    controllerManagerKubeconfig: join(folder, 'config', 'controller-manager.kubeconfig'),
+  }
+}
+
+/** Development only: losing power may lose data, for which nothing is synced to disk. */
+export function etcdProgram(path: string, layout: ControlPlaneLayout, certificates: ControlPlaneCertificates): Program {
+  const client = `https://127.0.0.1:${layout.ports.etcdClient}`
+  const peer = `http://127.0.0.1:${layout.ports.etcdPeer}`
+  return {
+    name: 'etcd',
+    path,
+    args: [
+      '--name=sekisho',
+      `--data-dir=${join(layout.folder, 'etcd')}`,
+      '--unsafe-no-fsync',
+      `--listen-client-urls=${client}`,
+      `--advertise-client-urls=${client}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=sekisho=${peer}`,
+      `--cert-file=${certificates.etcdServer.certificate}`,
+      `--key-file=${certificates.etcdServer.key}`,
+      `--trusted-ca-file=${certificates.etcdAuthorityFile}`,
+      '--client-cert-auth',
+      '--auto-compaction-mode=periodic',
+      '--auto-compaction-retention=1h',
+      '--log-level=warn',
+    ],
+    configurationFiles: [certificates.etcdServer.certificate, certificates.etcdAuthorityFile],
+  }
+}
+
+export function apiServerProgram(path: string, layout: ControlPlaneLayout, certificates: ControlPlaneCertificates): Program {
+  const files = configurationFiles(layout.folder)
+  const reconciler = layout.advertiseAddress.startsWith('127.') ? 'none' : 'lease'
+  return {
+    name: 'kube-apiserver',
+    path,
+    args: [
+      `--etcd-servers=https://127.0.0.1:${layout.ports.etcdClient}`,
+      `--etcd-cafile=${certificates.etcdAuthorityFile}`,
+      `--etcd-certfile=${certificates.etcdClient.certificate}`,
+      `--etcd-keyfile=${certificates.etcdClient.key}`,
+      `--bind-address=${layout.bindAddress}`,
+      `--advertise-address=${layout.advertiseAddress}`,
+      `--endpoint-reconciler-type=${reconciler}`,
+      `--secure-port=${layout.ports.apiServer}`,
+      `--tls-cert-file=${certificates.apiServer.certificate}`,
+      `--tls-private-key-file=${certificates.apiServer.key}`,
+      `--client-ca-file=${certificates.authorityFile}`,
+      `--authentication-config=${files.authentication}`,
+      `--authorization-config=${files.authorization}`,
+      '--enable-admission-plugins=NodeRestriction',
+      '--allow-privileged',
+      `--service-cluster-ip-range=${layout.serviceCidr}`,
+      `--service-account-issuer=https://kubernetes.default.svc.${layout.clusterDomain}`,
+      `--service-account-key-file=${certificates.serviceAccount.publicKey}`,
+      `--service-account-signing-key-file=${certificates.serviceAccount.privateKey}`,
+      `--kubelet-client-certificate=${certificates.apiServerToKubelet.certificate}`,
+      `--kubelet-client-key=${certificates.apiServerToKubelet.key}`,
+      `--kubelet-certificate-authority=${certificates.authorityFile}`,
+      '--kubelet-preferred-address-types=InternalIP',
+      `--audit-policy-file=${files.audit}`,
+      `--audit-log-path=${join(layout.folder, 'logs', 'audit.log')}`,
+      '--audit-log-maxsize=50',
+      '--audit-log-maxbackup=2',
+      '--profiling=false',
+    ],
+    // The authentication and authorization files are watched by the server itself.
+    configurationFiles: [
+      certificates.apiServer.certificate,
+      certificates.authorityFile,
+      certificates.serviceAccount.privateKey,
+      files.audit,
+    ],
+  }
+}
+
+export function controllerManagerProgram(
+  path: string,
+  layout: ControlPlaneLayout,
+  certificates: ControlPlaneCertificates,
+): Program {
+  const kubeconfig = configurationFiles(layout.folder).controllerManagerKubeconfig
+  return {
+    name: 'kube-controller-manager',
+    path,
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${layout.ports.controllerManager}`,
+      `--service-account-private-key-file=${certificates.serviceAccount.privateKey}`,
+      `--root-ca-file=${certificates.authorityFile}`,
+      '--use-service-account-credentials',
+      '--leader-elect=false',
+      '--allocate-node-cidrs',
+      `--cluster-cidr=${layout.podCidr}`,
+      '--node-cidr-mask-size=24',
+      `--service-cluster-ip-range=${layout.serviceCidr}`,
+      '--profiling=false',
+    ],
+    configurationFiles: [kubeconfig, certificates.serviceAccount.privateKey],
+  }
+}

@@ -1,0 +1,80 @@
+// Looks at the machine for the doctor: versions, packages, ports, disk. It changes nothing.
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { catalog } from '../binaries/catalog.ts'
+import { findBinary } from '../binaries/ensure-binary.ts'
+import { aliveNames } from '../host/clean.ts'
+import { readHostRecord } from '../host/record.ts'
+import { missingPackages } from '../node/packages.ts'
+import { tryCommand } from '../run-command.ts'
+import type { ClusterSettings } from '../settings.ts'
+import { devClusterFolder } from '../settings.ts'
+import type { Facts } from './requirements.ts'
+
+async function versionOf(program: string, argument: string): Promise<string | undefined> {
+  const result = await tryCommand(program, [argument]).catch(() => undefined) // not installed
+  return result?.code === 0 ? result.output.trim() : undefined
+}
+
+/** Whether a port can be had on loopback; held ports are only worth a word when no cluster of ours runs. */
+function isFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)))
+  })
+}
+
+async function takenPorts(settings: ClusterSettings): Promise<Facts['takenPorts']> {
+  if ((await aliveNames(settings.hostRecordFolder)).length > 0) return []
+  const wanted = [
+    { port: settings.ports.apiServer, purpose: 'API server' },
+    { port: settings.ports.etcdClient, purpose: 'etcd' },
+    { port: settings.ports.etcdPeer, purpose: 'etcd peers' },
+    { port: settings.ports.controllerManager, purpose: 'kube-controller-manager' },
+    { port: settings.schedulerPort, purpose: 'kube-scheduler' },
+    { port: settings.registryPort, purpose: 'registry' },
+    { port: settings.ingressPort, purpose: 'ingress' },
+    { port: settings.dnsPort, purpose: 'DNS' },
+    { port: 10_250, purpose: 'kubelet' },
+  ]
+  const free = await Promise.all(wanted.map(item => isFree(item.port)))
+  return wanted.filter((_item, index) => !free[index])
+}
+
+async function freeGibibytes(folder: string): Promise<number> {
+  const stat = await statfs(folder).catch(() => undefined)
+  if (stat !== undefined) return Math.floor((stat.bavail * stat.bsize) / 2 ** 30)
+  return dirname(folder) === folder ? 0 : freeGibibytes(dirname(folder))
+}
+
+export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
+  const entries = settings.root ? Object.values(catalog) : [catalog.etcd, catalog.kubernetes]
+  const [go, git, make, openssl, tar, missing, apt, taken, free, record, alive, found] = await Promise.all([
+    versionOf('go', 'version'),
+    versionOf('git', '--version'),
+    versionOf('make', '--version'),
+    versionOf('openssl', 'version'),
+    versionOf('tar', '--version'),
+    missingPackages(),
+    versionOf('apt-get', '--version'),
+    takenPorts(settings),
+    freeGibibytes(settings.cacheFolder),
+    readHostRecord(settings.hostRecordFolder),
+    aliveNames(settings.hostRecordFolder),
+    Promise.all(entries.map(entry => findBinary(entry, settings))),
+  ])
+  const foreign = record !== undefined && record.clusterFolder !== devClusterFolder(settings) && alive.length > 0
+  return {
+    linux: process.platform === 'linux',
+    root: settings.root,
+    versions: { go, git, make, openssl, tar, node: process.version },
+    toBuild: entries.filter((_entry, index) => found[index] === undefined).map(entry => entry.name),
+    missingPackages: missing,
+    apt: apt !== undefined,
+    takenPorts: taken,
+    freeGibibytes: free,
+    otherOwner: foreign ? record.repository : undefined,
+  }
+}

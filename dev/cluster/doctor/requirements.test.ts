@@ -1,0 +1,58 @@
+// Every row of the doctor: what is fine, what only warns, what stops, and that each trouble names its cure.
+import { describe, expect, test } from 'vitest'
+import type { Facts } from './requirements.ts'
+import { findings, findingsTable } from './requirements.ts'
+
+const good: Facts = {
+  linux: true,
+  root: true,
+  versions: {
+    go: 'go version go1.25.3 linux/amd64',
+    git: 'git version 2',
+    make: 'GNU Make 4',
+    node: 'v24.1.0',
+    openssl: 'OpenSSL 3',
+    tar: 'tar 1',
+  },
+  toBuild: [],
+  missingPackages: [],
+  apt: true,
+  takenPorts: [],
+  freeGibibytes: 50,
+  otherOwner: undefined,
+}
+
+function state(change: Partial<Facts>, name: string): string | undefined {
+  const rows = findings({ ...good, ...change })
+  for (const row of rows) if (row.state !== 'ok') expect(row.cure, row.name).toBeTruthy()
+  return rows.find(row => row.name.startsWith(name))?.state
+}
+
+describe('findings', () => {
+  test('are all fine on a good machine', () => {
+    expect(findings(good).every(row => row.state === 'ok')).toBe(true)
+  })
+
+  const old = { ...good.versions, go: 'go version go1.19.8 linux/amd64' }
+  const containerd = { name: 'containerd', program: '/x', why: 'runs containers' }
+  test.each<[string, Partial<Facts>, string, string]>([
+    ['an old Go with something to build', { versions: old, toBuild: ['etcd'] }, 'Go', 'missing'],
+    ['an old Go with everything cached', { versions: old }, 'Go', 'warning'],
+    ['Go 2', { versions: { ...good.versions, go: 'go version go2.0 linux/amd64' } }, 'Go', 'ok'],
+    ['Node 20', { versions: { ...good.versions, node: 'v20.11.0' } }, 'Node.js', 'missing'],
+    ['no git', { versions: { ...good.versions, git: undefined } }, 'git', 'missing'],
+    ['no root', { root: false }, 'root', 'warning'],
+    ['a missing package that root can install', { missingPackages: [containerd] }, 'Debian', 'warning'],
+    ['a missing package without apt', { missingPackages: [containerd], apt: false }, 'Debian', 'missing'],
+    ['a taken port', { takenPorts: [{ port: 6443, purpose: 'API server' }] }, 'ports', 'missing'],
+    ['little disk', { freeGibibytes: 3 }, 'disk', 'warning'],
+    ['another checkout', { otherOwner: '/a' }, 'other', 'missing'],
+    ['no Linux', { linux: false }, 'Linux', 'missing'],
+  ])('%s', (_what, change, name, expected) => {
+    expect(state(change, name)).toBe(expected)
+  })
+})
+
+test('the table shows the cure below what is wrong', () => {
+  expect(findingsTable(findings({ ...good, otherOwner: '/a' }))).toMatch(/XX {2}other checkout .*\n.*→ make -C \/a down/)
+})

@@ -1,0 +1,134 @@
+// What a machine needs, as a list of findings: pure over gathered facts, so that every row can be tested.
+// A finding that is not met always names the command that cures it.
+import type { DebianPackage } from '../node/packages.ts'
+import { installCommand } from '../node/packages.ts'
+
+export type Facts = {
+  readonly linux: boolean
+  readonly root: boolean
+  /** Output of `go version`, `git --version` … ; undefined when the program is not there. */
+  readonly versions: Readonly<Record<'go' | 'git' | 'make' | 'node' | 'openssl' | 'tar', string | undefined>>
+  /** Catalog entries that are not cached yet and so need Go. */
+  readonly toBuild: readonly string[]
+  readonly missingPackages: readonly DebianPackage[]
+  readonly apt: boolean
+  /** Ports that somebody else holds: `port → what for`. */
+  readonly takenPorts: readonly { readonly port: number; readonly purpose: string }[]
+  readonly freeGibibytes: number
+  readonly otherOwner: string | undefined
+}
+
+export type Finding = {
+  readonly name: string
+  readonly found: string
+  readonly state: 'ok' | 'warning' | 'missing'
+  readonly cure?: string
+}
+
+const neededGo = [1, 25] as const
+const neededNodeMajor = 24
+/** A cold start: Go caches about 8 GiB, programs 1, images and layers the rest. */
+const neededGibibytes = 15
+
+function numbersIn(version: string | undefined): readonly [number, number] | undefined {
+  const match = /(\d+)\.(\d+)/.exec(version ?? '')
+  return match === null ? undefined : [Number(match[1]), Number(match[2])]
+}
+
+function goFinding(facts: Facts): Finding {
+  const version = numbersIn(facts.versions.go)
+  const enough = version !== undefined && (version[0] > neededGo[0] || (version[0] === neededGo[0] && version[1] >= neededGo[1]))
+  if (enough) return { name: 'Go ≥ 1.25', found: facts.versions.go ?? '', state: 'ok' }
+  const cure = 'install from https://go.dev/doc/install and put it on PATH'
+  const need =
+    facts.toBuild.length === 0 ? 'not needed now, all programs are cached' : `needed to build ${facts.toBuild.join(', ')}`
+  return {
+    name: 'Go ≥ 1.25',
+    found: `${facts.versions.go ?? 'not found'} (${need})`,
+    state: facts.toBuild.length === 0 ? 'warning' : 'missing',
+    cure,
+  }
+}
+
+function programFinding(facts: Facts, program: 'git' | 'make' | 'openssl' | 'tar'): Finding {
+  const version = facts.versions[program]
+  if (version !== undefined) return { name: program, found: version.split('\n')[0] ?? '', state: 'ok' }
+  return { name: program, found: 'not found', state: 'missing', cure: `apt-get install -y ${program}` }
+}
+
+function nodeFinding(facts: Facts): Finding {
+  const name = `Node.js ${neededNodeMajor}`
+  const found = facts.versions.node ?? 'not found'
+  const enough = (numbersIn(facts.versions.node)?.[0] ?? 0) >= neededNodeMajor
+  return enough
+    ? { name, found, state: 'ok' }
+    : { name, found, state: 'missing', cure: 'export PATH="$(dev/bootstrap/node.sh):$PATH"' }
+}
+
+function packagesFinding(facts: Facts): Finding {
+  const name = 'Debian packages'
+  if (facts.missingPackages.length === 0) return { name, found: 'all there', state: 'ok' }
+  const found = `missing: ${facts.missingPackages.map(item => `${item.name} (${item.why})`).join(', ')}`
+  const installs = facts.root && facts.apt
+  return {
+    name,
+    found: installs ? `${found}; "up" installs them` : found,
+    state: installs || !facts.root ? 'warning' : 'missing',
+    cure: installCommand(facts.missingPackages),
+  }
+}
+
+export function findings(facts: Facts): readonly Finding[] {
+  const ports = facts.takenPorts.map(item => `${item.port} (${item.purpose})`).join(', ')
+  return [
+    facts.linux
+      ? { name: 'Linux', found: 'yes', state: 'ok' }
+      : { name: 'Linux', found: 'no', state: 'missing', cure: 'use a Linux machine, or set KUBECONFIG to a cluster you have' },
+    goFinding(facts),
+    nodeFinding(facts),
+    ...(['git', 'make', 'openssl', 'tar'] as const).map(program => programFinding(facts, program)),
+    facts.root
+      ? { name: 'root', found: 'yes', state: 'ok' }
+      : {
+          name: 'root',
+          found: 'no: control plane only, pods cannot run',
+          state: 'warning',
+          cure: 'run as root, or set KUBECONFIG',
+        },
+    packagesFinding(facts),
+    ports === ''
+      ? { name: 'ports', found: 'free or ours', state: 'ok' }
+      : {
+          name: 'ports',
+          found: `taken: ${ports}`,
+          state: 'missing',
+          cure: 'end what listens there (ss -ltnp), or set the port’s SEKISHO_… variable',
+        },
+    facts.freeGibibytes >= neededGibibytes
+      ? { name: 'disk', found: `${facts.freeGibibytes} GiB free`, state: 'ok' }
+      : {
+          name: 'disk',
+          found: `${facts.freeGibibytes} GiB free, a cold start takes ${neededGibibytes}`,
+          state: 'warning',
+          cure: 'free space, or set SEKISHO_CACHE to another disk',
+        },
+    facts.otherOwner === undefined
+      ? { name: 'other checkout', found: 'none runs a cluster', state: 'ok' }
+      : {
+          name: 'other checkout',
+          found: `${facts.otherOwner} runs a cluster`,
+          state: 'missing',
+          cure: `make -C ${facts.otherOwner} down`,
+        },
+  ]
+}
+
+export function findingsTable(rows: readonly Finding[]): string {
+  const mark = { ok: 'ok', warning: '--', missing: 'XX' } as const
+  const width = Math.max(...rows.map(row => row.name.length))
+  const lines = rows.flatMap(row => [
+    `${mark[row.state]}  ${row.name.padEnd(width)}  ${row.found}`,
+    ...(row.state === 'ok' || row.cure === undefined ? [] : [`    ${' '.repeat(width)}  → ${row.cure}`]),
+  ])
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,19 @@
+// The shell lines that point a terminal at the local cluster: kubectl on PATH and its kubeconfig.
+import { catalog } from './binaries/catalog.ts'
+import { findBinary } from './binaries/ensure-binary.ts'
+import type { ClusterSettings } from './settings.ts'
+import { adminKubeconfig, registryHost } from './settings.ts'
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+export async function environmentLines(settings: ClusterSettings): Promise<string> {
+  const kubernetes = await findBinary(catalog.kubernetes, settings)
+  const lines = [
+    `export KUBECONFIG=${quoted(adminKubeconfig(settings))}`,
+    `export SEKISHO_REGISTRY=${quoted(registryHost(settings))}`,
+    ...(kubernetes === undefined ? [] : [`export PATH=${quoted(kubernetes.folder)}:"$PATH"`]),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,86 @@
+// Takes back from the host what a record says was put there. Works on the record alone: it may belong to another checkout.
+// Order matters: first whoever could make more (processes), then what they hold (mounts), then the network.
+import { readdir, readlink, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isAlive } from '../processes/identity.ts'
+import { readRecords } from '../processes/record.ts'
+import { stopProcess } from '../processes/supervise.ts'
+import type { Progress } from '../progress.ts'
+import { removeCgroup } from './cgroups.ts'
+import { removeChains } from './firewall.ts'
+import { unmountBelow } from './mounts.ts'
+import { removeAddress, removeBridge, writeSysctl } from './network.ts'
+import type { HostRecord } from './record.ts'
+import { processFolder } from './record.ts'
+
+/** The node's agents end first: they would restart what is ended after them. The API server and etcd end last. */
+const stopOrder = [
+  'kubelet',
+  'traefik',
+  'coredns',
+  'kube-proxy',
+  'kube-scheduler',
+  'containerd',
+  'registry',
+  'kube-controller-manager',
+  'kube-apiserver',
+  'etcd',
+]
+
+/** Programs that remember what the cleaning takes away: they must begin anew after it. */
+const nodeAgents = ['kubelet', 'kube-proxy', 'containerd']
+
+/** Ends every recorded process that still is the recorded one. */
+async function stopRecorded(recordFolder: string, clusterFolder: string, progress: Progress): Promise<void> {
+  const folders = { records: processFolder(recordFolder), logs: join(clusterFolder, 'logs') }
+  const names = (await readRecords(folders.records)).map(record => record.name)
+  const rank = (name: string): number => stopOrder.indexOf(name) // unknown ones first
+  for (const name of names.sort((a, b) => rank(a) - rank(b))) {
+    if (await stopProcess(name, folders)) progress.note(`${name} stopped`)
+  }
+}
+
+export async function aliveNames(recordFolder: string): Promise<readonly string[]> {
+  return (await readRecords(processFolder(recordFolder))).filter(record => isAlive(record)).map(record => record.name)
+}
+
+/** Takes back what running pods left: processes, mounts, network. The cluster's data and the node's address stay. */
+async function clearPodRemains(record: HostRecord, progress: Progress): Promise<void> {
+  const { node } = record
+  if (node === undefined) return
+  const ended = await removeCgroup(node.cgroup)
+  if (ended > 0) progress.note(`${ended} processes of pods ended`)
+  const unmounted = await unmountBelow(record.clusterFolder)
+  if (unmounted > 0) progress.note(`${unmounted} mounts removed`)
+  if (await removeBridge(node.bridge)) progress.note(`network interface ${node.bridge} removed`)
+  if (await removeChains(node.chainPrefixes)) progress.note(`firewall chains ${node.chainPrefixes.join('*, ')}* removed`)
+  await removeMatching('/var/lib/cni/results', async name => name.startsWith(`${node.cniNetwork}-`))
+  await removeMatching('/var/log/containers', async (name, folder) =>
+    (await readlink(join(folder, name)).catch(() => '')).startsWith(`${record.clusterFolder}/`),
+  )
+  for (const stale of ['containerd/state', 'runc', 'cni/leases'])
+    await rm(join(record.clusterFolder, stale), { recursive: true, force: true })
+}
+
+/** After a cut: ends the node's agents and clears what pods left, so that the node starts as after a reboot. */
+export async function recoverHost(record: HostRecord, recordFolder: string, progress: Progress): Promise<void> {
+  const folders = { records: processFolder(recordFolder), logs: join(record.clusterFolder, 'logs') }
+  for (const name of nodeAgents) await stopProcess(name, folders)
+  await clearPodRemains(record, progress)
+}
+
+/** Takes back everything, the node's address and kernel settings too. The cluster's folder stays. */
+export async function cleanHost(record: HostRecord, recordFolder: string, progress: Progress): Promise<void> {
+  await stopRecorded(recordFolder, record.clusterFolder, progress)
+  await clearPodRemains(record, progress)
+  const { node } = record
+  if (node === undefined) return
+  for (const [name, value] of Object.entries(node.sysctls)) await writeSysctl(name, value)
+  if (node.address !== undefined) await removeAddress(node.address)
+}
+
+async function removeMatching(folder: string, matches: (name: string, folder: string) => Promise<boolean>): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (await matches(name, folder)) await rm(join(folder, name), { force: true })
+  }
+}

@@ -1,0 +1,90 @@
+// The machine-wide memory of what was put on the host, so that any checkout can take it back: one file per machine and user.
+// It is written before the host is changed, never after: what is not recorded cannot be cleaned.
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type HostRecord = {
+  readonly version: 1
+  /** The checkout that made the changes, for the message to a person. */
+  readonly repository: string
+  /** Folder of that cluster; every mount below it is ours. */
+  readonly clusterFolder: string
+  readonly bootId: string
+  /** Present when a node was started: what it needs on the host. */
+  readonly node?: HostChanges
+}
+
+export type HostChanges = {
+  /** Added to `lo`; absent when the address was there before. */
+  readonly address?: string
+  readonly bridge: string
+  readonly cniNetwork: string
+  /** Path below every cgroup hierarchy's root: holds the container runtime and all pods. */
+  readonly cgroup: string
+  /** Prefixes of the firewall chains that kubelet, kube-proxy and the network plugins make. */
+  readonly chainPrefixes: readonly string[]
+  /** Kernel settings as they were before. */
+  readonly sysctls: Readonly<Record<string, string>>
+}
+
+const file = 'host.json'
+
+export function processFolder(recordFolder: string): string {
+  return join(recordFolder, 'processes')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseChanges(value: unknown): HostChanges | undefined {
+  if (!isObject(value)) return undefined
+  const { address, bridge, cniNetwork, cgroup, chainPrefixes, sysctls } = value
+  // These become arguments and paths: only what this code writes is accepted back.
+  const name = /^[a-z0-9][a-z0-9.-]{0,30}$/
+  if (typeof bridge !== 'string' || !name.test(bridge) || typeof cniNetwork !== 'string' || !name.test(cniNetwork))
+    return undefined
+  if (typeof cgroup !== 'string' || !name.test(cgroup) || !Array.isArray(chainPrefixes) || !isObject(sysctls)) return undefined
+  const prefixes = chainPrefixes.filter(prefix => typeof prefix === 'string' && /^[A-Z]{2,10}-$/.test(prefix))
+  const settings = Object.entries(sysctls).flatMap(([key, text]) =>
+    typeof text === 'string' && /^net(\/[A-Za-z0-9_]+)+$/.test(key) ? [[key, text] as const] : [],
+  )
+  return {
+    ...(typeof address === 'string' && /^[0-9.]+\/32$/.test(address) ? { address } : {}),
+    bridge,
+    cniNetwork,
+    cgroup,
+    chainPrefixes: prefixes,
+    sysctls: Object.fromEntries(settings),
+  }
+}
+
+/** Reads a record; anything this code did not write is no record. */
+export function parseHostRecord(text: string): HostRecord | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isObject(value) || value['version'] !== 1) return undefined
+  const { repository, clusterFolder, bootId } = value
+  if (typeof repository !== 'string' || typeof clusterFolder !== 'string' || typeof bootId !== 'string') return undefined
+  if (!clusterFolder.startsWith('/') || clusterFolder.split('/').filter(Boolean).length < 2) return undefined
+  const node = parseChanges(value['node'])
+  return { version: 1, repository, clusterFolder, bootId, ...(node === undefined ? {} : { node }) }
+}
+
+export async function readHostRecord(folder: string): Promise<HostRecord | undefined> {
+  return readFile(join(folder, file), 'utf8').then(parseHostRecord, () => undefined)
+}
+
+export async function writeHostRecord(folder: string, record: HostRecord): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFile(join(folder, `${file}.new`), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
+  await rename(join(folder, `${file}.new`), join(folder, file))
+}
+
+export async function removeHostRecord(folder: string): Promise<void> {
+  await rm(join(folder, file), { force: true })
+}

@@ -1,0 +1,73 @@
+// The command line of the local cluster: up, down, status, doctor, env. Progress goes to standard error, results to standard output.
+import { parseArgs } from 'node:util'
+import { AppError, messageOf } from '../../src/lib/errors.ts'
+import { gatherFacts } from './doctor/gather.ts'
+import { findings, findingsTable } from './doctor/requirements.ts'
+import { down } from './down.ts'
+import { environmentLines } from './environment.ts'
+import { standardErrorProgress } from './progress.ts'
+import { readClusterSettings } from './settings.ts'
+import { clusterStatus, statusText } from './status.ts'
+import { up } from './up.ts'
+
+const usage = `usage: node dev/cluster/main.ts <command>
+  up [--control-plane-only]  bring the local Kubernetes up (again: checks and repairs it)
+  down [--keep-state]        stop it and give the host back
+  status [--json]            what runs
+  doctor [--json]            what this machine needs and how to get it
+  env                        export lines for a shell: eval "$(node dev/cluster/main.ts env)"
+`
+
+async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      'control-plane-only': { type: 'boolean', default: false },
+      'keep-state': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const print = (text: string): void => void process.stdout.write(text)
+  const [command] = positionals
+  const settings = readClusterSettings()
+  const progress = standardErrorProgress()
+  switch (command) {
+    case 'up': {
+      const kubeconfig = await progress.step('cluster up', () =>
+        up({ settings, progress, controlPlaneOnly: values['control-plane-only'] }),
+      )
+      print(`${kubeconfig}\n`)
+      return 0
+    }
+    case 'down':
+      await progress.step('cluster down', () => down({ settings, progress, keepState: values['keep-state'] }))
+      return 0
+    case 'status': {
+      const status = await clusterStatus(settings)
+      print(values.json ? `${JSON.stringify(status, null, 2)}\n` : statusText(status))
+      return status.apiServer ? 0 : 1
+    }
+    case 'doctor': {
+      const rows = findings(await gatherFacts(settings))
+      print(values.json ? `${JSON.stringify(rows, null, 2)}\n` : findingsTable(rows))
+      return rows.some(row => row.state === 'missing') ? 1 : 0
+    }
+    case 'env':
+      print(await environmentLines(settings))
+      return 0
+    default:
+      process.stderr.write(usage)
+      return 2
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  // A wrong flag or setting is the caller's to cure: its message is enough. Anything else shows where it happened.
+  const expected =
+    error instanceof AppError || (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+  process.stderr.write(`cluster: ${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,3 @@
+module sekisho.dev/dev/cluster/pause
+
+go 1.25.0

@@ -1,0 +1,88 @@
+// The node programs' configuration: the settings that were learned the hard way, and that nothing leaves the cluster's folder.
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { readClusterSettings } from '../settings.ts'
+import { extraRoles } from './access.ts'
+import { cniConfiguration } from './cni.ts'
+import { containerdConfiguration, registryHosts } from './containerd.ts'
+import { corefile } from './coredns.ts'
+import { kubeletConfiguration } from './kubelet.ts'
+import { nodeLayout } from './layout.ts'
+import { hasCondition } from './ready.ts'
+import { registryConfiguration } from './registry.ts'
+import { proxyConfiguration } from './scheduling.ts'
+import { traefikArguments } from './traefik.ts'
+
+const settings = readClusterSettings({ HOME: '/home/x', SEKISHO_STATE: '/srv/state' }, { root: true })
+const layout = nodeLayout(settings)
+
+test('containerd keeps root, state, socket, namespaces and runc state below the folder', () => {
+  const text = containerdConfiguration(layout, 'sekisho.dev/pause:1')
+  const paths = [...text.matchAll(/"(\/[^"]*)"/g)].map(match => match[1] ?? '')
+  expect(paths.filter(path => !path.startsWith('/srv/state/cluster/'))).toEqual(['/usr/lib/cni'])
+  expect(text).toContain('netns_mounts_under_state_dir = true')
+  expect(text).toContain('restrict_oom_score_adj = true')
+  expect(Buffer.byteLength(layout.containerdSocket)).toBeLessThan(108)
+})
+
+test('the node may pull from the registry by plain http, but not push', () => {
+  expect(registryHosts('10.88.0.1:5000')).toContain('capabilities = ["pull", "resolve"]')
+})
+
+test('the kubelet accepts old control groups, serves nobody anonymous and collects no images', () => {
+  const file = parse(kubeletConfiguration(settings, layout, '/ca', { certificate: '/c', key: '/k' }))
+  expect(file).toMatchObject({
+    failCgroupV1: false,
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: '/sekisho',
+    readOnlyPort: 0,
+    imageGCHighThresholdPercent: 100,
+    clusterDNS: ['10.96.0.10'],
+  })
+  expect(file.authentication.anonymous.enabled).toBe(false)
+  expect(file.authorization.mode).toBe('Webhook')
+})
+
+test('pods get addresses from the pod range, remembered below the folder', () => {
+  const file = JSON.parse(cniConfiguration(settings, layout.cniLeases))
+  expect(file.plugins[0]).toMatchObject({ bridge: 'cni0', isGateway: true, hairpinMode: true })
+  expect(file.plugins[0].ipam).toMatchObject({
+    dataDir: '/srv/state/cluster/cni/leases',
+    ranges: [[{ subnet: '10.244.0.0/24' }]],
+  })
+})
+
+test('kube-proxy leaves the host’s connection tracking limits alone', () => {
+  expect(parse(proxyConfiguration(settings, '/k'))).toMatchObject({ mode: 'iptables', conntrack: { maxPerCore: 0, min: 0 } })
+})
+
+test('the registry listens on the node address only and can delete', () => {
+  const file = parse(registryConfiguration('10.88.0.1:5000', '/s'))
+  expect(file).toMatchObject({ http: { addr: '10.88.0.1:5000' }, storage: { delete: { enabled: true } } })
+})
+
+test('CoreDNS answers the cluster’s names and forwards others', () => {
+  const text = corefile(settings, '/k')
+  expect(text).toContain('.:1053')
+  expect(text).toContain('kubernetes cluster.local in-addr.arpa ip6.arpa')
+  expect(text).toContain('forward . /etc/resolv.conf')
+})
+
+test('Traefik listens on the node address and on loopback, not elsewhere', () => {
+  const listening = traefikArguments(settings).filter(argument => argument.includes('.address='))
+  expect(listening.map(argument => argument.split('=')[1])).toEqual(['10.88.0.1:8080', '127.0.0.1:8080'])
+})
+
+test('the extra roles write nothing but the status of Ingresses', () => {
+  const writes = Object.values(extraRoles)
+    .flat()
+    .filter(rule => rule.verbs.some(verb => !['get', 'list', 'watch'].includes(verb)))
+  expect(writes.map(rule => rule.resources)).toEqual([['ingresses/status']])
+})
+
+test('hasCondition wants the type with status True', () => {
+  const node = (status: string): unknown => ({ status: { conditions: [{ type: 'Ready', status }] } })
+  expect(hasCondition(node('True'), 'Ready')).toBe(true)
+  expect(hasCondition(node('Unknown'), 'Ready')).toBe(false)
+  expect(hasCondition({}, 'Ready')).toBe(false)
+})

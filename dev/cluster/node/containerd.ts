@@ -1,0 +1,87 @@
+// The container runtime with its own configuration, data and socket: a containerd that the host runs itself is not touched.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { enterCgroup } from '../host/cgroups.ts'
+import type { Program } from '../processes/supervise.ts'
+import { ensureRunning, hasEnded } from '../processes/supervise.ts'
+import { tryCommand } from '../run-command.ts'
+import { registryHost } from '../settings.ts'
+import { waitUntil } from '../wait-until.ts'
+import type { NodeContext, NodeLayout } from './layout.ts'
+import { cgroupName, cniPluginFolder } from './layout.ts'
+
+const readyMilliseconds = 30_000
+
+/**
+ * containerd's configuration (version 2, read by 1.6 and later). `restrict_oom_score_adj`: without CAP_SYS_RESOURCE the
+ * runtime may not lower scores, and every sandbox would die. Network namespaces live below the state folder, so that
+ * cleaning the folder's mounts cleans them too.
+ */
+export function containerdConfiguration(layout: NodeLayout, sandboxImage: string): string {
+  const cri = 'plugins."io.containerd.grpc.v1.cri"'
+  const inFolder = (...parts: string[]): string => JSON.stringify(join(layout.folder, ...parts))
+  return `version = 2
+root = ${inFolder('containerd', 'root')}
+state = ${inFolder('containerd', 'state')}
+disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs", "io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.devmapper"]
+
+[grpc]
+address = ${JSON.stringify(layout.containerdSocket)}
+
+[${cri}]
+sandbox_image = ${JSON.stringify(sandboxImage)}
+restrict_oom_score_adj = true
+netns_mounts_under_state_dir = true
+stream_server_address = "127.0.0.1"
+stream_server_port = "0"
+
+[${cri}.cni]
+bin_dir = ${JSON.stringify(cniPluginFolder)}
+conf_dir = ${JSON.stringify(layout.cniConfiguration)}
+
+[${cri}.registry]
+config_path = ${JSON.stringify(layout.registryCertificates)}
+
+[${cri}.containerd]
+snapshotter = "overlayfs"
+default_runtime_name = "runc"
+
+[${cri}.containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+
+[${cri}.containerd.runtimes.runc.options]
+SystemdCgroup = false
+Root = ${inFolder('runc')}
+`
+}
+
+/** Lets the node pull from the local registry over plain http (containerd "Registry Configuration", hosts.toml). */
+export function registryHosts(host: string): string {
+  return `server = "http://${host}"\n\n[host."http://${host}"]\ncapabilities = ["pull", "resolve"]\n`
+}
+
+export async function startContainerd(context: NodeContext, sandboxImage: string): Promise<void> {
+  const { layout, settings, folders } = context
+  const configuration = join(layout.folder, 'config', 'containerd.toml')
+  const hosts = join(layout.registryCertificates, registryHost(settings))
+  await mkdir(hosts, { recursive: true })
+  await writeFile(join(hosts, 'hosts.toml'), registryHosts(registryHost(settings)))
+  await writeFile(configuration, containerdConfiguration(layout, sandboxImage))
+  const program: Program = {
+    name: 'containerd',
+    path: '/usr/bin/containerd',
+    args: ['--config', configuration, '--log-level', 'warn'],
+    configurationFiles: [configuration],
+    afterStart: pid => enterCgroup(cgroupName, pid),
+  }
+  await ensureRunning(program, folders)
+  await waitUntil('containerd', async () => ((await ctr(context, ['version'])).code === 0 ? true : undefined), {
+    timeoutMilliseconds: readyMilliseconds,
+    hopeless: () => hasEnded('containerd', folders),
+  })
+}
+
+/** containerd's own client, in the namespace where the kubelet's images and containers are. */
+export async function ctr(context: NodeContext, args: readonly string[]) {
+  return tryCommand('ctr', ['--address', context.layout.containerdSocket, '--namespace', 'k8s.io', ...args])
+}

@@ -1,0 +1,29 @@
+// What a node puts on the host beside its own folder, as a list for the host record, and the putting itself.
+import { ensureCgroup } from '../host/cgroups.ts'
+import { addAddress, hasAddress, readSysctl, writeSysctl } from '../host/network.ts'
+import type { HostChanges, HostRecord } from '../host/record.ts'
+import type { ClusterSettings } from '../settings.ts'
+import { bridgeName, cgroupName, chainPrefixes, cniNetwork } from './layout.ts'
+
+const forwarding = 'net/ipv4/ip_forward'
+
+/** What a node puts on this host. What an earlier record already says about the state before stays true. */
+export async function plannedChanges(settings: ClusterSettings, earlier: HostRecord | undefined): Promise<HostChanges> {
+  const address = `${settings.nodeAddress}/32`
+  const addedBefore = earlier?.node?.address === address
+  const add = addedBefore || (!settings.nodeAddress.startsWith('127.') && !(await hasAddress(address)))
+  return {
+    ...(add ? { address } : {}),
+    bridge: bridgeName,
+    cniNetwork,
+    cgroup: cgroupName,
+    chainPrefixes,
+    sysctls: earlier?.node?.sysctls ?? { [forwarding]: await readSysctl(forwarding) },
+  }
+}
+
+export async function prepareHost(changes: HostChanges): Promise<void> {
+  if (changes.address !== undefined) await addAddress(changes.address)
+  await writeSysctl(forwarding, '1')
+  await ensureCgroup(changes.cgroup)
+}

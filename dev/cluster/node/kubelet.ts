@@ -1,0 +1,72 @@
+// The node agent: runs the pods that the scheduler gives to this node.
+// All it writes lies below the cluster's folder, except links in /var/log/containers, a place that is fixed in its code.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { writePrivateFile } from '../control-plane/kubeconfig.ts'
+import type { KeyPairFiles } from '../pki/openssl.ts'
+import type { Program } from '../processes/supervise.ts'
+import type { ClusterSettings } from '../settings.ts'
+import type { NodeContext, NodeLayout } from './layout.ts'
+import { cgroupName } from './layout.ts'
+
+/** KubeletConfiguration v1beta1. Disk pressure and image collection are off: images here may have no registry to come back from. */
+export function kubeletConfiguration(
+  settings: ClusterSettings,
+  layout: NodeLayout,
+  clientAuthority: string,
+  serving: KeyPairFiles,
+): string {
+  return stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    address: settings.nodeAddress,
+    healthzBindAddress: '127.0.0.1',
+    tlsCertFile: serving.certificate,
+    tlsPrivateKeyFile: serving.key,
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: clientAuthority } },
+    authorization: { mode: 'Webhook' },
+    readOnlyPort: 0,
+    containerRuntimeEndpoint: `unix://${layout.containerdSocket}`,
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: `/${cgroupName}`,
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    clusterDNS: [settings.dnsAddress],
+    clusterDomain: settings.clusterDomain,
+    podLogsDir: layout.podLogs,
+    volumePluginDir: join(layout.kubelet, 'volume-plugins'),
+    serializeImagePulls: false,
+    imageGCHighThresholdPercent: 100,
+    imageGCLowThresholdPercent: 99,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },
+    nodeStatusUpdateFrequency: '5s',
+    syncFrequency: '30s',
+  })
+}
+
+export async function kubeletProgram(
+  context: NodeContext,
+  path: string,
+  kubeconfig: string,
+  serving: KeyPairFiles,
+): Promise<Program> {
+  const { settings, layout, controlPlane } = context
+  const configuration = join(layout.folder, 'config', 'kubelet.yaml')
+  await mkdir(layout.kubelet, { recursive: true })
+  const text = kubeletConfiguration(settings, layout, controlPlane.certificates.authorityFile, serving)
+  await writePrivateFile(configuration, text)
+  return {
+    name: 'kubelet',
+    path,
+    args: [
+      `--config=${configuration}`,
+      `--kubeconfig=${kubeconfig}`,
+      `--node-ip=${settings.nodeAddress}`,
+      `--hostname-override=${settings.nodeName}`,
+      `--root-dir=${layout.kubelet}`,
+    ],
+    configurationFiles: [configuration, kubeconfig, serving.certificate],
+  }
+}

@@ -1,0 +1,61 @@
+// The Debian packages a node needs: finds what is missing by the programs they bring, and installs it as root.
+// Their own services are not started: the cluster runs the programs itself, with its own configuration.
+import { access, constants, rm, writeFile } from 'node:fs/promises'
+import { AppError } from '../../../src/lib/errors.ts'
+import type { Progress } from '../progress.ts'
+import { runCommand } from '../run-command.ts'
+
+export type DebianPackage = { readonly name: string; readonly program: string; readonly why: string }
+
+export const nodePackages: readonly DebianPackage[] = [
+  { name: 'containerd', program: '/usr/bin/containerd', why: 'runs containers' },
+  { name: 'runc', program: '/usr/sbin/runc', why: 'starts a container' },
+  { name: 'containernetworking-plugins', program: '/usr/lib/cni/bridge', why: 'gives pods their network' },
+  { name: 'iptables', program: '/usr/sbin/iptables', why: 'Services and address translation' },
+  { name: 'conntrack', program: '/usr/sbin/conntrack', why: 'kube-proxy forgets dead connections by it' },
+  { name: 'docker-registry', program: '/usr/bin/docker-registry', why: 'the image registry' },
+  { name: 'iproute2', program: '/usr/sbin/ip', why: 'the node address' },
+]
+
+const installMilliseconds = 15 * 60_000
+/** invoke-rc.d(8): this file decides whether a package may start its service; 101 says no. */
+const servicePolicy = '/usr/sbin/policy-rc.d'
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+export async function missingPackages(packages: readonly DebianPackage[] = nodePackages): Promise<readonly DebianPackage[]> {
+  const present = await Promise.all(packages.map(item => isExecutable(item.program)))
+  return packages.filter((_item, index) => !present[index])
+}
+
+export function installCommand(packages: readonly DebianPackage[]): string {
+  return `apt-get install -y --no-install-recommends ${packages.map(item => item.name).join(' ')}`
+}
+
+/** Installs what is missing; needs root and apt. Gives the names it installed. */
+export async function installMissing(progress: Progress): Promise<readonly string[]> {
+  const missing = await missingPackages()
+  if (missing.length === 0) return []
+  const names = missing.map(item => item.name)
+  if (!(await isExecutable('/usr/bin/apt-get'))) {
+    throw new AppError('invalid_configuration', `this machine has no apt-get; install yourself what brings ${names.join(', ')}`)
+  }
+  const heldBack = !(await isExecutable(servicePolicy))
+  if (heldBack) await writeFile(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    const options = { timeoutMilliseconds: installMilliseconds, environment: { DEBIAN_FRONTEND: 'noninteractive' } }
+    const install = (): Promise<string> => runCommand('apt-get', ['install', '-y', '--no-install-recommends', ...names], options)
+    await progress.step(`install Debian packages ${names.join(' ')}`, async () => {
+      await runCommand('apt-get', ['update'], options)
+      await install()
+    })
+  } finally {
+    if (heldBack) await rm(servicePolicy, { force: true })
+  }
+  return names
+}

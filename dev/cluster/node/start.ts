@@ -1,0 +1,70 @@
+// Turns this machine into the cluster's one node, in the order its parts need each other.
+// It changes nothing on the host that the host record does not already name.
+import type { Programs } from '../binaries/ensure-binary.ts'
+import { openAuthority } from '../pki/authority.ts'
+import type { Program } from '../processes/supervise.ts'
+import { ensureRunning, hasEnded } from '../processes/supervise.ts'
+import { waitUntil } from '../wait-until.ts'
+import { applyExtraRoles, writeNodeAccess } from './access.ts'
+import { writeCniConfiguration } from './cni.ts'
+import { startContainerd } from './containerd.ts'
+import { startCoreDns } from './coredns.ts'
+import { kubeletProgram } from './kubelet.ts'
+import type { NodeContext } from './layout.ts'
+import { buildPauseImage, importPauseImage } from './pause-image.ts'
+import { nodeReady } from './ready.ts'
+import { startRegistry } from './registry.ts'
+import { proxyProgram, schedulerProgram } from './scheduling.ts'
+import { startTraefik } from './traefik.ts'
+
+export type NodePrograms = {
+  readonly kubernetes: Programs
+  readonly pause: Programs
+  /** Built last, while the node already comes up. */
+  readonly coredns: Promise<Programs>
+  readonly traefik: Promise<Programs>
+}
+
+const readyMilliseconds = 90_000
+
+export async function startNode(context: NodeContext, programs: NodePrograms, pkiFolder: string): Promise<void> {
+  const { settings, layout, folders, progress, controlPlane } = context
+  const authority = await openAuthority(pkiFolder, 'ca', 'sekisho-dev-ca')
+  const kubernetes = programs.kubernetes
+  const run = async (program: Program): Promise<void> => {
+    const what = await ensureRunning(program, folders)
+    if (what !== 'running') progress.note(`${program.name} ${what}`)
+  }
+  await progress.step('registry', () => startRegistry(context))
+  await writeCniConfiguration(settings, layout)
+  const pause = await buildPauseImage(programs.pause.path('pause'), layout.folder)
+  await progress.step('containerd', () => startContainerd(context, pause.name))
+  await importPauseImage(context, pause)
+
+  const serving = {
+    commonName: settings.nodeName,
+    usage: 'server',
+    names: [settings.nodeName],
+    addresses: [settings.nodeAddress],
+  } as const
+  const kubeletServing = await authority.leaf('kubelet-serving', serving)
+  const kubeletAccess = await writeNodeAccess(context, authority, 'kubelet')
+  await run(await kubeletProgram(context, kubernetes.path('kubelet'), kubeletAccess, kubeletServing))
+  const schedulerAccess = await writeNodeAccess(context, authority, 'kube-scheduler')
+  await run(schedulerProgram(context, kubernetes.path('kube-scheduler'), schedulerAccess))
+  const proxyAccess = await writeNodeAccess(context, authority, 'kube-proxy')
+  await run(await proxyProgram(context, kubernetes.path('kube-proxy'), proxyAccess))
+  await progress.step('node Ready', () =>
+    waitUntil(`node ${settings.nodeName} Ready`, () => nodeReady(context), {
+      timeoutMilliseconds: readyMilliseconds,
+      hopeless: async () => (await hasEnded('kubelet', folders)) ?? hasEnded('containerd', folders),
+    }),
+  )
+  await applyExtraRoles(controlPlane.admin)
+  const dnsAccess = await writeNodeAccess(context, authority, 'coredns')
+  const coredns = await programs.coredns
+  await progress.step('cluster DNS', () => startCoreDns(context, coredns.path('coredns'), dnsAccess))
+  const ingressAccess = await writeNodeAccess(context, authority, 'traefik')
+  const traefik = await programs.traefik
+  await progress.step('Traefik', () => startTraefik(context, traefik.path('traefik'), ingressAccess))
+}

@@ -1,0 +1,69 @@
+// A folder of certificates under one authority: makes what is missing, and makes again what ends soon, names other hosts,
+// or was signed by another authority. It never replaces an authority that exists.
+import { createPublicKey, X509Certificate } from 'node:crypto'
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KeyPairFiles, LeafRequest } from './openssl.ts'
+import { createAuthority, createKey, createLeaf } from './openssl.ts'
+
+const renewBeforeMilliseconds = 30 * 24 * 3_600_000
+
+export type Authority = {
+  readonly files: KeyPairFiles
+  /** The authority's certificate, PEM. */
+  readonly pem: string
+  readonly leaf: (name: string, request: LeafRequest) => Promise<KeyPairFiles>
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Whether a certificate still serves: signed by the authority, same subject and names, a month of life left. */
+export function stillServes(leafPem: string, authorityPem: string, request: LeafRequest, now: Date): boolean {
+  const leaf = new X509Certificate(leafPem)
+  const authority = new X509Certificate(authorityPem)
+  const wanted = [
+    ...(request.names ?? []).map(name => `DNS:${name}`),
+    ...(request.addresses ?? []).map(address => `IP Address:${address}`),
+  ]
+  const subject = [...(request.organizations ?? []).map(organization => `O=${organization}`), `CN=${request.commonName}`]
+  return (
+    leaf.checkIssued(authority) &&
+    leaf.verify(authority.publicKey) &&
+    leaf.subject === subject.join('\n') &&
+    (leaf.subjectAltName ?? '') === wanted.join(', ') &&
+    new Date(leaf.validTo).getTime() - now.getTime() > renewBeforeMilliseconds
+  )
+}
+
+/** Opens (or makes) the authority `name` in `folder`. */
+export async function openAuthority(folder: string, name: string, commonName: string): Promise<Authority> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const files = { certificate: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) }
+  if (!(await exists(files.certificate))) await createAuthority(files, commonName)
+  const pem = await readFile(files.certificate, 'utf8')
+  return {
+    files,
+    pem,
+    leaf: async (leafName, request) => {
+      const leaf = { certificate: join(folder, `${leafName}.crt`), key: join(folder, `${leafName}.key`) }
+      const present = (await exists(leaf.certificate)) && (await exists(leaf.key))
+      if (!present || !stillServes(await readFile(leaf.certificate, 'utf8'), pem, request, new Date()))
+        await createLeaf(files, leaf, request)
+      return leaf
+    },
+  }
+}
+
+/** Makes sure that the ServiceAccount signing key exists; its public half lies beside it. */
+export async function ensureSigningKey(folder: string): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
+  const files = { privateKey: join(folder, 'service-account.key'), publicKey: join(folder, 'service-account.pub') }
+  if (!(await exists(files.privateKey))) await createKey(files.privateKey)
+  const publicHalf = createPublicKey(await readFile(files.privateKey)).export({ type: 'spki', format: 'pem' })
+  await writeFile(files.publicKey, publicHalf)
+  return files
+}

@@ -1,0 +1,91 @@
+// Makes P-256 keys and certificates by the openssl program. Keys are files readable by their owner only and never pass
+// an argument list; development only, no key here guards anything but a local cluster.
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { runCommand } from '../run-command.ts'
+
+export type KeyPairFiles = { readonly certificate: string; readonly key: string }
+
+export type LeafRequest = {
+  readonly commonName: string
+  readonly organizations?: readonly string[]
+  readonly usage: 'server' | 'client' | 'both'
+  readonly names?: readonly string[]
+  readonly addresses?: readonly string[]
+}
+
+const authorityDays = 3650
+const leafDays = 365
+const usages = { server: 'serverAuth', client: 'clientAuth', both: 'serverAuth,clientAuth' } as const
+
+async function writeKey(path: string): Promise<void> {
+  const pem = await runCommand('openssl', ['genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'])
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(`${path}.new`, pem, { mode: 0o600 })
+  await chmod(`${path}.new`, 0o600)
+  await rename(`${path}.new`, path)
+}
+
+/** The extension section of a leaf, in openssl's configuration format. */
+export function leafExtensions(request: LeafRequest): string {
+  const alternatives = [
+    ...(request.names ?? []).map(name => `DNS:${name}`),
+    ...(request.addresses ?? []).map(address => `IP:${address}`),
+  ]
+  return [
+    'basicConstraints=critical,CA:FALSE',
+    'keyUsage=critical,digitalSignature',
+    `extendedKeyUsage=${usages[request.usage]}`,
+    ...(alternatives.length > 0 ? [`subjectAltName=${alternatives.join(',')}`] : []),
+    '',
+  ].join('\n')
+}
+
+/** The subject as openssl reads it; several O fields are several groups to Kubernetes (authentication docs, "X509 client certificates"). */
+export function subjectOf(request: Pick<LeafRequest, 'commonName' | 'organizations'>): string {
+  const quoted = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('/', '\\/')
+  return [
+    ...(request.organizations ?? []).map(organization => `/O=${quoted(organization)}`),
+    `/CN=${quoted(request.commonName)}`,
+  ].join('')
+}
+
+export async function createAuthority(files: KeyPairFiles, commonName: string): Promise<void> {
+  await writeKey(files.key)
+  const args = [
+    'req',
+    '-x509',
+    '-new',
+    '-key',
+    files.key,
+    '-subj',
+    subjectOf({ commonName }),
+    '-days',
+    String(authorityDays),
+    '-sha256',
+  ]
+  const extensions = [
+    '-addext',
+    'basicConstraints=critical,CA:TRUE',
+    '-addext',
+    'keyUsage=critical,keyCertSign,cRLSign,digitalSignature',
+  ]
+  await writeFile(files.certificate, await runCommand('openssl', [...args, ...extensions]))
+}
+
+export async function createLeaf(authority: KeyPairFiles, files: KeyPairFiles, request: LeafRequest): Promise<void> {
+  await writeKey(files.key)
+  const signing = await runCommand('openssl', ['req', '-new', '-key', files.key, '-subj', subjectOf(request), '-sha256'])
+  const extensions = `${files.certificate}.ext`
+  await writeFile(extensions, leafExtensions(request))
+  const by = ['-CA', authority.certificate, '-CAkey', authority.key, '-days', String(leafDays), '-sha256', '-extfile', extensions]
+  const certificate = await runCommand('openssl', ['x509', '-req', ...by], { input: signing })
+  await rm(extensions)
+  await writeFile(`${files.certificate}.new`, certificate)
+  await rename(`${files.certificate}.new`, files.certificate)
+}
+
+/** Makes a bare private key, for signing ServiceAccount tokens. */
+export async function createKey(path: string): Promise<void> {
+  await writeKey(path)
+}

@@ -1,0 +1,38 @@
+// A process is the recorded one only when pid, executable, start time and boot all agree.
+import { describe, expect, test } from 'vitest'
+import { identify, isAlive, parseStat } from './identity.ts'
+
+const fields = Array.from({ length: 40 }, (_item, index) => String(index + 3))
+
+describe('parseStat', () => {
+  test('reads state and start time behind a name that holds spaces and parentheses', () => {
+    const line = `42 (tricky) name (x) ${['S', ...fields.slice(1, 19), '987654', ...fields.slice(20)].join(' ')}`
+    expect(parseStat(line)).toEqual({ state: 'S', startTicks: 987_654 })
+  })
+
+  test('gives nothing for a truncated line', () => {
+    expect(parseStat('42 (a) S 1 2')).toBeUndefined()
+  })
+})
+
+describe('isAlive', () => {
+  const recorded = { pid: 7, executable: '/bin/a', startTicks: 100, bootId: 'boot' }
+
+  test('recognises the very process', () => {
+    expect(isAlive(recorded, () => recorded)).toBe(true)
+  })
+
+  test.each([
+    ['another executable', { ...recorded, executable: '/bin/b' }],
+    ['another start time', { ...recorded, startTicks: 101 }],
+    ['another boot', { ...recorded, bootId: 'later' }],
+  ])('takes a process with %s for a stranger', (_what, found) => {
+    expect(isAlive(recorded, () => found)).toBe(false)
+  })
+
+  test('knows this very process by /proc', () => {
+    const own = identify(process.pid)
+    expect(own?.executable).toContain('node')
+    expect(own !== undefined && isAlive(own)).toBe(true)
+  })
+})

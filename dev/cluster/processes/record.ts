@@ -1,0 +1,68 @@
+// The written memory of one started process: a JSON file per name in a folder, so that a later run can check, restart or end it.
+// Records are replaced by rename; a half-written or foreign file counts as no record.
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ProcessIdentity } from './identity.ts'
+
+export type ProcessRecord = ProcessIdentity & {
+  readonly name: string
+  /** Digest over arguments, environment and configuration files: another one means restart. */
+  readonly fingerprint: string
+  readonly startedAt: string
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function identityOf(value: unknown): ProcessIdentity | undefined {
+  if (!isObject(value)) return undefined
+  const { pid, executable, startTicks, bootId } = value
+  if (typeof pid !== 'number' || typeof startTicks !== 'number' || typeof executable !== 'string' || typeof bootId !== 'string')
+    return undefined
+  return { pid, executable, startTicks, bootId }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function parseIdentity(text: string): ProcessIdentity | undefined {
+  return identityOf(parseJson(text))
+}
+
+export function parseRecord(text: string): ProcessRecord | undefined {
+  const value = parseJson(text)
+  const identity = identityOf(value)
+  if (identity === undefined || !isObject(value)) return undefined
+  const { name, fingerprint, startedAt } = value
+  if (typeof name !== 'string' || typeof fingerprint !== 'string' || typeof startedAt !== 'string') return undefined
+  return { ...identity, name, fingerprint, startedAt }
+}
+
+export async function readRecord(folder: string, name: string): Promise<ProcessRecord | undefined> {
+  return readFile(join(folder, `${name}.json`), 'utf8').then(parseRecord, () => undefined)
+}
+
+export async function readRecords(folder: string): Promise<readonly ProcessRecord[]> {
+  const names = await readdir(folder).catch(() => [])
+  const records = await Promise.all(
+    names.filter(name => name.endsWith('.json')).map(name => readRecord(folder, name.slice(0, -5))),
+  )
+  return records.filter(record => record !== undefined)
+}
+
+export async function writeRecord(folder: string, record: ProcessRecord): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, `${record.name}.json`)
+  await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`)
+  await rename(`${path}.new`, path)
+}
+
+export async function removeRecord(folder: string, name: string): Promise<void> {
+  await rm(join(folder, `${name}.json`), { force: true })
+}

@@ -1,0 +1,113 @@
+// Starts one long-running program so that it survives the command that started it, or leaves the running one alone.
+// A process is signalled only after its recorded identity was found again in /proc.
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../../src/lib/errors.ts'
+import { toolEnvironment } from '../settings.ts'
+import { identify, isAlive } from './identity.ts'
+import { readRecord, removeRecord, writeRecord } from './record.ts'
+
+export type Program = {
+  readonly name: string
+  readonly path: string
+  readonly args: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Files the program reads once at start: a change of one means restart. */
+  readonly configurationFiles?: readonly string[]
+  /** Runs right after the start, before the program can have children of its own. */
+  readonly afterStart?: (pid: number) => Promise<void>
+  readonly stopMilliseconds?: number
+}
+
+export type ProcessFolders = { readonly records: string; readonly logs: string }
+
+const startMilliseconds = 2000
+const pollMilliseconds = 25
+
+export async function programFingerprint(program: Program): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([program.path, program.args, program.environment ?? {}]))
+  for (const file of program.configurationFiles ?? []) hash.update(await readFile(file))
+  return hash.digest('hex')
+}
+
+async function waitForExec(pid: number, launcher: string | undefined): Promise<NonNullable<ReturnType<typeof identify>>> {
+  const deadline = Date.now() + startMilliseconds
+  for (;;) {
+    const identity = identify(pid)
+    if (identity !== undefined && identity.executable !== launcher) return identity
+    if (Date.now() > deadline)
+      throw new AppError('unavailable', `process ${pid} ended or did not start within ${startMilliseconds} ms`)
+    await sleep(pollMilliseconds)
+  }
+}
+
+/** Makes sure that the program runs with this configuration. Says what it found. */
+export async function ensureRunning(program: Program, folders: ProcessFolders): Promise<'running' | 'started' | 'restarted'> {
+  const fingerprint = await programFingerprint(program)
+  const record = await readRecord(folders.records, program.name)
+  const alive = record !== undefined && isAlive(record)
+  if (alive && record.fingerprint === fingerprint) return 'running'
+  if (alive) await stopProcess(program.name, folders, program.stopMilliseconds)
+  mkdirSync(folders.logs, { recursive: true })
+  const log = openSync(logFile(program.name, folders), 'a', 0o600)
+  try {
+    const child = spawn(program.path, program.args, {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: toolEnvironment(program.environment),
+      cwd: folders.logs,
+    })
+    const failed = new Promise<never>((_resolve, reject) => {
+      child.once('error', cause =>
+        reject(new AppError('unavailable', `${program.name} cannot be started: ${cause.message}`, { cause })),
+      )
+    })
+    if (child.pid === undefined) await failed
+    const pid = child.pid ?? 0
+    child.unref()
+    const identity = await Promise.race([waitForExec(pid, undefined), failed])
+    await writeRecord(folders.records, { ...identity, name: program.name, fingerprint, startedAt: new Date().toISOString() })
+    await program.afterStart?.(pid)
+  } finally {
+    closeSync(log)
+  }
+  return alive ? 'restarted' : 'started'
+}
+
+export function logFile(name: string, folders: ProcessFolders): string {
+  return join(folders.logs, `${name}.log`)
+}
+
+/** Ends a recorded process: asks, waits, then insists. Forgets it when it is gone. True when something had to be ended. */
+export async function stopProcess(name: string, folders: ProcessFolders, patienceMilliseconds = 10_000): Promise<boolean> {
+  const record = await readRecord(folders.records, name)
+  if (record === undefined) return false
+  const wasAlive = isAlive(record)
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (!isAlive(record)) break
+    process.kill(record.pid, signal)
+    const deadline = Date.now() + patienceMilliseconds
+    while (isAlive(record) && Date.now() < deadline) await sleep(pollMilliseconds)
+  }
+  if (isAlive(record))
+    throw new AppError('unavailable', `${name} (pid ${record.pid}) does not end; end it by hand, then run again`)
+  await removeRecord(folders.records, name)
+  return wasAlive
+}
+
+/** Says that a recorded program has ended (with its last words), or undefined while it runs; for `hopeless` of waitUntil. */
+export async function hasEnded(name: string, folders: ProcessFolders): Promise<string | undefined> {
+  const record = await readRecord(folders.records, name)
+  if (record !== undefined && isAlive(record)) return undefined
+  return `${name} has ended; end of ${logFile(name, folders)}:\n${await logTail(name, folders)}`
+}
+
+/** The last lines of a program's log, for the message that says why it is not ready. */
+async function logTail(name: string, folders: ProcessFolders, lines = 8): Promise<string> {
+  const text = await readFile(logFile(name, folders), 'utf8').catch(() => '')
+  return text.trimEnd().split('\n').slice(-lines).join('\n')
+}

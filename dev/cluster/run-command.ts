@@ -1,0 +1,58 @@
+// Runs one program to its end and gives back what it wrote, bounded in time and size.
+// It never uses a shell and never takes a secret as an argument.
+import { spawn } from 'node:child_process'
+import { AppError } from '../../src/lib/errors.ts'
+import { toolEnvironment } from './settings.ts'
+
+export type CommandOptions = {
+  readonly folder?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly timeoutMilliseconds?: number
+}
+
+export type CommandResult = { readonly code: number; readonly output: string; readonly errorOutput: string }
+
+const mostOutput = 16 * 1024 * 1024
+const shownErrorOutput = 2000
+
+/** Runs to the end whatever the exit code; throws only when the program cannot start or overstays its time. */
+export async function tryCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: options.folder,
+      env: toolEnvironment(options.environment),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: options.timeoutMilliseconds ?? 60_000,
+      killSignal: 'SIGKILL',
+    })
+    const output: Buffer[] = []
+    const errorOutput: Buffer[] = []
+    let size = 0
+    const collect = (into: Buffer[]) => (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= mostOutput) into.push(chunk)
+      else child.kill('SIGKILL')
+    }
+    child.stdout.on('data', collect(output))
+    child.stderr.on('data', collect(errorOutput))
+    child.stdin.on('error', () => child.stdin.destroy()) // the program may end without reading
+    child.stdin.end(options.input ?? '')
+    child.on('error', cause => reject(new AppError('unavailable', `${program} cannot be started: ${cause.message}`, { cause })))
+    child.on('close', (code, signal) => {
+      if (signal === 'SIGKILL') reject(new AppError('unavailable', `${program} was stopped: too slow or too much output`))
+      else
+        resolve({ code: code ?? 1, output: Buffer.concat(output).toString(), errorOutput: Buffer.concat(errorOutput).toString() })
+    })
+  })
+}
+
+/** Runs a program that must succeed and gives its standard output. */
+export async function runCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+  const result = await tryCommand(program, args, options)
+  if (result.code !== 0) {
+    const said = result.errorOutput.trim().slice(-shownErrorOutput)
+    throw new AppError('internal', `${program} ${args[0] ?? ''} ended with ${result.code}: ${said}`)
+  }
+  return result.output
+}

@@ -1,0 +1,153 @@
+// Every address, port and folder of the local cluster, with the environment variable that overrides it.
+// The only reader of process.env below dev/cluster; it starts nothing and touches no file.
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../src/lib/errors.ts'
+
+export type Environment = { readonly [name: string]: string | undefined }
+
+export type ControlPlanePorts = {
+  readonly apiServer: number
+  readonly etcdClient: number
+  readonly etcdPeer: number
+  readonly controllerManager: number
+}
+
+export type ClusterSettings = {
+  readonly repository: string
+  /** Holds everything of this checkout's clusters: `cluster/` (development) and `test-cluster/`. */
+  readonly stateFolder: string
+  readonly cacheFolder: string
+  /** What was put on the host, one per machine and user: another checkout can clean up by it. */
+  readonly hostRecordFolder: string
+  /** Set: that cluster is used and nothing is started. */
+  readonly givenKubeconfig: string | undefined
+  readonly givenTestKubeconfig: string | undefined
+  readonly kubebuilderAssets: string | undefined
+  readonly downloads: boolean
+  /** Root can run pods; without root there is a control plane only. */
+  readonly root: boolean
+  readonly nodeAddress: string
+  readonly nodeName: string
+  readonly ports: ControlPlanePorts
+  readonly testPorts: ControlPlanePorts
+  readonly schedulerPort: number
+  readonly registryPort: number
+  readonly ingressPort: number
+  readonly dnsPort: number
+  readonly podCidr: string
+  readonly podGateway: string
+  readonly serviceCidr: string
+  /** First address of the service range: the Service `kubernetes` (RFC: none; Kubernetes reserves it). */
+  readonly serviceAddress: string
+  readonly dnsAddress: string
+  readonly clusterDomain: string
+  readonly issuerUrl: string
+}
+
+const repository = resolve(fileURLToPath(new URL('../..', import.meta.url)))
+const longestStateFolder = 60
+
+/** Reads all settings; reports every wrong one at once, by its variable. */
+export function readClusterSettings(
+  environment: Environment = process.env,
+  facts: { readonly root: boolean } = { root: process.getuid?.() === 0 },
+): ClusterSettings {
+  const problems: string[] = []
+  const text = (variable: string, fallback: string): string => environment[variable] || fallback
+  const port = (variable: string, fallback: number): number => {
+    const value = Number(text(variable, String(fallback)))
+    if (!Number.isInteger(value) || value < 1 || value > 65_535)
+      problems.push(`${variable} must be a port number from 1 to 65535`)
+    return value
+  }
+  const address = (variable: string, fallback: string): string => {
+    const value = text(variable, fallback)
+    if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(value)) problems.push(`${variable} must be an IPv4 address, for example ${fallback}`)
+    return value
+  }
+  const home = text('HOME', homedir())
+  const nodeAddress = address('SEKISHO_NODE_ADDRESS', facts.root ? '10.88.0.1' : '127.0.0.1')
+  const stateFolder = resolve(text('SEKISHO_STATE', join(repository, '.state')))
+  if (Buffer.byteLength(stateFolder) > longestStateFolder) {
+    problems.push(
+      `SEKISHO_STATE must be a folder whose path has at most ${longestStateFolder} bytes (Unix sockets below it may not exceed 107), now ${stateFolder}`,
+    )
+  }
+  const given = environment['KUBECONFIG'] || undefined
+  const settings: ClusterSettings = {
+    repository,
+    stateFolder,
+    cacheFolder: resolve(text('SEKISHO_CACHE', join(text('XDG_CACHE_HOME', join(home, '.cache')), 'sekisho'))),
+    hostRecordFolder: join(text('XDG_STATE_HOME', join(home, '.local', 'state')), 'sekisho'),
+    // Our own file in KUBECONFIG (from the `env` command) is not a given cluster: `up` and `down` still mean the local one.
+    givenKubeconfig: given === join(stateFolder, 'cluster', 'kubeconfig') ? undefined : given,
+    givenTestKubeconfig: environment['SEKISHO_TEST_KUBECONFIG'] || undefined,
+    kubebuilderAssets: environment['KUBEBUILDER_ASSETS'] || undefined,
+    downloads: text('SEKISHO_DOWNLOADS', 'on') !== 'off',
+    root: facts.root,
+    nodeAddress,
+    nodeName: text('SEKISHO_NODE_NAME', 'sekisho-node'),
+    ports: {
+      apiServer: port('SEKISHO_API_PORT', 6443),
+      etcdClient: port('SEKISHO_ETCD_PORT', 2379),
+      etcdPeer: port('SEKISHO_ETCD_PEER_PORT', 2380),
+      controllerManager: port('SEKISHO_CONTROLLER_MANAGER_PORT', 10_257),
+    },
+    testPorts: {
+      apiServer: port('SEKISHO_TEST_API_PORT', 16_443),
+      etcdClient: port('SEKISHO_TEST_ETCD_PORT', 12_379),
+      etcdPeer: port('SEKISHO_TEST_ETCD_PEER_PORT', 12_380),
+      controllerManager: port('SEKISHO_TEST_CONTROLLER_MANAGER_PORT', 20_257),
+    },
+    schedulerPort: port('SEKISHO_SCHEDULER_PORT', 10_259),
+    registryPort: port('SEKISHO_REGISTRY_PORT', 5000),
+    ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
+    dnsPort: port('SEKISHO_DNS_PORT', 1053),
+    podCidr: '10.244.0.0/24',
+    podGateway: '10.244.0.1',
+    serviceCidr: '10.96.0.0/12',
+    serviceAddress: '10.96.0.1',
+    dnsAddress: '10.96.0.10',
+    clusterDomain: 'cluster.local',
+    issuerUrl: text('SEKISHO_ISSUER_URL', `https://${nodeAddress}:8443`),
+  }
+  if (!settings.issuerUrl.startsWith('https://'))
+    problems.push('SEKISHO_ISSUER_URL must be an https URL (the API server refuses others)')
+  if (problems.length > 0) throw new AppError('invalid_configuration', problems.join('; '))
+  return settings
+}
+
+/** The folder of the development cluster's state; the test cluster has its own. */
+export function devClusterFolder(settings: ClusterSettings): string {
+  return join(settings.stateFolder, 'cluster')
+}
+
+export function testClusterFolder(settings: ClusterSettings): string {
+  return join(settings.stateFolder, 'test-cluster')
+}
+
+/** `host:port` of the registry that the node pulls from and builds push to (plain http). */
+export function registryHost(settings: ClusterSettings): string {
+  return `${settings.nodeAddress}:${settings.registryPort}`
+}
+
+/** The kubeconfig of the development cluster's administrator: the given one, or ours. */
+export function adminKubeconfig(settings: ClusterSettings): string {
+  return settings.givenKubeconfig ?? join(devClusterFolder(settings), 'kubeconfig')
+}
+
+/** The environment for programs that dev/cluster starts: what they need to find tools, nothing more. */
+export function toolEnvironment(extra: Environment = {}, environment: Environment = process.env): Record<string, string> {
+  const passed: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) {
+    if (
+      value !== undefined &&
+      /^(PATH|HOME|LANG|TMPDIR|GO[A-Z]+|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR)|XDG_[A-Z_]+)$/.test(name)
+    )
+      passed[name] = value
+  }
+  for (const [name, value] of Object.entries(extra)) if (value !== undefined) passed[name] = value
+  return passed
+}

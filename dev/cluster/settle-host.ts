@@ -1,0 +1,49 @@
+// Brings the host into the state a start may build on: earlier remains are dealt with, and what this start will change is written down
+// before it is changed.
+import { AppError } from '../../src/lib/errors.ts'
+import { cgroupMembers } from './host/cgroups.ts'
+import { aliveNames, cleanHost, recoverHost } from './host/clean.ts'
+import { decideStart } from './host/decide-start.ts'
+import { readHostRecord, writeHostRecord } from './host/record.ts'
+import { plannedChanges, prepareHost } from './node/host-changes.ts'
+import { currentBootId } from './processes/identity.ts'
+import type { Progress } from './progress.ts'
+import type { ClusterSettings } from './settings.ts'
+import { devClusterFolder } from './settings.ts'
+
+/** Deals with what an earlier run left, then writes down what this one is about to change. */
+export async function settleHost(settings: ClusterSettings, progress: Progress, withNode: boolean): Promise<void> {
+  const recordFolder = settings.hostRecordFolder
+  const clusterFolder = devClusterFolder(settings)
+  const record = await readHostRecord(recordFolder)
+  const bootId = currentBootId()
+  const podsAlive = record?.node !== undefined && (await cgroupMembers(record.node.cgroup)).length > 0
+  const decision = decideStart({ record, clusterFolder, bootId, alive: await aliveNames(recordFolder), podsAlive })
+  switch (decision.action) {
+    case 'refuse':
+      throw new AppError('conflict', decision.message)
+    case 'clean':
+      await progress.step(`clean what ${decision.record.repository} left`, () =>
+        cleanHost(decision.record, recordFolder, progress),
+      )
+      break
+    case 'recover':
+      if (settings.root)
+        await progress.step('clear what cut-off pods left', () => recoverHost(decision.record, recordFolder, progress))
+      break
+    case 'begin':
+    case 'continue':
+      break
+  }
+  const earlier = decision.action === 'clean' ? undefined : record
+  const sameBoot = earlier?.bootId === bootId ? earlier : undefined
+  const node = withNode ? await plannedChanges(settings, sameBoot) : earlier?.node
+  await writeHostRecord(recordFolder, {
+    version: 1,
+    repository: settings.repository,
+    clusterFolder,
+    bootId,
+    ...(node === undefined ? {} : { node }),
+  })
+  if (withNode && node !== undefined) await prepareHost(node)
+}

@@ -1,0 +1,115 @@
+// Brings the development cluster up from whatever state it finds: nothing, running, half dead, cut off, another checkout's.
+// Builds run one after the other in the order of need, while what is built already starts.
+import { join } from 'node:path'
+import { catalog } from './binaries/catalog.ts'
+import type { Programs } from './binaries/ensure-binary.ts'
+import { ensureBinary } from './binaries/ensure-binary.ts'
+import type { ControlPlane } from './control-plane/start.ts'
+import { startControlPlane } from './control-plane/start.ts'
+import { processFolder } from './host/record.ts'
+import { devProcessFolders, nodeLayout } from './node/layout.ts'
+import { installMissing } from './node/packages.ts'
+import { startNode } from './node/start.ts'
+import { openAuthority } from './pki/authority.ts'
+import { withLock } from './processes/lock.ts'
+import type { Progress } from './progress.ts'
+import type { ClusterSettings } from './settings.ts'
+import { devClusterFolder } from './settings.ts'
+import { settleHost } from './settle-host.ts'
+
+export type UpOptions = { readonly settings: ClusterSettings; readonly progress: Progress; readonly controlPlaneOnly: boolean }
+
+export function clusterLock(settings: ClusterSettings): string {
+  return join(settings.hostRecordFolder, 'cluster.lock')
+}
+
+/** Gives the administrator's kubeconfig of a cluster that is up. */
+export async function up(options: UpOptions): Promise<string> {
+  const { settings, progress } = options
+  if (settings.givenKubeconfig !== undefined) {
+    progress.note(`KUBECONFIG is set: using the cluster of ${settings.givenKubeconfig}; nothing is started`)
+    return settings.givenKubeconfig
+  }
+  const waiting = (pid: number): void => progress.note(`another up or down (pid ${pid}) is at work; waiting for it`)
+  return withLock(clusterLock(settings), () => upLocked(options), waiting)
+}
+
+async function upLocked(options: UpOptions): Promise<string> {
+  const { settings, progress } = options
+  const withNode = settings.root && !options.controlPlaneOnly
+  if (!settings.root) progress.note('not root: only a control plane is started, pods cannot run')
+  await settleHost(settings, progress, withNode)
+  const deps = { settings, progress }
+  const etcd = await ensureBinary(catalog.etcd, deps)
+  const kubernetes = await ensureBinary(catalog.kubernetes, deps)
+  progress.note(`etcd from ${etcd.source}, Kubernetes from ${kubernetes.source}`)
+  if (!withNode) return (await bootControlPlane(options)).kubeconfig
+
+  // A failure of a later build is reported where its result is awaited, so it must not count as unhandled before.
+  const pause = ensureBinary(catalog.pause, deps)
+  const coredns = pause.then(() => ensureBinary(catalog.coredns, deps))
+  const traefik = coredns.then(() => ensureBinary(catalog.traefik, deps))
+  for (const build of [pause, coredns, traefik]) build.catch(() => {})
+
+  await installMissing(progress)
+  const controlPlane = await bootControlPlane(options)
+  await bootNode(options, controlPlane, { kubernetes, pause: await pause, coredns, traefik })
+  return controlPlane.kubeconfig
+}
+
+async function bootControlPlane(options: UpOptions): Promise<ControlPlane> {
+  const { settings, progress } = options
+  const folder = devClusterFolder(settings)
+  const local = settings.nodeAddress.startsWith('127.')
+  const reachable = settings.root && !local && !options.controlPlaneOnly
+  const address = reachable ? settings.nodeAddress : '127.0.0.1'
+  const controlPlane = await progress.step('control plane', () =>
+    startControlPlane(
+      {
+        folder,
+        recordsFolder: processFolder(settings.hostRecordFolder),
+        ports: settings.ports,
+        // Clients come by the node address (pods) and by loopback (people): two addresses need the wildcard.
+        bindAddress: reachable ? '0.0.0.0' : '127.0.0.1',
+        advertiseAddress: address,
+        publicAddress: address,
+        serviceAddress: settings.serviceAddress,
+        serviceCidr: settings.serviceCidr,
+        podCidr: settings.podCidr,
+        clusterDomain: settings.clusterDomain,
+        issuerUrl: settings.issuerUrl,
+      },
+      { settings, progress },
+    ),
+  )
+  await issueBrokerCertificate(settings)
+  progress.note(`control plane ready: ${controlPlane.admin.server}, kubeconfig ${controlPlane.kubeconfig}`)
+  return controlPlane
+}
+
+type NodeBuilds = {
+  readonly kubernetes: Programs
+  readonly pause: Programs
+  readonly coredns: Promise<Programs>
+  readonly traefik: Promise<Programs>
+}
+
+async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs: NodeBuilds): Promise<void> {
+  const { settings, progress } = options
+  const layout = nodeLayout(settings)
+  const context = { settings, layout, controlPlane, folders: devProcessFolders(settings), progress }
+  await startNode(context, programs, join(layout.folder, 'pki'))
+  await controlPlane.admin.close()
+}
+
+/** The issuer's serving certificate, signed by the authority that the API server's authentication file names. */
+export async function issueBrokerCertificate(settings: ClusterSettings): Promise<void> {
+  const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')
+  const service = 'sekisho-broker.sekisho-system'
+  await authority.leaf('broker', {
+    commonName: 'sekisho-broker',
+    usage: 'server',
+    names: ['localhost', `${service}.svc`, `${service}.svc.${settings.clusterDomain}`, 'sekisho.sekisho-system.svc'],
+    addresses: [...new Set([settings.nodeAddress, '127.0.0.1'])],
+  })
+}

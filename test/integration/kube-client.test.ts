@@ -1,0 +1,276 @@
+// The client, finalizers, conditions and Events against a real API server: what it answers is what the runtime is built on.
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { type ConfigMap, configMaps, deployments, events, namespaces, secrets, tokenReviews } from '../../src/kube/builtin.ts'
+import { isGone, isKubeError } from '../../src/kube/errors.ts'
+import { createEventRecorder } from '../../src/kube/events.ts'
+import { addFinalizer, removeFinalizer } from '../../src/kube/finalizers.ts'
+import { ownerReference } from '../../src/kube/owner.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { waitUntil } from './harness.ts'
+import { withKube } from './kube-access.ts'
+
+const patience = { timeoutMilliseconds: 20_000 }
+const fieldManager = 'kube-test'
+const finalizer = 'sekisho.dev/kube-test'
+
+function configMap(namespace: string, name: string, data: Record<string, string> = {}, uid?: string) {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, ...(uid ? { uid } : {}) }, data }
+}
+
+function deployment(namespace: string, name: string) {
+  const labels = { app: name }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'example.invalid/none:1' }] } },
+    },
+  }
+}
+
+describe('reading and writing', () => {
+  test('creates, reads, lists by label and field, and deletes; absent is undefined', async () => {
+    const { client, namespace } = await withKube()
+    const object = { ...configMap(namespace, 'one'), metadata: { namespace, name: 'one', labels: { color: 'red' } } }
+    const created = await client.create(configMaps, object, { fieldManager })
+    expect(created.metadata.uid).toBeTypeOf('string')
+    await client.create(configMaps, configMap(namespace, 'two'), { fieldManager })
+    const red = await client.list(configMaps, { namespace, labelSelector: 'color=red' })
+    expect(red).toMatchObject([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } }])
+    const two = await client.list(configMaps, { namespace, fieldSelector: 'metadata.name=two' })
+    expect(two.map(item => item.metadata.name)).toEqual(['two'])
+    await client.delete(configMaps, { namespace, name: 'one' })
+    expect(await client.get(configMaps, { namespace, name: 'one' })).toBeUndefined()
+    await client.delete(configMaps, { namespace, name: 'one' })
+    expect(await client.mergePatch(configMaps, { namespace, name: 'one' }, { data: {} }, { fieldManager })).toBeUndefined()
+  })
+
+  test('reads all pages of a long list', async () => {
+    const { client, namespace } = await withKube()
+    const names = Array.from({ length: 510 }, (_, index) => `item-${String(index).padStart(3, '0')}`)
+    for (let start = 0; start < names.length; start += 30) {
+      const some = names.slice(start, start + 30)
+      await Promise.all(some.map(name => client.create(configMaps, configMap(namespace, name), { fieldManager })))
+    }
+    const found = await client.list(configMaps, { namespace, fieldSelector: 'metadata.name!=kube-root-ca.crt' })
+    expect(found.map(item => item.metadata.name).sort()).toEqual(names)
+  })
+
+  test('keeps fields that no model of ours knows', async () => {
+    const { client, namespace } = await withKube()
+    const key = { namespace, name: 'crd-like' }
+    const object = deployment(namespace, key.name)
+    await client.apply(deployments, { ...object, spec: { ...object.spec, minReadySeconds: 7 } }, { fieldManager })
+    expect(await client.get(deployments, key)).toMatchObject({ spec: { minReadySeconds: 7, progressDeadlineSeconds: 600 } })
+  })
+
+  test('reaches cluster-wide names as they are spelled, and refuses names that are paths', async () => {
+    const { client, namespace } = await withKube()
+    expect((await client.get(namespaces, { name: namespace }))?.metadata.name).toBe(namespace)
+    await expect(client.get(configMaps, { namespace: '..', name: 'x' })).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(client.get(configMaps, { namespace, name: 'a/b' })).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(client.get(configMaps, { name: 'x' })).rejects.toThrow(/needs a namespace/)
+  })
+
+  test('a dry run changes nothing', async () => {
+    const { client, namespace } = await withKube()
+    await client.apply(configMaps, configMap(namespace, 'dry', { a: '1' }), { fieldManager, dryRun: true })
+    await client.create(configMaps, configMap(namespace, 'dry'), { fieldManager, dryRun: true })
+    expect(await client.get(configMaps, { namespace, name: 'dry' })).toBeUndefined()
+  })
+
+  test('a review is a create that answers with status', async () => {
+    const { client } = await withKube()
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token: 'not-a-token' } }
+    const answer = await client.create(tokenReviews, review, { fieldManager })
+    expect(answer.status?.authenticated ?? false).toBe(false)
+  })
+
+  test('a deletion that names a uid spares the namesake, and a namespace that is going is done', async () => {
+    const { client, namespace } = await withKube()
+    const key = { namespace, name: 'again' }
+    const first = await client.create(configMaps, configMap(namespace, 'again'), { fieldManager })
+    await client.delete(configMaps, key)
+    await client.create(configMaps, configMap(namespace, 'again', { second: 'yes' }), { fieldManager })
+    await client.delete(configMaps, key, { uid: first.metadata.uid ?? '' })
+    expect((await client.get(configMaps, key))?.data).toEqual({ second: 'yes' })
+    await client.delete(namespaces, { name: namespace })
+    await client.delete(namespaces, { name: namespace })
+  })
+})
+
+describe('server-side apply', () => {
+  test('prunes what a manager no longer applies and leaves what another owns', async () => {
+    const { client, namespace } = await withKube()
+    const key = { namespace, name: 'shared' }
+    await client.apply(configMaps, configMap(namespace, 'shared', { mine: '1', old: '1' }), { fieldManager })
+    await client.apply(configMaps, configMap(namespace, 'shared', { theirs: '1' }), { fieldManager: 'other' })
+    await client.apply(configMaps, configMap(namespace, 'shared', { mine: '2' }), { fieldManager })
+    expect((await client.get(configMaps, key))?.data).toEqual({ mine: '2', theirs: '1' })
+  })
+
+  test('a conflict is a 409 that names the field, and force settles it', async () => {
+    const { client, namespace } = await withKube()
+    await client.apply(configMaps, configMap(namespace, 'fight', { a: '1' }), { fieldManager: 'other' })
+    const fight = client.apply(configMaps, configMap(namespace, 'fight', { a: '2' }), { fieldManager })
+    await expect(fight).rejects.toMatchObject({ status: 409, reason: 'Conflict', fields: ['.data.a'], retryable: false })
+    const won = await client.apply(configMaps, configMap(namespace, 'fight', { a: '2' }), { fieldManager, force: true })
+    expect(won.data).toEqual({ a: '2' })
+  })
+
+  test('status goes to the subresource, changes no generation, and is undefined on a vanished object', async () => {
+    const { client, namespace } = await withKube()
+    const created = await client.apply(deployments, deployment(namespace, 'web'), { fieldManager })
+    const status = (uid?: string) => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace, name: 'web', ...(uid ? { uid } : {}) },
+      status: { conditions: [{ type: 'Seen', status: 'True', reason: 'Test', message: 'by us' }] },
+    })
+    const written = await client.applyStatus(deployments, status(created.metadata.uid), { fieldManager, force: true })
+    expect(written?.status?.conditions?.map(condition => condition.type)).toContain('Seen')
+    expect(written?.metadata.generation).toBe(created.metadata.generation)
+    expect(await client.applyStatus(deployments, status(randomUUID()), { fieldManager, force: true })).toBeUndefined()
+    await client.delete(deployments, { namespace, name: 'web' })
+    await waitUntil(
+      'deletion',
+      async () => ((await client.get(deployments, { namespace, name: 'web' })) ? undefined : true),
+      patience,
+    )
+    expect(await client.applyStatus(deployments, status(), { fieldManager, force: true })).toBeUndefined()
+    expect(await client.applyStatus(deployments, status(created.metadata.uid), { fieldManager, force: true })).toBeUndefined()
+  })
+
+  test('an apply that names a uid is gone when the object vanished (409) or was recreated (422)', async () => {
+    const { client, namespace } = await withKube()
+    const stale = configMap(namespace, 'ghost', {}, randomUUID())
+    const vanished = await client.apply(configMaps, stale, { fieldManager }).catch((error: unknown) => error)
+    expect(vanished).toMatchObject({ status: 409 })
+    expect(isGone(vanished)).toBe(true)
+    expect(await client.get(configMaps, { namespace, name: 'ghost' })).toBeUndefined()
+    await client.create(configMaps, configMap(namespace, 'ghost'), { fieldManager })
+    const recreated = await client.apply(configMaps, stale, { fieldManager }).catch((error: unknown) => error)
+    expect(recreated).toMatchObject({ status: 422 })
+    expect(isGone(recreated)).toBe(true)
+  })
+})
+
+describe('finalizers', () => {
+  async function withObject() {
+    const { client, namespace } = await withKube()
+    const key = { namespace, name: 'held' }
+    const object = await client.create(configMaps, configMap(namespace, 'held', { data: 'stays' }), { fieldManager })
+    return { client, key, object }
+  }
+  const finalizersOf = (object: ConfigMap | undefined) => [...(object?.metadata.finalizers ?? [])].sort()
+
+  test('two of them live side by side, and taking one away leaves the other and the data', async () => {
+    const { client, key, object } = await withObject()
+    const first = await addFinalizer(client, configMaps, object, finalizer)
+    await addFinalizer(client, configMaps, object, 'sekisho.dev/other')
+    expect(finalizersOf(first)).toEqual([finalizer])
+    const both = await client.get(configMaps, key)
+    expect(finalizersOf(both)).toEqual([finalizer, 'sekisho.dev/other'])
+    if (both) await removeFinalizer(client, configMaps, both, finalizer)
+    const rest = await client.get(configMaps, key)
+    expect(finalizersOf(rest)).toEqual(['sekisho.dev/other'])
+    expect(rest?.data).toEqual({ data: 'stays' })
+  })
+
+  test('a deletion waits for it, and removal lets the object go; removing again is a success', async () => {
+    const { client, key, object } = await withObject()
+    const held = await addFinalizer(client, configMaps, object, finalizer)
+    if (!held) throw new Error('the finalizer was not added')
+    await client.delete(configMaps, key)
+    const leaving = await client.get(configMaps, key)
+    expect(leaving?.metadata.deletionTimestamp).toBeTypeOf('string')
+    await removeFinalizer(client, configMaps, held, finalizer)
+    expect(await client.get(configMaps, key)).toBeUndefined()
+    await removeFinalizer(client, configMaps, held, finalizer)
+    expect(await client.get(configMaps, key)).toBeUndefined()
+  })
+
+  test('removal never touches another object of the same name', async () => {
+    const { client, key, object } = await withObject()
+    const held = await addFinalizer(client, configMaps, object, finalizer)
+    if (!held) throw new Error('the finalizer was not added')
+    await client.delete(configMaps, key)
+    await removeFinalizer(client, configMaps, held, finalizer)
+    const namesake = await client.create(configMaps, configMap(key.namespace, 'held', { new: 'one' }), { fieldManager })
+    await addFinalizer(client, configMaps, namesake, finalizer)
+    await removeFinalizer(client, configMaps, held, finalizer)
+    expect(finalizersOf(await client.get(configMaps, key))).toEqual([finalizer])
+    await removeFinalizer(
+      client,
+      configMaps,
+      { ...namesake, metadata: { ...namesake.metadata, finalizers: [finalizer] } },
+      finalizer,
+    )
+    expect(finalizersOf(await client.get(configMaps, key))).toEqual([])
+  })
+
+  test('is not added to what is gone, recreated or already being deleted', async () => {
+    const { client, key, object } = await withObject()
+    await addFinalizer(client, configMaps, object, 'sekisho.dev/other')
+    await client.delete(configMaps, key)
+    expect(await addFinalizer(client, configMaps, object, finalizer)).toBeUndefined()
+    const leaving = await client.get(configMaps, key)
+    expect(finalizersOf(leaving)).toEqual(['sekisho.dev/other'])
+    if (leaving) await removeFinalizer(client, configMaps, leaving, 'sekisho.dev/other')
+    expect(await addFinalizer(client, configMaps, object, finalizer)).toBeUndefined()
+    await client.create(configMaps, configMap(key.namespace, 'held'), { fieldManager })
+    expect(await addFinalizer(client, configMaps, object, finalizer)).toBeUndefined()
+    expect(finalizersOf(await client.get(configMaps, key))).toEqual([])
+  })
+
+  test('is removed too when it came with the object, so that another manager owns it', async () => {
+    const { client, namespace } = await withKube()
+    const born = { ...configMap(namespace, 'born'), metadata: { namespace, name: 'born', finalizers: [finalizer] } }
+    const object = await client.create(configMaps, born, { fieldManager: 'creator' })
+    await removeFinalizer(client, configMaps, object, finalizer)
+    expect(finalizersOf(await client.get(configMaps, { namespace, name: 'born' }))).toEqual([])
+  })
+})
+
+test('a child with our owner reference goes with its owner', async () => {
+  const { client, namespace } = await withKube()
+  const owner = await client.create(configMaps, configMap(namespace, 'parent'), { fieldManager })
+  const metadata = { namespace, name: 'child', ownerReferences: [ownerReference(owner, { controller: true })] }
+  await client.apply(configMaps, { ...configMap(namespace, 'child'), metadata }, { fieldManager })
+  await client.delete(configMaps, { namespace, name: 'parent' })
+  const gone = async () => ((await client.get(configMaps, { namespace, name: 'child' })) ? undefined : true)
+  expect(await waitUntil('deletion of the child', gone, patience)).toBe(true)
+})
+
+test('equal Events are counted in one object that says what it is about', async () => {
+  const { client, namespace } = await withKube()
+  const object = await client.create(configMaps, configMap(namespace, 'subject'), { fieldManager })
+  const recorder = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'sekisho-test' })
+  for (let time = 0; time < 3; time++) {
+    recorder.record(object, { type: 'Warning', reason: 'TestFailed', message: 'it did not work' })
+    await recorder.flush()
+  }
+  const found = await client.list(events, { namespace, fieldSelector: `involvedObject.uid=${object.metadata.uid}` })
+  expect(found).toMatchObject([
+    { type: 'Warning', reason: 'TestFailed', message: 'it did not work', count: 3, reportingComponent: 'sekisho-test' },
+  ])
+})
+
+test('a refusal is a KubeError with the reason and the fields, and never quotes a Secret', async () => {
+  const { client, namespace } = await withKube()
+  const bad = client.create(configMaps, configMap(namespace, 'Not_A_Name'), { fieldManager })
+  await expect(bad).rejects.toMatchObject({ status: 422, reason: 'Invalid', fields: ['metadata.name'], retryable: false })
+  const data = { password: Buffer.from('hunter2-hunter2').toString('base64') }
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 's' }, data }
+  await client.create(secrets, secret, { fieldManager })
+  const patched = await client
+    .mergePatch(secrets, { namespace, name: 's' }, { data: { password: 'hunter2 is no base64' } }, { fieldManager })
+    .catch((error: unknown) => error)
+  expect(isKubeError(patched)).toBe(true)
+  expect(String(patched)).not.toMatch(/hunter2|aHVudGVy/)
+})
