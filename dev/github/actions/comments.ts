@@ -1,0 +1,63 @@
+// Owns: writing, changing and removing comments. The caller has checked the permissions.
+import { timestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { User } from '../state/accounts.ts'
+import type { IssueComment, Repository } from '../state/repositories.ts'
+import { nextId } from '../state/world.ts'
+import { commentView } from '../views/comment.ts'
+import { eventFrame } from '../views/event-frame.ts'
+
+const tell = (context: Context, repository: Repository, comment: IssueComment, sender: User, action: string): void =>
+  context.webhooks.emit({
+    name: 'issue_comment',
+    action,
+    accountId: repository.ownerId,
+    repositoryId: repository.id,
+    payload: { comment: commentView(context, comment), ...eventFrame(context, repository, sender) },
+  })
+
+export const createComment = (
+  context: Context,
+  repository: Repository,
+  number: number,
+  author: User,
+  body: string,
+): IssueComment => {
+  const at = timestamp(context.now())
+  const comment = context.store.change(world => {
+    const made: IssueComment = {
+      id: nextId(world),
+      repositoryId: repository.id,
+      number,
+      authorId: author.id,
+      body,
+      createdAt: at,
+      updatedAt: at,
+    }
+    world.comments.push(made)
+    return made
+  })
+  tell(context, repository, comment, author, 'created')
+  return comment
+}
+
+export const editComment = (
+  context: Context,
+  repository: Repository,
+  comment: IssueComment,
+  editor: User,
+  body: string,
+): void => {
+  context.store.change(() => {
+    comment.body = body
+    comment.updatedAt = timestamp(context.now())
+  })
+  tell(context, repository, comment, editor, 'edited')
+}
+
+export const deleteComment = (context: Context, repository: Repository, comment: IssueComment, actor: User): void => {
+  tell(context, repository, comment, actor, 'deleted')
+  context.store.change(world => {
+    world.comments = world.comments.filter(one => one !== comment)
+  })
+}

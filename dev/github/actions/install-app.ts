@@ -1,0 +1,172 @@
+// Owns: the life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks each one sends.
+// The caller has checked that the person administers the account (access.ts); nothing here asks again.
+import { timestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import type { Repository } from '../state/repositories.ts'
+import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/world.ts'
+import { simpleUser } from '../views/account.ts'
+import { installationView } from '../views/app.ts'
+import { minimalRepository } from '../views/repository.ts'
+import { endTokensOfInstallation, repositoriesOfInstallation } from './mint-installation-token.ts'
+import { Refusal } from './outcome.ts'
+
+export type Selection = { readonly repositorySelection: 'all' | 'selected'; readonly repositoryIds: readonly number[] }
+
+/** The short form in which installation events name repositories. */
+const briefly = (context: Context, repositories: readonly Repository[]) =>
+  repositories.map(one => {
+    const { id, node_id, name, full_name, private: isPrivate } = minimalRepository(context, one)
+    return { id, node_id, name, full_name, private: isPrivate }
+  })
+
+const checked = (context: Context, accountId: number, selection: Selection): Selection => {
+  if (selection.repositorySelection === 'all') return { repositorySelection: 'all', repositoryIds: [] }
+  const owned = new Set(repositoriesOf(context.world, accountId).map(one => one.id))
+  const ids = [...new Set(selection.repositoryIds)]
+  if (ids.length === 0) throw new Refusal(422, 'Select at least one repository.')
+  if (ids.some(id => !owned.has(id))) throw new Refusal(422, 'A selected repository does not belong to this account.')
+  return { repositorySelection: 'selected', repositoryIds: ids }
+}
+
+const tell = (
+  context: Context,
+  installation: Installation,
+  name: string,
+  action: string,
+  senderId: number,
+  more: Readonly<Record<string, unknown>>,
+): void => {
+  context.webhooks.emitTo(installation, {
+    name,
+    action,
+    payload: {
+      installation: installationView(context, installation),
+      ...more,
+      sender: simpleUser(context, userOf(context.world, senderId)),
+    },
+  })
+}
+
+/** Installs the App on an account, or answers the installation that is already there. A pending request of a member is fulfilled. */
+export const installApp = (
+  context: Context,
+  app: App,
+  accountId: number,
+  installerId: number,
+  wanted: Selection,
+): Installation => {
+  const existing = installationOf(context.world, app.id, accountId)
+  if (existing) return existing
+  const selection = checked(context, accountId, wanted)
+  const at = timestamp(context.now())
+  const request = context.world.installationRequests.find(one => one.appId === app.id && one.accountId === accountId)
+  const installation = context.store.change(world => {
+    const made: Installation = {
+      id: nextId(world),
+      appId: app.id,
+      accountId,
+      repositorySelection: selection.repositorySelection,
+      repositoryIds: [...selection.repositoryIds],
+      permissions: app.permissions,
+      events: app.events,
+      createdAt: at,
+      updatedAt: at,
+      suspendedAt: null,
+      suspendedById: null,
+    }
+    world.installations.push(made)
+    world.installationRequests = world.installationRequests.filter(one => one !== request)
+    return made
+  })
+  tell(context, installation, 'installation', 'created', installerId, {
+    repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
+    requester: request ? simpleUser(context, userOf(context.world, request.requesterId)) : null,
+  })
+  return installation
+}
+
+/** Files the wish of a member for the owners to see. */
+export const requestInstallation = (
+  context: Context,
+  app: App,
+  accountId: number,
+  requesterId: number,
+  wanted: Selection,
+): InstallationRequest => {
+  const selection = checked(context, accountId, wanted)
+  const pending = context.world.installationRequests.find(
+    one => one.appId === app.id && one.accountId === accountId && one.requesterId === requesterId,
+  )
+  if (pending) return pending
+  return context.store.change(world => {
+    const request = {
+      id: nextId(world),
+      appId: app.id,
+      accountId,
+      requesterId,
+      ...selection,
+      createdAt: timestamp(context.now()),
+    }
+    world.installationRequests.push(request)
+    return request
+  })
+}
+
+/** Refuses a member's wish. */
+export const dropInstallationRequest = (context: Context, requestId: number): void => {
+  context.store.change(world => {
+    world.installationRequests = world.installationRequests.filter(one => one.id !== requestId)
+  })
+}
+
+/** Changes which repositories an installation reaches; tokens lose what is taken away at once. */
+export const selectRepositories = (context: Context, installation: Installation, senderId: number, wanted: Selection): void => {
+  const selection = checked(context, installation.accountId, wanted)
+  const before = repositoriesOfInstallation(context.world, installation)
+  context.store.change(() => {
+    installation.repositorySelection = selection.repositorySelection
+    installation.repositoryIds = [...selection.repositoryIds]
+    installation.updatedAt = timestamp(context.now())
+  })
+  const after = repositoriesOfInstallation(context.world, installation)
+  const added = after.filter(one => !before.includes(one))
+  const removed = before.filter(one => !after.includes(one))
+  const about = (action: 'added' | 'removed'): void =>
+    tell(context, installation, 'installation_repositories', action, senderId, {
+      repository_selection: installation.repositorySelection,
+      repositories_added: action === 'added' ? briefly(context, added) : [],
+      repositories_removed: action === 'removed' ? briefly(context, removed) : [],
+      requester: null,
+    })
+  if (added.length > 0) about('added')
+  if (removed.length > 0) about('removed')
+}
+
+/** Suspends or unsuspends; a suspended installation answers 403 to every use of its tokens. */
+export const setSuspended = (context: Context, installation: Installation, senderId: number, suspended: boolean): void => {
+  if ((installation.suspendedAt !== null) === suspended) return
+  context.store.change(() => {
+    const at = timestamp(context.now())
+    installation.suspendedAt = suspended ? at : null
+    installation.suspendedById = suspended ? senderId : null
+    installation.updatedAt = at
+  })
+  tell(context, installation, 'installation', suspended ? 'suspend' : 'unsuspend', senderId, {
+    repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
+    requester: null,
+  })
+}
+
+/** Removes the installation and ends its tokens. */
+export const uninstallApp = (context: Context, installation: Installation, senderId: number): void => {
+  const repositories = briefly(context, repositoriesOfInstallation(context.world, installation))
+  endTokensOfInstallation(context, installation.id)
+  tell(context, installation, 'installation', 'deleted', senderId, { repositories, requester: null })
+  context.store.change(world => {
+    world.installations = world.installations.filter(one => one !== installation)
+  })
+}
+
+/** Login of the account, for pages. */
+export const accountLogin = (context: Context, accountId: number): string => accountOf(context.world, accountId).login

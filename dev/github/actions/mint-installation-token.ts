@@ -1,0 +1,113 @@
+// Owns: the making and ending of installation tokens: which repositories and permissions a request may ask for, and what is written
+// down. https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+import { atLeast, installationSelects } from '../access.ts'
+import { hours } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { App, Installation, PermissionLevel, Permissions } from '../state/apps.ts'
+import type { Repository } from '../state/repositories.ts'
+import { repositoriesOf } from '../state/world.ts'
+import { credentialKey, newShortInstallationToken, newStatelessInstallationToken } from '../tokens/formats.ts'
+import { Refusal } from './outcome.ts'
+
+export type MintRequest = {
+  /** Names without owner; `undefined` when the request has none. */
+  readonly repositories: readonly string[] | undefined
+  readonly repositoryIds: readonly number[] | undefined
+  readonly permissions: Permissions | undefined
+  /** Header `X-GitHub-Stateless-S2S-Token`. */
+  readonly format: 'short' | 'stateless'
+}
+
+export type Minted = {
+  readonly token: string
+  readonly expiresAt: number
+  readonly permissions: Permissions
+  /** `null`: all of the installation. */
+  readonly repositories: readonly Repository[] | null
+}
+
+const mostRepositories = 500
+
+/** The repositories that an installation was given, as they are now. */
+export const repositoriesOfInstallation = (world: Context['world'], installation: Installation): Repository[] =>
+  repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
+
+const chooseRepositories = (context: Context, installation: Installation, request: MintRequest): Repository[] | null => {
+  const names = request.repositories ?? []
+  const ids = request.repositoryIds ?? []
+  if (names.length + ids.length > mostRepositories) {
+    throw new Refusal(
+      422,
+      `There are too many repositories specified. The maximum number of repositories is ${mostRepositories}.`,
+    )
+  }
+  // An absent and an empty list mean the same on GitHub: everything. That is the trap a caller must not fall into.
+  if (names.length === 0 && ids.length === 0) return null
+  const reachable = repositoriesOfInstallation(context.world, installation)
+  const chosen = [
+    ...names.map(name => reachable.find(one => one.name.toLowerCase() === name.toLowerCase())),
+    ...ids.map(id => reachable.find(one => one.id === id)),
+  ]
+  const found = chosen.filter(one => one !== undefined)
+  if (found.length !== chosen.length) {
+    throw new Refusal(
+      422,
+      'There is at least one repository that does not exist or is not accessible to the parent installation.',
+    )
+  }
+  return [...new Set(found)]
+}
+
+const choosePermissions = (installation: Installation, asked: Permissions | undefined): Permissions => {
+  const wanted = Object.entries(asked ?? {})
+  if (wanted.length === 0) return installation.permissions
+  for (const [name, level] of wanted) {
+    if (level === 'none' || !atLeast(installation.permissions[name] ?? 'none', level)) {
+      throw new Refusal(422, 'The permissions requested are not granted to this installation.')
+    }
+  }
+  const chosen: Record<string, PermissionLevel> = Object.fromEntries(wanted)
+  // Every token can read metadata.
+  return { ...chosen, metadata: 'read' }
+}
+
+/** Mints a token of one hour. Refuses with 403 when suspended and 422 when more is asked than the installation has. */
+export const mintInstallationToken = (context: Context, app: App, installation: Installation, request: MintRequest): Minted => {
+  if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended')
+  const asked = {
+    repositories: chooseRepositories(context, installation, request),
+    permissions: choosePermissions(installation, request.permissions),
+  }
+  const wider = context.faults.take('wider-token') !== undefined
+  const repositories = wider ? null : asked.repositories
+  const permissions = wider ? installation.permissions : asked.permissions
+  const createdAt = context.now()
+  const expiresAt = createdAt + hours(1)
+  const token =
+    request.format === 'stateless'
+      ? newStatelessInstallationToken(
+          { appId: app.id, installationId: installation.id, now: createdAt, expiresAt },
+          context.signingKey,
+        )
+      : newShortInstallationToken()
+  context.store.change(world => {
+    world.credentials.accessTokens[credentialKey(token)] = {
+      kind: 'installation',
+      installationId: installation.id,
+      repositoryIds: repositories?.map(one => one.id) ?? null,
+      permissions,
+      createdAt,
+      expiresAt,
+    }
+  })
+  return { token, expiresAt, permissions, repositories }
+}
+
+/** Ends every token of an installation: uninstalling does; suspending refuses them as long as it lasts. */
+export const endTokensOfInstallation = (context: Context, installationId: number): void => {
+  context.store.change(({ credentials }) => {
+    for (const [key, token] of Object.entries(credentials.accessTokens)) {
+      if (token.kind === 'installation' && token.installationId === installationId) delete credentials.accessTokens[key]
+    }
+  })
+}

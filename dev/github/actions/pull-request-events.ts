@@ -1,0 +1,64 @@
+// Owns: telling the world about a pull request, and keeping one in step with its branches. Never opens, merges or closes one.
+import { timestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { noCommit, type RefUpdate } from '../git/ref-update.ts'
+import type { User } from '../state/accounts.ts'
+import type { PullRequest, Repository } from '../state/repositories.ts'
+import { eventFrame } from '../views/event-frame.ts'
+import { fullPullRequest } from '../views/pull-request.ts'
+import { pullRequestFacts } from './pull-request-facts.ts'
+
+/** Sends `pull_request` with the given action and whatever that action adds to the payload. */
+export const tellPullRequest = async (
+  context: Context,
+  repository: Repository,
+  pull: PullRequest,
+  sender: User,
+  action: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> => {
+  context.webhooks.emit({
+    name: 'pull_request',
+    action,
+    accountId: repository.ownerId,
+    repositoryId: repository.id,
+    payload: {
+      number: pull.number,
+      pull_request: fullPullRequest(context, pull, await pullRequestFacts(context, pull)),
+      ...more,
+      ...eventFrame(context, repository, sender),
+    },
+  })
+}
+
+/** Moves open pull requests whose head branch was pushed (`synchronize`), and closes those whose head branch is gone. */
+export const followPush = async (context: Context, repository: Repository, pusher: User, update: RefUpdate): Promise<void> => {
+  const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
+  if (branch === undefined) return
+  const following = context.world.pullRequests.filter(
+    one => one.state === 'open' && one.head.repositoryId === repository.id && one.head.ref === branch,
+  )
+  for (const pull of following) {
+    const at = timestamp(context.now())
+    if (update.after === noCommit) {
+      context.store.change(() => {
+        pull.state = 'closed'
+        pull.closedAt = at
+        pull.updatedAt = at
+      })
+      await tellPullRequest(context, repository, pull, pusher, 'closed')
+      continue
+    }
+    context.store.change(() => {
+      pull.head.sha = update.after
+      pull.updatedAt = at
+    })
+    await context.git.updateRef(pull.repositoryId, `refs/pull/${pull.number}/head`, update.after)
+    await tellPullRequest(context, repository, pull, pusher, 'synchronize', { before: update.before, after: update.after })
+  }
+  context.store.change(world => {
+    for (const pull of world.pullRequests) {
+      if (pull.state === 'open' && pull.repositoryId === repository.id && pull.base.ref === branch) pull.base.sha = update.after
+    }
+  })
+}

@@ -1,0 +1,33 @@
+// Owns: the dependencies that every part of the emulator is handed. No behaviour of its own.
+import type { KeyObject } from 'node:crypto'
+import type { Faults } from './faults.ts'
+import type { GitStore } from './git/store.ts'
+import type { Flavour, Links } from './links.ts'
+import type { WorldStore } from './state/store.ts'
+import type { World } from './state/world.ts'
+import type { Webhooks } from './webhooks/dispatcher.ts'
+
+export type Settings = {
+  readonly flavour: Flavour
+  readonly restPrefix: string
+  /** `short`: 40 characters; `stateless`: about 520, `ghs_<APPID>_<JWT>`. The request header can ask for the other. */
+  readonly installationTokenFormat: 'short' | 'stateless'
+  /** Requests per hour; GitHub gives an installation or a person 5000 at least, nobody 60. */
+  readonly rateLimit: { readonly authenticated: number; readonly anonymous: number; readonly enforced: boolean }
+}
+
+export type Context = {
+  readonly settings: Settings
+  readonly links: Links
+  readonly store: WorldStore
+  readonly world: World
+  readonly git: GitStore
+  readonly webhooks: Webhooks
+  readonly faults: Faults
+  /** Signs stateless installation tokens. */
+  readonly signingKey: KeyObject
+  /** Bearer of the control surface under `/_emulator`. */
+  readonly controlToken: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}

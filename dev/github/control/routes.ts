@@ -1,0 +1,46 @@
+// Owns: what a test may change and real GitHub has no API for: people, repositories, memberships and faults. Guarded by a token of its
+// own, so that nothing that merely reaches the port can use it. The demo never calls it.
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../actions/outcome.ts'
+import type { Context } from '../context.ts'
+import { RestError } from '../rest/answer.ts'
+import { fieldsOf } from '../rest/body.ts'
+import { addRepository, addUser, setMembership, setTeamMember } from './changes.ts'
+import { faultOf } from './fault-of.ts'
+
+const authorized = (context: Context, header: string | undefined): boolean => {
+  const given = Buffer.from(header?.replace(/^bearer /i, '') ?? '')
+  const expected = Buffer.from(context.controlToken)
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+export const registerControl = (server: FastifyInstance, context: Context): void => {
+  server.addHook('onRequest', async (request, reply) => {
+    if (!authorized(context, request.headers.authorization))
+      await reply.code(401).send({ message: 'The control token is missing or wrong.' })
+  })
+  server.setErrorHandler((error, _request, reply) => {
+    if (error instanceof RestError || error instanceof Refusal)
+      return reply.code(error.status).send({ message: error.message, errors: error.errors })
+    throw error
+  })
+  server.addHook('preSerialization', async (_request, _reply, payload) => {
+    await context.store.durable()
+    return payload
+  })
+
+  server.post('/users', request => addUser(context, fieldsOf(request.body, 'User')))
+  server.post('/repositories', request => addRepository(context, fieldsOf(request.body, 'Repository')))
+  server.put('/memberships', request => setMembership(context, fieldsOf(request.body, 'Membership')))
+  server.put('/team-members', request => setTeamMember(context, fieldsOf(request.body, 'TeamMember')))
+  server.get('/faults', () => ({ faults: context.faults.list() }))
+  server.post('/faults', request => {
+    const { fault, times } = faultOf(fieldsOf(request.body, 'Fault'))
+    return { id: context.faults.arm(fault, times) }
+  })
+  server.delete('/faults/:id', (request, reply) => {
+    const { id } = request.params as { id: string }
+    return reply.code(context.faults.disarm(Number(id)) ? 204 : 404).send()
+  })
+}

@@ -1,0 +1,81 @@
+// The thin path of the emulator, driven by a browser, real git and the Octokit libraries.
+import { createAppAuth } from '@octokit/auth-app'
+import { request } from '@octokit/request'
+import { verify } from '@octokit/webhooks-methods'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from './emulator.ts'
+import { cloneUrl, createGitClient } from './testing/git-client.ts'
+import { install, signIn } from './testing/people.ts'
+import { startWebhookReceiver, type WebhookReceiver } from './testing/webhook-receiver.ts'
+
+const callback = 'http://127.0.0.1:9/callback'
+let emulator: RunningEmulator
+let receiver: WebhookReceiver
+let installationId: number
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver()
+  emulator = await startEmulator({
+    app: { webhookUrl: receiver.url, callbackUrls: [callback], setupUrl: 'http://127.0.0.1:9/setup' },
+  })
+  const browser = await signIn(emulator, 'olivia')
+  browser.stops.push('http://127.0.0.1:9/')
+  const end = await install(emulator, browser, 2001, { repositoryIds: 'all' })
+  installationId = Number(new URL(end.url).searchParams.get('installation_id'))
+})
+afterAll(async () => {
+  await emulator.stop()
+  await receiver.close()
+})
+
+const mint = async (parameters: Record<string, unknown>): Promise<string> => {
+  const auth = createAppAuth({
+    appId: emulator.app.id,
+    privateKey: emulator.app.privateKeyPem,
+    request: request.defaults({ baseUrl: emulator.apiUrl }),
+  })
+  const { token } = await auth({ type: 'installation', installationId, refresh: true, ...parameters })
+  return token
+}
+
+describe('the way from installation to a webhook', () => {
+  test('an owner installs the App and its receiver hears of it with a valid signature', async () => {
+    const created = await receiver.waitFor(one => one.event === 'installation')
+    expect(created.payload).toMatchObject({
+      action: 'created',
+      installation: { id: installationId, account: { login: 'acme', id: 2001 } },
+    })
+    expect(await verify(emulator.app.webhookSecret, created.body, created.signature)).toBe(true)
+    expect(await verify(emulator.app.webhookSecret, `${created.body} `, created.signature)).toBe(false)
+  })
+
+  test('a narrowed token fetches its repository and no other, and cannot push', async () => {
+    const token = await mint({ repositoryIds: [4001], permissions: { contents: 'read' } })
+    const git = await createGitClient()
+    expect(await git.run('clone', '--depth=1', cloneUrl(emulator.url, 'acme/shop', token), '.')).toMatchObject({ ok: true })
+    await git.commit('evil.txt', 'x', 'Evil')
+    const push = await git.run('push', 'origin', 'HEAD:main')
+    expect(push.ok).toBe(false)
+    expect(push.stderr).toContain('403')
+    const other = await git.run('ls-remote', cloneUrl(emulator.url, 'acme/secret-plans', token))
+    expect(other.ok).toBe(false)
+    expect(other.stderr).toContain('not found')
+    await git.remove()
+  })
+
+  test('a push by a person becomes a push webhook with the commit', async () => {
+    const git = await createGitClient()
+    await git.run('clone', cloneUrl(emulator.url, 'acme/shop', emulator.personalTokens['dave']), '.')
+    const sha = await git.commit('index.html', 'hello', 'Say hello')
+    expect(await git.run('push', 'origin', 'HEAD:main')).toMatchObject({ ok: true })
+    const push = await receiver.waitFor(one => one.event === 'push' && one.payload['after'] === sha)
+    expect(push.payload).toMatchObject({
+      ref: 'refs/heads/main',
+      head_commit: { id: sha, message: 'Say hello' },
+      repository: { id: 4001, full_name: 'acme/shop' },
+      sender: { login: 'dave' },
+      installation: { id: installationId },
+    })
+    await git.remove()
+  })
+})

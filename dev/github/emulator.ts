@@ -1,0 +1,163 @@
+// Owns: starting and stopping one emulator: state folder, world, git, webhooks, server. Several may run in one process; nothing is
+// shared between them.
+import { createPrivateKey, randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Context, Settings } from './context.ts'
+import { createFaults } from './faults.ts'
+import { createGitStore } from './git/store.ts'
+import { createLinks, type Flavour } from './links.ts'
+import { defaultSeed } from './seed/default-seed.ts'
+import { newKeyPair, plant, secretFiles } from './seed/plant.ts'
+import type { Seed } from './seed/seed.ts'
+import { buildServer } from './server.ts'
+import type { App } from './state/apps.ts'
+import { createStore, readWorld } from './state/store.ts'
+import { createSender } from './webhooks/delivery.ts'
+import { openDeliveryLog } from './webhooks/delivery-log.ts'
+import { createWebhooks } from './webhooks/dispatcher.ts'
+
+export type EmulatorOptions = {
+  /** Kept between starts. Absent: a temporary folder that `stop` removes. */
+  readonly stateFolder?: string
+  /** Default 127.0.0.1. */
+  readonly address?: string
+  /** Default 0: any free port. */
+  readonly port?: number
+  /** Address that others know it by; default `http://<address>:<port>`. */
+  readonly publicUrl?: string
+  readonly seed?: Seed
+  readonly flavour?: Flavour
+  /** Default `/api/v3`. */
+  readonly restPrefix?: string
+  readonly installationTokenFormat?: Settings['installationTokenFormat']
+  readonly rateLimit?: Settings['rateLimit']
+  /** Settings of the first App; what is absent stays as it is. */
+  readonly app?: Partial<Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall'>>
+  /** PEM certificates by which an https webhook receiver may be signed. */
+  readonly webhookCaFile?: string
+  /** PATH under which git and sh are found. */
+  readonly searchPath?: string
+  readonly now?: () => number
+  readonly report?: (message: string) => void
+}
+
+export type AppCredentials = {
+  readonly id: number
+  readonly slug: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly privateKeyPem: string
+  readonly webhookSecret: string
+}
+
+export type RunningEmulator = {
+  readonly url: string
+  readonly apiUrl: string
+  /** The first App of the seed. */
+  readonly app: AppCredentials
+  /** Login to personal access token. */
+  readonly personalTokens: Readonly<Record<string, string>>
+  readonly controlToken: string
+  /** The living state, for tests in the same process. */
+  readonly context: Context
+  stop(): Promise<void>
+}
+
+const ensureSecret = async (file: string, make: () => Promise<string> | string): Promise<string> => {
+  const existing = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (existing !== undefined) return existing.trim()
+  const made = await make()
+  await writeFile(file, `${made.trim()}\n`, { mode: 0o600 })
+  return made.trim()
+}
+
+const openContext = async (options: EmulatorOptions, folder: string, publicUrl: string) => {
+  const now = options.now ?? Date.now
+  const report = options.report ?? (() => undefined)
+  const files = secretFiles(folder)
+  await mkdir(join(folder, 'secrets'), { recursive: true, mode: 0o700 })
+  const git = await createGitStore(join(folder, 'repositories'), options.searchPath ?? '/usr/local/bin:/usr/bin:/bin')
+  const worldFile = join(folder, 'world.json')
+  const known = await readWorld(worldFile)
+  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), worldFile, now)
+  store.change(world => {
+    const [app] = world.apps
+    if (app) Object.assign(app, options.app)
+  })
+  await store.durable()
+  const settings: Settings = {
+    flavour: options.flavour ?? 'enterprise-server',
+    restPrefix: options.restPrefix ?? '/api/v3',
+    installationTokenFormat: options.installationTokenFormat ?? 'short',
+    rateLimit: options.rateLimit ?? { authenticated: 5000, anonymous: 60, enforced: false },
+  }
+  const links = createLinks(publicUrl, settings.restPrefix, settings.flavour)
+  const faults = createFaults()
+  const sender = createSender(options.webhookCaFile)
+  const log = await openDeliveryLog(join(folder, 'deliveries.jsonl'))
+  const webhooks = createWebhooks({ store, links, faults, sender, log, now, report })
+  const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, async () => (await newKeyPair()).privateKey))
+  const controlToken = await ensureSecret(files.control, () => randomBytes(24).toString('base64url'))
+  const context: Context = { settings, links, store, world: store.world, git, webhooks, faults, signingKey, controlToken, now }
+  return { context, sender, report }
+}
+
+const credentialsOf = async (context: Context, folder: string): Promise<AppCredentials> => {
+  const [app] = context.world.apps
+  if (!app) throw new Error('the seed has no App')
+  const { id, slug, clientId, clientSecret, webhookSecret } = app
+  return {
+    id,
+    slug,
+    clientId,
+    clientSecret,
+    webhookSecret,
+    privateKeyPem: await readFile(secretFiles(folder).appKey(slug), 'utf8'),
+  }
+}
+
+/** A port that is free now; links must know it before the server listens. */
+const freePort = async (address: string): Promise<number> => {
+  const { createServer } = await import('node:net')
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, address, () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+/** Starts an emulator and resolves when it answers. */
+export const startEmulator = async (options: EmulatorOptions = {}): Promise<RunningEmulator> => {
+  const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const address = options.address ?? '127.0.0.1'
+  const port = options.port || (await freePort(address))
+  const url = options.publicUrl ?? `http://${address}:${port}`
+  const { context, sender, report } = await openContext(options, folder, url)
+  const server = await buildServer(context, report)
+  await server.listen({ host: address, port })
+  return {
+    url,
+    apiUrl: context.links.apiUrl,
+    app: await credentialsOf(context, folder),
+    personalTokens: JSON.parse(await readFile(secretFiles(folder).personalTokens, 'utf8')) as Record<string, string>,
+    controlToken: context.controlToken,
+    context,
+    stop: async () => {
+      await server.close()
+      await context.webhooks.idle()
+      await sender.close()
+      await context.store.durable()
+      if (options.stateFolder === undefined) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

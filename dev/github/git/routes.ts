@@ -1,0 +1,117 @@
+// Owns: git over HTTP: who may fetch or push which repository, and the refusal texts that a git client shows. The transfer itself is
+// git's own http-backend. Never passes a credential on.
+// https://git-scm.com/docs/http-protocol ; https://docs.github.com/en/get-started/git-basics/about-remote-repositories
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Actor, actingUserId, canSee, mayUse } from '../access.ts'
+import { recordPush } from '../actions/record-push.ts'
+import type { Context } from '../context.ts'
+import type { Repository } from '../state/repositories.ts'
+import { repositoryByName, userOf } from '../state/world.ts'
+import { authenticate } from '../tokens/authenticate.ts'
+import { runHttpBackend } from './http-backend.ts'
+import { parseRefUpdates } from './ref-update.ts'
+
+type Access =
+  | { readonly allowed: true; readonly repository: Repository; readonly actor: Actor }
+  | { readonly allowed: false; readonly status: 401 | 403 | 404; readonly message: string }
+
+const unauthorized: Access = {
+  allowed: false,
+  status: 401,
+  message: 'Invalid username or token. Password authentication is not supported.',
+}
+
+/** Decides about one git request. Who cannot see the repository is asked for credentials, or told that it does not exist. */
+const decide = (context: Context, header: string | undefined, owner: string, name: string, service: 'fetch' | 'push'): Access => {
+  const { world } = context
+  const authentication = authenticate(world, header, context.now())
+  if (!authentication.ok) {
+    return authentication.status === 403 ? { allowed: false, status: 403, message: authentication.message } : unauthorized
+  }
+  const { actor } = authentication
+  if (actor.kind === 'app') return unauthorized
+  const repository = repositoryByName(world, owner, name.replace(/\.git$/, ''))
+  if (!repository || !canSee(world, actor, repository)) {
+    return actor.kind === 'anonymous' ? unauthorized : { allowed: false, status: 404, message: 'Repository not found.' }
+  }
+  if (mayUse(world, actor, repository, 'contents', service === 'push' ? 'write' : 'read')) {
+    if (service === 'push' && repository.archived) {
+      return { allowed: false, status: 403, message: 'This repository was archived so it is read-only.' }
+    }
+    return { allowed: true, repository, actor }
+  }
+  if (actor.kind === 'anonymous') return unauthorized
+  const who = actor.kind === 'installation' ? `${actor.app.slug}[bot]` : actor.user.login
+  if (service === 'push')
+    return { allowed: false, status: 403, message: `Permission to ${owner}/${repository.name}.git denied to ${who}.` }
+  return { allowed: false, status: 403, message: 'Read access to repository not granted' }
+}
+
+const refuse = (reply: FastifyReply, access: Extract<Access, { allowed: false }>): FastifyReply => {
+  if (access.status === 401) void reply.header('www-authenticate', 'Basic realm="GitHub"')
+  return reply.code(access.status).type('text/plain; charset=utf-8').send(`${access.message}\n`)
+}
+
+type Target = { owner: string; repository: string }
+
+const transfer = async (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  service: 'fetch' | 'push',
+) => {
+  const { owner, repository: name } = request.params as Target
+  const access = decide(context, request.headers.authorization, owner, name, service)
+  if (!access.allowed) return refuse(reply, access)
+  const { repository, actor } = access
+  const pusherId = actingUserId(actor)
+  const isPush = path === '/git-receive-pack' && pusherId !== undefined
+  const folder = isPush ? await mkdtemp(join(tmpdir(), 'github-push-')) : undefined
+  const pushReport = folder === undefined ? undefined : join(folder, 'updates')
+  const query = request.url.indexOf('?')
+  reply.hijack()
+  try {
+    await runHttpBackend({
+      git: context.git,
+      repositoryId: repository.id,
+      path,
+      query: query < 0 ? '' : request.url.slice(query + 1),
+      request: request.raw,
+      response: reply.raw,
+      remoteUser: pusherId === undefined ? '' : userOf(context.world, pusherId).login,
+      ...(pushReport === undefined ? {} : { pushReport }),
+    })
+    if (pushReport !== undefined && pusherId !== undefined) {
+      // The hook wrote nothing when git refused every ref.
+      const report = await readFile(pushReport, 'utf8').catch(() => '')
+      await recordPush(context, repository, userOf(context.world, pusherId), parseRefUpdates(report))
+      await context.store.durable()
+    }
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+  return reply
+}
+
+/** Registers the three addresses of the smart protocol; the dumb protocol is not spoken. */
+export const registerGitRoutes = (server: FastifyInstance, context: Context): void => {
+  for (const type of ['application/x-git-upload-pack-request', 'application/x-git-receive-pack-request']) {
+    server.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
+  }
+  server.get('/:owner/:repository/info/refs', (request, reply) => {
+    const service = new URLSearchParams(request.url.split('?')[1] ?? '').get('service')
+    if (service === 'git-upload-pack') return transfer(context, request, reply, '/info/refs', 'fetch')
+    if (service === 'git-receive-pack') return transfer(context, request, reply, '/info/refs', 'push')
+    return reply.code(403).type('text/plain').send('Please upgrade your git client.\n')
+  })
+  server.post('/:owner/:repository/git-upload-pack', (request, reply) =>
+    transfer(context, request, reply, '/git-upload-pack', 'fetch'),
+  )
+  server.post('/:owner/:repository/git-receive-pack', (request, reply) =>
+    transfer(context, request, reply, '/git-receive-pack', 'push'),
+  )
+}

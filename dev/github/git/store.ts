@@ -1,0 +1,109 @@
+// Owns: the bare repositories on disk, one folder per repository id (so that a rename moves nothing), and what is asked of them.
+// Never knows who asks: access is decided before.
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createGitCommand, type GitCommand, GitError } from './command.ts'
+import { type Commit, parseCommits, prettyFormat } from './commit.ts'
+import { isSafeRevision, refCandidates } from './revision.ts'
+
+export type GitStore = {
+  readonly run: GitCommand
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+  pathOf(repositoryId: number): string
+  create(repositoryId: number, defaultBranch: string): Promise<void>
+  /** Ref name to commit id, below `prefix` (`refs/heads/`). */
+  refs(repositoryId: number, prefix: string): Promise<ReadonlyMap<string, string>>
+  /** The commit that a branch, tag or commit id names; `undefined` when there is none. */
+  resolve(repositoryId: number, revision: string): Promise<string | undefined>
+  commit(repositoryId: number, sha: string): Promise<Commit>
+  /** Commits reachable from `to` but not from `from`, newest first, at most `limit`. `from` undefined: all. */
+  commits(repositoryId: number, from: string | undefined, to: string, limit: number): Promise<readonly Commit[]>
+  /** Points a ref at a commit, or removes it; `expected` guards against a push in between. */
+  updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
+}
+
+const configuration = (folder: string): string => `[core]
+  hooksPath = ${join(folder, 'hooks')}
+[safe]
+  directory = *
+[http]
+  receivepack = true
+[uploadpack]
+  allowAnySHA1InWant = true
+  allowFilter = true
+[receive]
+  hideRefs = refs/pull
+  autogc = false
+[gc]
+  auto = 0
+`
+
+/** The hook hands the exact ref updates of a push to whoever started it; without a report file it does nothing. */
+const postReceive = '#!/bin/sh\nif [ -n "$PUSH_REPORT" ]; then cat > "$PUSH_REPORT"; else cat > /dev/null; fi\n'
+
+/** Prepares `folder` and answers the store over it. `searchPath` is the PATH under which git and sh are found. */
+export const createGitStore = async (folder: string, searchPath: string): Promise<GitStore> => {
+  await mkdir(join(folder, 'hooks'), { recursive: true })
+  await writeFile(join(folder, 'gitconfig'), configuration(folder))
+  await writeFile(join(folder, 'hooks', 'post-receive'), postReceive)
+  await chmod(join(folder, 'hooks', 'post-receive'), 0o755)
+  const environment = {
+    PATH: searchPath,
+    LANG: 'C.UTF-8',
+    HOME: folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: join(folder, 'gitconfig'),
+    GIT_TERMINAL_PROMPT: '0',
+  }
+  const run = createGitCommand(environment)
+  const pathOf = (repositoryId: number): string => join(folder, `${repositoryId}.git`)
+  const log = async (repositoryId: number, range: readonly string[]): Promise<readonly Commit[]> =>
+    parseCommits(await run(['log', '-z', `--format=${prettyFormat}`, ...range], { cwd: pathOf(repositoryId) }))
+
+  const revParse = async (repositoryId: number, revision: string): Promise<string | undefined> => {
+    try {
+      const found = await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`], {
+        cwd: pathOf(repositoryId),
+      })
+      return found.trim()
+    } catch (error) {
+      if (error instanceof GitError && error.exitCode !== null) return undefined
+      throw error
+    }
+  }
+
+  return {
+    run,
+    folder,
+    environment,
+    pathOf,
+    create: async (repositoryId, defaultBranch) => {
+      await run(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`, pathOf(repositoryId)])
+    },
+    refs: async (repositoryId, prefix) => {
+      const text = await run(['for-each-ref', '--format=%(refname)%00%(objectname)', prefix], { cwd: pathOf(repositoryId) })
+      const lines = text.split('\n').filter(line => line !== '')
+      return new Map(lines.map(line => [line.slice(0, line.indexOf('\0')), line.slice(line.indexOf('\0') + 1)]))
+    },
+    resolve: async (repositoryId, revision) => {
+      if (!isSafeRevision(revision)) return undefined
+      for (const candidate of refCandidates(revision)) {
+        const sha = await revParse(repositoryId, candidate)
+        if (sha !== undefined) return sha
+      }
+      return undefined
+    },
+    commit: async (repositoryId, sha) => {
+      const [commit] = await log(repositoryId, ['-1', '--end-of-options', sha])
+      if (!commit) throw new Error(`commit ${sha} of repository ${repositoryId} does not exist`)
+      return commit
+    },
+    commits: (repositoryId, from, to, limit) =>
+      log(repositoryId, [`--max-count=${limit}`, '--end-of-options', ...(from === undefined ? [to] : [`${from}..${to}`])]),
+    updateRef: async (repositoryId, ref, sha, expected) => {
+      const args = sha === undefined ? ['update-ref', '-d', ref] : ['update-ref', ref, sha]
+      await run(expected === undefined ? args : [...args, expected], { cwd: pathOf(repositoryId) })
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// Owns: every address the emulator puts into an answer or a page. Never looks anything up.
+// Two shapes are known: a GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App pages
+// under `/apps`); the REST prefix is free, so that the second one can be served below a path of its own.
+
+export type Flavour = 'enterprise-server' | 'github.com'
+
+export type Links = {
+  readonly webUrl: string
+  readonly apiUrl: string
+  /** Absolute address of a page; `path` begins with a slash. */
+  web(path: string): string
+  /** Absolute address of a REST resource; `path` begins with a slash. */
+  api(path: string): string
+  /** Public page of an App. */
+  appPage(slug: string): string
+  /** Page where an owner changes one installation. */
+  installationPage(installationId: number): string
+}
+
+/** Links below `webUrl` (no trailing slash), REST below `webUrl + restPrefix`. */
+export const createLinks = (webUrl: string, restPrefix: string, flavour: Flavour): Links => {
+  const web = (path: string): string => `${webUrl}${path}`
+  const apiUrl = `${webUrl}${restPrefix}`
+  return {
+    webUrl,
+    apiUrl,
+    web,
+    api: path => `${apiUrl}${path}`,
+    appPage: slug => web(`${flavour === 'enterprise-server' ? '/github-apps' : '/apps'}/${slug}`),
+    installationPage: installationId => web(`/settings/installations/${installationId}`),
+  }
+}
+
+/** GitHub's opaque global id, in its older form. */
+export const nodeId = (type: string, id: number | string): string =>
+  Buffer.from(`0${type.length}:${type}${id}`).toString('base64')

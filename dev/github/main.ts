@@ -1,0 +1,105 @@
+// Owns: the command line of the emulator: `start` in the foreground until SIGINT or SIGTERM. Options are read here and nowhere else.
+import { parseArgs } from 'node:util'
+import { type EmulatorOptions, startEmulator } from './emulator.ts'
+
+const usage = `Usage: node dev/github/main.ts start [options]
+  --state DIR            folder that keeps everything (default .state/github)
+  --address ADDRESS      address to listen on (default 10.88.0.1)
+  --port PORT            port to listen on (default 4000)
+  --public-url URL       address that others use (default http://ADDRESS:PORT)
+  --webhook-url URL      where the App's webhooks go
+  --webhook-ca FILE      certificates that the receiver may be signed by
+  --callback-url URL     OAuth callback of the App (repeatable; the first is the default)
+  --setup-url URL        where an installation returns to
+  --oauth-on-install     "request user authorization during installation"
+  --token-format FORMAT  short (default) or stateless
+  --flavour FLAVOUR      enterprise-server (default) or github.com
+  --rest-prefix PATH     where REST lives (default /api/v3)
+  --enforce-rate-limit   refuse beyond 5000 requests per hour
+`
+
+const fail = (message: string): never => {
+  process.stderr.write(`${message}\n\n${usage}`)
+  process.exit(2)
+}
+
+const oneOf = <Choice extends string>(
+  name: string,
+  value: string | undefined,
+  choices: readonly [Choice, ...Choice[]],
+): Choice =>
+  value === undefined
+    ? choices[0]
+    : (choices.find(one => one === value) ?? fail(`--${name} must be one of ${choices.join(', ')}`))
+
+const readOptions = (args: readonly string[]): EmulatorOptions => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      state: { type: 'string', default: '.state/github' },
+      address: { type: 'string', default: '10.88.0.1' },
+      port: { type: 'string', default: '4000' },
+      'public-url': { type: 'string' },
+      'webhook-url': { type: 'string' },
+      'webhook-ca': { type: 'string' },
+      'callback-url': { type: 'string', multiple: true },
+      'setup-url': { type: 'string' },
+      'oauth-on-install': { type: 'boolean' },
+      'token-format': { type: 'string' },
+      flavour: { type: 'string' },
+      'rest-prefix': { type: 'string', default: '/api/v3' },
+      'enforce-rate-limit': { type: 'boolean', default: false },
+    },
+  })
+  if (positionals.length !== 1 || positionals[0] !== 'start') fail('the only command is start')
+  const port = Number(values.port)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) fail('--port must be a number from 1 to 65535')
+  return {
+    stateFolder: values.state,
+    address: values.address,
+    port,
+    ...(values['public-url'] === undefined ? {} : { publicUrl: values['public-url'].replace(/\/$/, '') }),
+    ...(values['webhook-ca'] === undefined ? {} : { webhookCaFile: values['webhook-ca'] }),
+    flavour: oneOf('flavour', values.flavour, ['enterprise-server', 'github.com']),
+    restPrefix: values['rest-prefix'],
+    installationTokenFormat: oneOf('token-format', values['token-format'], ['short', 'stateless']),
+    rateLimit: { authenticated: 5000, anonymous: 60, enforced: values['enforce-rate-limit'] },
+    app: {
+      ...(values['webhook-url'] === undefined ? {} : { webhookUrl: values['webhook-url'] }),
+      ...(values['callback-url'] === undefined ? {} : { callbackUrls: values['callback-url'] }),
+      ...(values['setup-url'] === undefined ? {} : { setupUrl: values['setup-url'] }),
+      ...(values['oauth-on-install'] === undefined ? {} : { requestOAuthOnInstall: values['oauth-on-install'] }),
+    },
+    ...(process.env['PATH'] === undefined ? {} : { searchPath: process.env['PATH'] }),
+    report: message => process.stderr.write(`${message}\n`),
+  }
+}
+
+const parse = (): EmulatorOptions => {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : 'the options could not be read')
+  }
+}
+
+const emulator = await startEmulator(parse())
+process.stdout.write(
+  `GitHub emulator: ${emulator.url} (REST ${emulator.apiUrl}), App ${emulator.app.slug} ${emulator.app.clientId}\n`,
+)
+
+let stopping = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (stopping) return
+    stopping = true
+    emulator.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`the emulator did not stop cleanly: ${error instanceof Error ? error.message : 'unknown error'}\n`)
+        process.exit(1)
+      },
+    )
+  })
+}

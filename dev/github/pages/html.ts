@@ -1,0 +1,28 @@
+// Owns: safe HTML. What is put into a template is escaped unless it was made by this template itself.
+
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+  toString(): string {
+    return this.text
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escapeText = (text: string): string => text.replace(/[&<>"']/g, character => escapes[character] ?? character)
+
+export type Part = Html | string | number | undefined | readonly Part[]
+
+const render = (part: Part): string => {
+  if (part === undefined) return ''
+  if (part instanceof Html) return part.text
+  if (typeof part === 'string') return escapeText(part)
+  if (typeof part === 'number') return String(part)
+  return part.map(render).join('')
+}
+
+/** Template tag: `html\`<p>${text}</p>\``. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(strings.reduce((text, string, at) => text + string + (at < parts.length ? render(parts[at]) : ''), ''))

@@ -1,0 +1,130 @@
+// Owns: the App's public page and the way through an installation: choose the account, choose the repositories, go back to the
+// application. An owner installs; a member's try becomes a request that the owners see.
+// https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
+import type { FastifyInstance } from 'fastify'
+import { administers, membershipOf } from '../access.ts'
+import { installApp, requestInstallation, type Selection } from '../actions/install-app.ts'
+import { Refusal } from '../actions/outcome.ts'
+import type { Context } from '../context.ts'
+import { issueCode, rememberConsent } from '../oauth/issue.ts'
+import type { Account, User } from '../state/accounts.ts'
+import type { App } from '../state/apps.ts'
+import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/world.ts'
+import { type PageCall, type PageResult, type Posted, registerPage } from './browser.ts'
+import { type Html, html } from './html.ts'
+import { formToken, page } from './layout.ts'
+import { repositoryChoice } from './repository-choice.ts'
+import { afterInstall } from './return-to-app.ts'
+
+const appOf = ({ context, params }: PageCall): App => {
+  const app = appBySlug(context.world, params['slug'] ?? '')
+  if (!app) throw new Refusal(404, 'There is no such App.')
+  return app
+}
+
+/** Accounts that the person may install on, or ask the owners of to install on. */
+const accountsOf = ({ world }: Context, user: User): Account[] => [
+  user,
+  ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active'),
+]
+
+const accountOfCall = (call: PageCall, id: string | undefined): Account => {
+  const account = /^\d{1,15}$/.test(id ?? '') ? accountById(call.context.world, Number(id)) : undefined
+  if (!account || !accountsOf(call.context, call.visitor.user).includes(account)) {
+    throw new Refusal(404, 'There is no such account, or you are no member of it.')
+  }
+  return account
+}
+
+/** Reads "all or selected" of a posted form. */
+export const selectionOf = (posted: Posted): Selection => {
+  const repositorySelection = posted.one('repository_selection') === 'all' ? 'all' : 'selected'
+  const repositoryIds = posted
+    .all('repository_ids')
+    .filter(id => /^\d{1,15}$/.test(id))
+    .map(Number)
+  return { repositorySelection, repositoryIds }
+}
+
+const root = (context: Context, app: App): string => new URL(context.links.appPage(app.slug)).pathname
+
+const about = (call: PageCall): PageResult => {
+  const app = appOf(call)
+  return page(
+    app.name,
+    call.visitor,
+    html`<p>${app.description ?? ''}</p><p><a href="${root(call.context, app)}/installations/new">Install or configure</a></p>`,
+  )
+}
+
+const chooseAccount = (call: PageCall): PageResult => {
+  const { context, visitor, query } = call
+  const app = appOf(call)
+  const state = query.get('state')
+  const rows = accountsOf(context, visitor.user).map((account): Html => {
+    const existing = installationOf(context.world, app.id, account.id)
+    const owner = administers(context.world, visitor.user.id, account.id)
+    if (existing && owner)
+      return html`<li><a href="/settings/installations/${existing.id}">Configure ${account.login}</a> (installed)</li>`
+    const target = `${root(context, app)}/installations/new/permissions?target_id=${account.id}${state === null ? '' : `&state=${encodeURIComponent(state)}`}`
+    return html`<li><a href="${target}">${owner ? 'Install on' : 'Request for'} ${account.login}</a></li>`
+  })
+  return page(`Install ${app.name}`, visitor, html`<p>Where do you want to install ${app.name}?</p><ul>${rows}</ul>`)
+}
+
+const chooseRepositories = (call: PageCall): PageResult => {
+  const { context, visitor, query } = call
+  const app = appOf(call)
+  const account = accountOfCall(call, query.get('target_id') ?? undefined)
+  const owner = administers(context.world, visitor.user.id, account.id)
+  const existing = installationOf(context.world, app.id, account.id)
+  if (existing && owner) return { redirect: `/settings/installations/${existing.id}` }
+  const verb = owner ? 'Install' : 'Request'
+  const permissions = Object.entries(app.permissions).map(([name, level]) => html`<li>${name}: ${level}</li>`)
+  return page(
+    `${verb} ${app.name} on ${account.login}`,
+    visitor,
+    html`<form method="post" action="${root(context, app)}/installations">${formToken(visitor)}
+<input type="hidden" name="target_id" value="${account.id}"><input type="hidden" name="state" value="${query.get('state') ?? ''}">
+${repositoryChoice(repositoriesOf(context.world, account.id), { repositorySelection: 'selected', repositoryIds: [] })}
+<p>With these permissions:</p><ul>${permissions}</ul>${owner ? '' : html`<p>You are no owner: the owners of ${account.login} will be asked.</p>`}
+<button>${verb}</button></form>`,
+  )
+}
+
+const install = (call: PageCall): PageResult => {
+  const { context, visitor, posted } = call
+  const app = appOf(call)
+  const account = accountOfCall(call, posted.one('target_id'))
+  const authorize = (): string | undefined => {
+    const [callback] = app.callbackUrls
+    if (!app.requestOAuthOnInstall || callback === undefined) return undefined
+    rememberConsent(context, app, visitor.user.id)
+    return issueCode(context, { appId: app.id, userId: visitor.user.id, redirectUri: callback, codeChallenge: null })
+  }
+  if (!administers(context.world, visitor.user.id, account.id)) {
+    requestInstallation(context, app, account.id, visitor.user.id, selectionOf(posted))
+    // The state does not survive the wait for an owner, so GitHub does not promise it here either.
+    return { redirect: afterInstall(context, app, { setup_action: 'request', code: authorize() }) }
+  }
+  const installation = installApp(context, app, account.id, visitor.user.id, selectionOf(posted))
+  const state = posted.one('state') || undefined
+  return {
+    redirect: afterInstall(context, app, {
+      installation_id: String(installation.id),
+      setup_action: 'install',
+      code: authorize(),
+      state,
+    }),
+  }
+}
+
+/** Registers the pages under both roots: `/github-apps` of a GitHub Enterprise Server and `/apps` of github.com. */
+export const registerInstallPages = (server: FastifyInstance, context: Context): void => {
+  for (const prefix of ['/github-apps', '/apps']) {
+    registerPage(server, context, 'GET', `${prefix}/:slug`, about)
+    registerPage(server, context, 'GET', `${prefix}/:slug/installations/new`, chooseAccount)
+    registerPage(server, context, 'GET', `${prefix}/:slug/installations/new/permissions`, chooseRepositories)
+    registerPage(server, context, 'POST', `${prefix}/:slug/installations`, install)
+  }
+}

@@ -1,0 +1,100 @@
+// Owns: the page where an owner changes, suspends or removes one installation, and answers the requests of members.
+import type { FastifyInstance } from 'fastify'
+import { administers } from '../access.ts'
+import {
+  accountLogin,
+  dropInstallationRequest,
+  installApp,
+  selectRepositories,
+  setSuspended,
+  uninstallApp,
+} from '../actions/install-app.ts'
+import { Refusal } from '../actions/outcome.ts'
+import type { Context } from '../context.ts'
+import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
+import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { html } from './html.ts'
+import { selectionOf } from './install.ts'
+import { buttonForm, formToken, page } from './layout.ts'
+import { repositoryChoice } from './repository-choice.ts'
+import { afterInstall } from './return-to-app.ts'
+
+type Subject = { readonly installation: Installation; readonly app: App }
+
+const subjectOf = ({ context, params, visitor }: PageCall): Subject => {
+  const id = params['id'] ?? ''
+  const installation = /^\d{1,15}$/.test(id) ? installationById(context.world, Number(id)) : undefined
+  const app = installation && appById(context.world, installation.appId)
+  if (!installation || !app || !administers(context.world, visitor.user.id, installation.accountId)) {
+    throw new Refusal(404, 'There is no such installation, or you do not administer its account.')
+  }
+  return { installation, app }
+}
+
+const settings = (call: PageCall): PageResult => {
+  const { context, visitor } = call
+  const { installation, app } = subjectOf(call)
+  const at = `/settings/installations/${installation.id}`
+  const suspended = installation.suspendedAt !== null
+  return page(
+    `${app.name} on ${accountLogin(context, installation.accountId)}`,
+    visitor,
+    html`<p>Installation ${installation.id}${suspended ? html`, <strong>suspended</strong>` : ''}.</p>
+<form method="post" action="${at}/repositories">${formToken(visitor)}${repositoryChoice(repositoriesOf(context.world, installation.accountId), installation)}<button>Save</button></form>
+<h2>Danger zone</h2><p>${buttonForm(visitor, `${at}/suspended`, suspended ? 'Unsuspend' : 'Suspend', { suspended: suspended ? '0' : '1' }, 'danger')}
+${buttonForm(visitor, `${at}/uninstall`, 'Uninstall', {}, 'danger')}</p>`,
+  )
+}
+
+const changeRepositories = (call: PageCall): PageResult => {
+  const { installation, app } = subjectOf(call)
+  selectRepositories(call.context, installation, call.visitor.user.id, selectionOf(call.posted))
+  if (!app.setupOnUpdate) return { redirect: `/settings/installations/${installation.id}` }
+  return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'update' }) }
+}
+
+const suspend = (call: PageCall): PageResult => {
+  const { installation } = subjectOf(call)
+  setSuspended(call.context, installation, call.visitor.user.id, call.posted.one('suspended') === '1')
+  return { redirect: `/settings/installations/${installation.id}` }
+}
+
+const uninstall = (call: PageCall): PageResult => {
+  const { installation } = subjectOf(call)
+  const account = accountById(call.context.world, installation.accountId)
+  uninstallApp(call.context, installation, call.visitor.user.id)
+  return { redirect: `/${account?.login ?? ''}` }
+}
+
+const requestOf = ({ context, params, visitor }: PageCall): InstallationRequest => {
+  const request = context.world.installationRequests.find(one => String(one.id) === params['id'])
+  if (!request || !administers(context.world, visitor.user.id, request.accountId)) {
+    throw new Refusal(404, 'There is no such request, or you do not administer its account.')
+  }
+  return request
+}
+
+const approve = (call: PageCall): PageResult => {
+  const request = requestOf(call)
+  const app = appById(call.context.world, request.appId)
+  if (!app) throw new Refusal(404, 'The App of this request is gone.')
+  const installation = installApp(call.context, app, request.accountId, call.visitor.user.id, request)
+  return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'install' }) }
+}
+
+const deny = (call: PageCall): PageResult => {
+  const request = requestOf(call)
+  dropInstallationRequest(call.context, request.id)
+  return { redirect: `/${accountLogin(call.context, request.accountId)}` }
+}
+
+export const registerInstallationSettings = (server: FastifyInstance, context: Context): void => {
+  registerPage(server, context, 'GET', '/settings/installations/:id', settings)
+  registerPage(server, context, 'GET', '/organizations/:organization/settings/installations/:id', settings)
+  registerPage(server, context, 'POST', '/settings/installations/:id/repositories', changeRepositories)
+  registerPage(server, context, 'POST', '/settings/installations/:id/suspended', suspend)
+  registerPage(server, context, 'POST', '/settings/installations/:id/uninstall', uninstall)
+  registerPage(server, context, 'POST', '/settings/installation-requests/:id/approve', approve)
+  registerPage(server, context, 'POST', '/settings/installation-requests/:id/deny', deny)
+}

@@ -1,0 +1,96 @@
+// Owns: the start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
+import type { FastifyInstance } from 'fastify'
+import { administers, canSee, membershipOf } from '../access.ts'
+import { Refusal } from '../actions/outcome.ts'
+import type { Context } from '../context.ts'
+import type { Account, Organization, Team } from '../state/accounts.ts'
+import {
+  accountByLogin,
+  appById,
+  organizationByLogin,
+  repositoriesOf,
+  repositoryById,
+  teamBySlug,
+  userOf,
+} from '../state/world.ts'
+import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type Html, html } from './html.ts'
+import { buttonForm, page, table } from './layout.ts'
+
+const home = (call: PageCall): PageResult => {
+  const { context, visitor } = call
+  const mine = context.world.organizations.filter(one => membershipOf(one, visitor.user.id)?.state === 'active')
+  const apps = context.world.apps.map(
+    app => html`<li><a href="${new URL(context.links.appPage(app.slug)).pathname}">${app.name}</a></li>`,
+  )
+  return page(
+    `Hello ${visitor.user.login}`,
+    visitor,
+    html`<h2>Your accounts</h2><ul>${[visitor.user, ...mine].map(one => html`<li><a href="/${one.login}">${one.login}</a></li>`)}</ul>
+<h2>Apps</h2><ul>${apps}</ul>`,
+  )
+}
+
+const repositoryList = ({ context, visitor }: PageCall, account: Account): Html => {
+  const seen = repositoriesOf(context.world, account.id).filter(one =>
+    canSee(context.world, { kind: 'person', user: visitor.user }, one),
+  )
+  return html`<h2>Repositories</h2><ul>${seen.map(
+    one => html`<li><a href="/${account.login}/${one.name}">${one.name}</a>${one.private ? ' (private)' : ''}</li>`,
+  )}</ul>`
+}
+
+const installations = ({ context, visitor }: PageCall, account: Account): Html | undefined => {
+  if (!administers(context.world, visitor.user.id, account.id)) return undefined
+  const nameOf = (appId: number): string => appById(context.world, appId)?.name ?? ''
+  const installed = context.world.installations.filter(one => one.accountId === account.id)
+  const asked = context.world.installationRequests.filter(one => one.accountId === account.id)
+  return html`<h2>Installed Apps</h2><ul>${installed.map(
+    one => html`<li>${nameOf(one.appId)} <a href="/settings/installations/${one.id}">Configure</a></li>`,
+  )}</ul><h2>Requests</h2><ul>${asked.map(
+    one => html`<li>${userOf(context.world, one.requesterId).login} asks for ${nameOf(one.appId)}
+${buttonForm(visitor, `/settings/installation-requests/${one.id}/approve`, 'Approve and install')}
+${buttonForm(visitor, `/settings/installation-requests/${one.id}/deny`, 'Deny', {}, 'danger')}</li>`,
+  )}</ul>`
+}
+
+const members = ({ context }: PageCall, organization: Organization): Html => {
+  const rows = organization.memberships.map(one => [userOf(context.world, one.userId).login, one.role, one.state])
+  const teams = context.world.teams.filter(team => team.organizationId === organization.id)
+  return html`<h2>Members</h2>${table(['Person', 'Role', 'State'], rows)}<h2>Teams</h2><ul>${teams.map(
+    team => html`<li><a href="/orgs/${organization.login}/teams/${team.slug}">${team.name}</a></li>`,
+  )}</ul>`
+}
+
+const account = (call: PageCall): PageResult => {
+  const { context, params, visitor } = call
+  const found = accountByLogin(context.world, params['owner'] ?? '')
+  if (!found) throw new Refusal(404, 'There is no such account.')
+  const inside = found.kind === 'organization' && membershipOf(found, visitor.user.id)?.state === 'active'
+  const content = [repositoryList(call, found), inside ? members(call, found) : undefined, installations(call, found)]
+  return page(found.login, visitor, content)
+}
+
+const teamPage = (call: PageCall): PageResult => {
+  const { context, params, visitor } = call
+  const organization = organizationByLogin(context.world, params['organization'] ?? '')
+  const team: Team | undefined = organization && teamBySlug(context.world, organization.id, params['team'] ?? '')
+  if (!organization || !team || membershipOf(organization, visitor.user.id)?.state !== 'active') {
+    throw new Refusal(404, 'There is no such team, or you are no member of its organization.')
+  }
+  const people = team.members.map(one => [userOf(context.world, one.userId).login, one.role])
+  const repositories = team.repositories.map(one => [repositoryById(context.world, one.repositoryId)?.name ?? '', one.role])
+  const parent = context.world.teams.find(one => one.id === team.parentId)
+  return page(
+    `${organization.login} / ${team.name}`,
+    visitor,
+    html`${parent ? html`<p>Part of ${parent.name}.</p>` : undefined}<h2>Members</h2>${table(['Person', 'Role'], people)}
+<h2>Repositories</h2>${table(['Repository', 'Role'], repositories)}`,
+  )
+}
+
+export const registerOrganizationPages = (server: FastifyInstance, context: Context): void => {
+  registerPage(server, context, 'GET', '/', home)
+  registerPage(server, context, 'GET', '/:owner', account)
+  registerPage(server, context, 'GET', '/orgs/:organization/teams/:team', teamPage)
+}

@@ -1,0 +1,109 @@
+// Owns: the page of one pull request and the buttons on it: open, comment, merge, close, reopen.
+import type { FastifyInstance } from 'fastify'
+import { createComment } from '../actions/comments.ts'
+import { Refusal } from '../actions/outcome.ts'
+import { pullRequestFacts } from '../actions/pull-request-facts.ts'
+import { mergePullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
+import type { Context } from '../context.ts'
+import type { PullRequest, Repository } from '../state/repositories.ts'
+import { fullName, pullRequestByNumber, userOf } from '../state/world.ts'
+import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { html } from './html.ts'
+import { buttonForm, formToken, page } from './layout.ts'
+import { repositoryOfPage, requirePush, statusList } from './repository.ts'
+
+type Subject = { readonly repository: Repository; readonly pull: PullRequest; readonly at: string }
+
+const longestTitle = 256
+const longestText = 65_536
+
+const subjectOf = (call: PageCall): Subject => {
+  const repository = repositoryOfPage(call)
+  const number = call.params['number'] ?? ''
+  const pull = /^\d{1,9}$/.test(number) ? pullRequestByNumber(call.context.world, repository.id, Number(number)) : undefined
+  if (!pull) throw new Refusal(404, 'There is no such pull request.')
+  return { repository, pull, at: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
+}
+
+const bounded = (text: string | undefined, longest: number, name: string): string => {
+  if (text === undefined || text.trim() === '') throw new Refusal(422, `${name} is empty.`)
+  if (text.length > longest) throw new Refusal(422, `${name} is longer than ${longest} characters.`)
+  return text
+}
+
+const show = async (call: PageCall): Promise<PageResult> => {
+  const { context, visitor } = call
+  const { repository, pull, at } = subjectOf(call)
+  const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
+  const comments = context.world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
+  const open = pull.state === 'open'
+  const buttons = open
+    ? [
+        mergeable
+          ? buttonForm(visitor, `${at}/merge`, 'Merge pull request', { expected_head: pull.head.sha })
+          : html`<p>This branch has conflicts.</p>`,
+        buttonForm(visitor, `${at}/close`, 'Close pull request', {}, 'danger'),
+      ]
+    : [pull.mergedAt === null ? buttonForm(visitor, `${at}/reopen`, 'Reopen pull request', {}, 'quiet') : undefined]
+  return page(
+    `#${pull.number} ${pull.title}`,
+    visitor,
+    html`<p><strong>${pull.mergedAt === null ? pull.state : 'merged'}</strong>: ${userOf(context.world, pull.authorId).login} wants to merge ${commits} commits
+(+${additions} −${deletions}) from <code>${pull.head.ref}</code> into <code>${pull.base.ref}</code></p><p>Head <code>${pull.head.sha}</code></p><pre>${pull.body ?? ''}</pre>
+<h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}<h2>Comments</h2>
+${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
+<form method="post" action="${at}/comments">${formToken(visitor)}<p><label>Comment <textarea name="body" required></textarea></label></p><button class="quiet">Comment</button></form>
+<p>${buttons}</p>`,
+  )
+}
+
+const open = async (call: PageCall): Promise<PageResult> => {
+  const repository = repositoryOfPage(call)
+  const pull = await openPullRequest(call.context, repository, call.visitor.user, {
+    title: bounded(call.posted.one('title'), longestTitle, 'The title'),
+    body: call.posted.one('body')?.slice(0, longestText) ?? null,
+    head: bounded(call.posted.one('head'), 255, 'The head branch'),
+    base: bounded(call.posted.one('base'), 255, 'The base branch'),
+    draft: false,
+  })
+  return { redirect: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
+}
+
+const comment = (call: PageCall): PageResult => {
+  const { repository, pull, at } = subjectOf(call)
+  createComment(
+    call.context,
+    repository,
+    pull.number,
+    call.visitor.user,
+    bounded(call.posted.one('body'), longestText, 'The comment'),
+  )
+  return { redirect: at }
+}
+
+const merge = async (call: PageCall): Promise<PageResult> => {
+  const { repository, pull, at } = subjectOf(call)
+  requirePush(call, repository)
+  const expectedHead = call.posted.one('expected_head')
+  const wish = { method: 'merge', expectedHead, title: undefined, message: undefined } as const
+  await mergePullRequest(call.context, repository, pull, call.visitor.user, wish)
+  return { redirect: at }
+}
+
+const setState =
+  (state: PullRequest['state']) =>
+  async (call: PageCall): Promise<PageResult> => {
+    const { repository, pull, at } = subjectOf(call)
+    if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
+    await setPullRequestState(call.context, repository, pull, call.visitor.user, state)
+    return { redirect: at }
+  }
+
+export const registerPullRequestPages = (server: FastifyInstance, context: Context): void => {
+  registerPage(server, context, 'POST', '/:owner/:repository/pulls', open)
+  registerPage(server, context, 'GET', '/:owner/:repository/pull/:number', show)
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/comments', comment)
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/merge', merge)
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/close', setState('closed'))
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/reopen', setState('open'))
+}

@@ -1,0 +1,135 @@
+// Owns: the pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
+import type { FastifyInstance } from 'fastify'
+import { canSee, mayUse } from '../access.ts'
+import { Refusal } from '../actions/outcome.ts'
+import type { Context } from '../context.ts'
+import type { Repository } from '../state/repositories.ts'
+import { fullName, repositoryByName, userOf } from '../state/world.ts'
+import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type Html, html } from './html.ts'
+import { formToken, page, table } from './layout.ts'
+
+/** The repository of the path; who cannot see it gets 404. */
+export const repositoryOfPage = ({ context, params, visitor }: PageCall): Repository => {
+  const repository = repositoryByName(context.world, params['owner'] ?? '', params['repository'] ?? '')
+  if (!repository || !canSee(context.world, { kind: 'person', user: visitor.user }, repository)) {
+    throw new Refusal(404, 'There is no such repository, or you cannot see it.')
+  }
+  return repository
+}
+
+/** Refuses who may not push. */
+export const requirePush = ({ context, visitor }: PageCall, repository: Repository): void => {
+  if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, 'contents', 'write')) {
+    throw new Refusal(403, 'You may read this repository but not write to it.')
+  }
+}
+
+/** Latest status per context of a commit. */
+export const statusList = (context: Context, repository: Repository, sha: string): Html => {
+  const all = context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
+  const latest = all.filter((one, at) => all.findIndex(other => other.context === one.context) === at)
+  return html`<ul>${latest.map(
+    one =>
+      html`<li><strong>${one.state}</strong> ${one.context}: ${one.targetUrl ? html`<a href="${one.targetUrl}">${one.description ?? one.targetUrl}</a>` : (one.description ?? '')}</li>`,
+  )}</ul>`
+}
+
+const deployments = (context: Context, repository: Repository): Html => {
+  const found = context.world.deployments
+    .filter(one => one.repositoryId === repository.id)
+    .slice(-20)
+    .reverse()
+  const rows = found.map(one => {
+    const latest = context.world.deploymentStatuses.filter(status => status.deploymentId === one.id).at(-1)
+    const link = latest?.environmentUrl ? html`<a href="${latest.environmentUrl}">${latest.environmentUrl}</a>` : ''
+    return [one.environment, one.sha.slice(0, 7), latest?.state ?? 'pending', link, userOf(context.world, one.creatorId).login]
+  })
+  return table(['Environment', 'Commit', 'State', 'Address', 'By'], rows)
+}
+
+const overview = async (call: PageCall): Promise<PageResult> => {
+  const { context, visitor } = call
+  const repository = repositoryOfPage(call)
+  const name = fullName(context.world, repository)
+  const heads = await context.git.refs(repository.id, 'refs/heads/')
+  const branches = [...heads].map(([ref, sha]) => {
+    const branch = ref.slice('refs/heads/'.length)
+    return [
+      html`<a href="/${name}/commits/${branch}">${branch}</a>`,
+      html`<code>${sha.slice(0, 7)}</code>`,
+      statusList(context, repository, sha),
+    ]
+  })
+  return page(
+    name,
+    visitor,
+    html`<p>${repository.description ?? ''} ${repository.private ? '(private)' : ''}</p><p>Clone: <code>${context.links.web(`/${name}.git`)}</code></p>
+<p><a href="/${name}/pulls">Pull requests</a></p><h2>Branches</h2>${table(['Branch', 'Commit', 'Statuses'], branches)}
+<h2>Deployments</h2>${deployments(context, repository)}`,
+  )
+}
+
+const commits = async (call: PageCall): Promise<PageResult> => {
+  const { context, visitor, params } = call
+  const repository = repositoryOfPage(call)
+  const ref = params['*'] ?? ''
+  const sha = await context.git.resolve(repository.id, ref)
+  if (sha === undefined) throw new Refusal(404, 'There is no such branch or commit.')
+  const rows = (await context.git.commits(repository.id, undefined, sha, 50)).map(one => [
+    html`<a href="/${fullName(context.world, repository)}/commit/${one.sha}"><code>${one.sha.slice(0, 7)}</code></a>`,
+    one.message.split('\n')[0],
+    one.author.name,
+    one.author.date,
+    statusList(context, repository, one.sha),
+  ])
+  return page(
+    `${fullName(context.world, repository)}: ${ref}`,
+    visitor,
+    table(['Commit', 'Message', 'Author', 'Date', 'Statuses'], rows),
+  )
+}
+
+const commit = async (call: PageCall): Promise<PageResult> => {
+  const { context, visitor, params } = call
+  const repository = repositoryOfPage(call)
+  const sha = await context.git.resolve(repository.id, params['sha'] ?? '')
+  if (sha === undefined) throw new Refusal(404, 'There is no such commit.')
+  const found = await context.git.commit(repository.id, sha)
+  return page(
+    `Commit ${sha.slice(0, 7)}`,
+    visitor,
+    html`<pre>${found.message}</pre><p>${found.author.name}, ${found.author.date}</p><p><code>${sha}</code></p><h2>Statuses</h2>${statusList(context, repository, sha)}`,
+  )
+}
+
+const pulls = (call: PageCall): PageResult => {
+  const { context, visitor } = call
+  const repository = repositoryOfPage(call)
+  const name = fullName(context.world, repository)
+  const rows = context.world.pullRequests
+    .filter(one => one.repositoryId === repository.id)
+    .reverse()
+    .map(one => [
+      html`<a href="/${name}/pull/${one.number}">#${one.number} ${one.title}</a>`,
+      one.mergedAt === null ? one.state : 'merged',
+      `${one.head.ref} → ${one.base.ref}`,
+      userOf(context.world, one.authorId).login,
+    ])
+  return page(
+    `${name}: pull requests`,
+    visitor,
+    html`${table(['Pull request', 'State', 'Branches', 'By'], rows)}<h2>Open a pull request</h2>
+<form method="post" action="/${name}/pulls">${formToken(visitor)}<p><label>Head branch <input name="head" required maxlength="255"></label>
+<label>Base branch <input name="base" value="${repository.defaultBranch}" required maxlength="255"></label></p>
+<p><label>Title <input name="title" required maxlength="256"></label></p><p><label>Text <textarea name="body" maxlength="65536"></textarea></label></p>
+<button>Create pull request</button></form>`,
+  )
+}
+
+export const registerRepositoryPages = (server: FastifyInstance, context: Context): void => {
+  registerPage(server, context, 'GET', '/:owner/:repository', overview)
+  registerPage(server, context, 'GET', '/:owner/:repository/commits/*', commits)
+  registerPage(server, context, 'GET', '/:owner/:repository/commit/:sha', commit)
+  registerPage(server, context, 'GET', '/:owner/:repository/pulls', pulls)
+}

@@ -1,0 +1,56 @@
+// Owns: who sits at the browser: the session cookie and the form token that stops forged posts. Never asks for a password: the
+// emulator's people have none.
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { days } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { User } from '../state/accounts.ts'
+import type { BrowserSession } from '../state/credentials.ts'
+import { userById } from '../state/world.ts'
+import { credentialKey } from '../tokens/formats.ts'
+
+export const sessionCookie = 'user_session'
+
+export type Visitor = { readonly user: User; readonly session: BrowserSession }
+
+const secretOf = (request: FastifyRequest): string | undefined => {
+  const cookie = request.cookies[sessionCookie]
+  return cookie !== undefined && cookie.length <= 200 ? cookie : undefined
+}
+
+/** The signed-in person, if any. */
+export const visitorOf = (context: Context, request: FastifyRequest): Visitor | undefined => {
+  const secret = secretOf(request)
+  const session = secret === undefined ? undefined : context.world.credentials.sessions[credentialKey(secret)]
+  if (!session || session.expiresAt <= context.now()) return undefined
+  const user = userById(context.world, session.userId)
+  return user && { user, session }
+}
+
+/** Starts a session for the person and sets its cookie. */
+export const startSession = (context: Context, reply: FastifyReply, user: User): void => {
+  const secret = randomBytes(32).toString('base64url')
+  const formToken = randomBytes(32).toString('base64url')
+  context.store.change(world => {
+    world.credentials.sessions[credentialKey(secret)] = { userId: user.id, formToken, expiresAt: context.now() + days(14) }
+  })
+  void reply.setCookie(sessionCookie, secret, { path: '/', httpOnly: true, sameSite: 'lax', maxAge: 14 * 24 * 3600 })
+}
+
+/** Ends the session of the request. */
+export const endSession = (context: Context, request: FastifyRequest, reply: FastifyReply): void => {
+  const secret = secretOf(request)
+  if (secret !== undefined) {
+    context.store.change(world => {
+      delete world.credentials.sessions[credentialKey(secret)]
+    })
+  }
+  void reply.clearCookie(sessionCookie, { path: '/' })
+}
+
+/** Whether a posted form carries the token of the session it was shown in. */
+export const formIsGenuine = (visitor: Visitor, posted: string | undefined): boolean => {
+  const expected = Buffer.from(visitor.session.formToken)
+  const given = Buffer.from(posted ?? '')
+  return expected.length === given.length && timingSafeEqual(expected, given)
+}

@@ -1,0 +1,46 @@
+// Owns: signing in and out. The emulator's people have no passwords: one picks who one is.
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
+import { userByLogin } from '../state/world.ts'
+import { localPath, showHtml, showRefusal } from './browser.ts'
+import { html } from './html.ts'
+import { page } from './layout.ts'
+import { endSession, formIsGenuine, startSession, visitorOf } from './session.ts'
+
+const field = (value: unknown, name: string): string | undefined => {
+  const record: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {}
+  const found = record[name]
+  return typeof found === 'string' ? found : undefined
+}
+
+export const registerSignIn = (server: FastifyInstance, context: Context): void => {
+  server.get('/login', (request, reply) => {
+    const returnTo = localPath(field(request.query, 'return_to'))
+    const people = context.world.users.filter(user => user.type === 'User')
+    const buttons = people.map(
+      user => html`<p><button name="login" value="${user.login}">Sign in as ${user.login}</button> ${user.name}</p>`,
+    )
+    const form = html`<form method="post" action="/session"><input type="hidden" name="return_to" value="${returnTo}">${buttons}</form>`
+    return showHtml(reply, 200, page('Sign in', visitorOf(context, request), form))
+  })
+
+  server.post('/session', async (request, reply) => {
+    const user = userByLogin(context.world, field(request.body, 'login') ?? '')
+    if (user?.type !== 'User')
+      return showRefusal(reply, undefined, 422, 'There is no such person. Go back and pick one of the list.')
+    endSession(context, request, reply)
+    startSession(context, reply, user)
+    await context.store.durable()
+    return reply.redirect(localPath(field(request.body, 'return_to')))
+  })
+
+  server.post('/logout', async (request, reply) => {
+    const visitor = visitorOf(context, request)
+    if (visitor && !formIsGenuine(visitor, field(request.body, 'authenticity_token'))) {
+      return showRefusal(reply, visitor, 422, 'The form is out of date. Go back, reload the page and try again.')
+    }
+    endSession(context, request, reply)
+    await context.store.durable()
+    return reply.redirect('/login')
+  })
+}

@@ -1,0 +1,88 @@
+// Owns: the routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
+
+import { repositoryRole, roleAtLeast } from '../access.ts'
+import { createComment, deleteComment, editComment } from '../actions/comments.ts'
+import type { IssueComment } from '../state/repositories.ts'
+import { pullRequestByNumber } from '../state/world.ts'
+import { commentView } from '../views/comment.ts'
+import { created, noContent, notFound, ok, RestError } from './answer.ts'
+import { fieldsOf } from './body.ts'
+import { paged } from './page.ts'
+import { writerOf } from './pull-requests.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+
+const longestBody = 65_536
+
+const numberOf = ({ context, repository, params }: RepositoryCall): number => {
+  const number = params['issue_number'] ?? ''
+  if (!/^\d{1,9}$/.test(number) || !pullRequestByNumber(context.world, repository.id, Number(number))) throw notFound()
+  return Number(number)
+}
+
+const commentOf = ({ context, repository, params }: RepositoryCall): IssueComment => {
+  const found = context.world.comments.find(one => one.repositoryId === repository.id && String(one.id) === params['comment_id'])
+  if (!found) throw notFound()
+  return found
+}
+
+/** Only who wrote a comment may change it, or who may write to the repository. */
+const ownCommentOf = (call: RepositoryCall): IssueComment => {
+  const comment = commentOf(call)
+  const writer = writerOf(call)
+  const role = repositoryRole(call.context.world, writer.id, call.repository)
+  if (comment.authorId !== writer.id && !roleAtLeast(role, 'write'))
+    throw new RestError(403, 'Must have admin rights to Repository.')
+  return comment
+}
+
+const reading = { permission: ['issues', 'pull_requests'], level: 'read' } as const
+const writing = { permission: ['issues', 'pull_requests'], level: 'write' } as const
+
+export const commentRoutes: readonly RestRoute[] = [
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
+    handle: call => {
+      const number = numberOf(call)
+      const found = call.context.world.comments.filter(one => one.repositoryId === call.repository.id && one.number === number)
+      return paged(call.paging, found, one => commentView(call.context, one))
+    },
+  }),
+  repositoryRoute(writing, {
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
+    handle: call => {
+      const body = fieldsOf(call.body, 'IssueComment').text('body', longestBody)
+      const view = commentView(call.context, createComment(call.context, call.repository, numberOf(call), writerOf(call), body))
+      return created(view, { location: view.url })
+    },
+  }),
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    handle: call => ok(commentView(call.context, commentOf(call))),
+  }),
+  repositoryRoute(writing, {
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    handle: call => {
+      const comment = ownCommentOf(call)
+      editComment(
+        call.context,
+        call.repository,
+        comment,
+        writerOf(call),
+        fieldsOf(call.body, 'IssueComment').text('body', longestBody),
+      )
+      return ok(commentView(call.context, comment))
+    },
+  }),
+  repositoryRoute(writing, {
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    handle: call => {
+      deleteComment(call.context, call.repository, ownCommentOf(call), writerOf(call))
+      return noContent
+    },
+  }),
+]

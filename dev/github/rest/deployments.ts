@@ -1,0 +1,147 @@
+// Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
+import { timestamp } from '../clock.ts'
+import { type Deployment, type DeploymentStatus, deploymentStates } from '../state/repositories.ts'
+import { nextId } from '../state/world.ts'
+import { deploymentStatusView, deploymentView } from '../views/status.ts'
+import { created, invalidField, noContent, notFound, ok, RestError } from './answer.ts'
+import { fieldsOf } from './body.ts'
+import { paged } from './page.ts'
+import { writerOf } from './pull-requests.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+
+const longestPayload = 64 * 1024
+
+const deploymentOf = ({ context, repository, params }: RepositoryCall): Deployment => {
+  const found = context.world.deployments.find(
+    one => one.repositoryId === repository.id && String(one.id) === params['deployment_id'],
+  )
+  if (!found) throw notFound()
+  return found
+}
+
+const statusesOf = (call: RepositoryCall, deployment: Deployment): DeploymentStatus[] =>
+  call.context.world.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
+
+const list = (call: RepositoryCall) => {
+  const { context, repository, query } = call
+  const asked = (['sha', 'ref', 'task', 'environment'] as const).filter(name => query.has(name))
+  const found = context.world.deployments.filter(
+    one => one.repositoryId === repository.id && asked.every(name => one[name] === query.get(name)),
+  )
+  return paged(call.paging, found.reverse(), one => deploymentView(context, repository, one))
+}
+
+const create = async (call: RepositoryCall) => {
+  const { context, repository } = call
+  const fields = fieldsOf(call.body, 'Deployment')
+  const ref = fields.text('ref', 255)
+  const sha = await context.git.resolve(repository.id, ref)
+  if (sha === undefined) throw new RestError(422, `No ref found for: ${ref.slice(0, 80)}`)
+  const payload = JSON.stringify(fields.raw('payload') ?? {})
+  if (payload.length > longestPayload) throw invalidField('Deployment', 'payload', 'invalid')
+  const environment = fields.optionalText('environment', 255) ?? 'production'
+  const at = timestamp(context.now())
+  const deployment: Deployment = context.store.change(world => {
+    const made = {
+      id: nextId(world),
+      repositoryId: repository.id,
+      sha,
+      ref,
+      task: fields.optionalText('task', 128) ?? 'deploy',
+      environment,
+      description: fields.optionalText('description', 140) ?? null,
+      payload,
+      transient: fields.optionalBoolean('transient_environment') ?? false,
+      production: fields.optionalBoolean('production_environment') ?? environment === 'production',
+      creatorId: writerOf(call).id,
+      createdAt: at,
+      updatedAt: at,
+    }
+    world.deployments.push(made)
+    return made
+  })
+  const view = deploymentView(context, repository, deployment)
+  return created(view, { location: view.url })
+}
+
+/** A success makes earlier successes of the same environment inactive, unless told otherwise. */
+const retireEarlier = (call: RepositoryCall, deployment: Deployment): void => {
+  const { context } = call
+  const earlier = context.world.deployments.filter(
+    one =>
+      one !== deployment &&
+      one.repositoryId === deployment.repositoryId &&
+      one.environment === deployment.environment &&
+      !one.transient &&
+      !one.production,
+  )
+  for (const one of earlier) {
+    const [latest] = statusesOf(call, one)
+    if (latest?.state !== 'success') continue
+    context.store.change(world => {
+      world.deploymentStatuses.push({ ...latest, id: nextId(world), state: 'inactive', createdAt: timestamp(context.now()) })
+    })
+  }
+}
+
+const createStatus = (call: RepositoryCall) => {
+  const { context, repository } = call
+  const deployment = deploymentOf(call)
+  const fields = fieldsOf(call.body, 'DeploymentStatus')
+  const state = fields.optionalOneOf('state', deploymentStates)
+  if (state === undefined) throw invalidField('DeploymentStatus', 'state', 'missing_field')
+  const status: DeploymentStatus = context.store.change(world => {
+    deployment.updatedAt = timestamp(context.now())
+    const made = {
+      id: nextId(world),
+      deploymentId: deployment.id,
+      state,
+      description: fields.optionalText('description', 140) ?? '',
+      environment: fields.optionalText('environment', 255) ?? deployment.environment,
+      environmentUrl: fields.optionalText('environment_url', 2000) ?? '',
+      logUrl: fields.optionalText('log_url', 2000) ?? fields.optionalText('target_url', 2000) ?? '',
+      creatorId: writerOf(call).id,
+      createdAt: deployment.updatedAt,
+    }
+    world.deploymentStatuses.push(made)
+    return made
+  })
+  if (state === 'success' && (fields.optionalBoolean('auto_inactive') ?? true)) retireEarlier(call, deployment)
+  const view = deploymentStatusView(context, repository, status)
+  return created(view, { location: view.url })
+}
+
+const remove = (call: RepositoryCall) => {
+  const deployment = deploymentOf(call)
+  const [latest] = statusesOf(call, deployment)
+  const others = call.context.world.deployments.filter(one => one.repositoryId === call.repository.id).length > 1
+  if (others && latest && latest.state !== 'inactive')
+    throw new RestError(422, 'We cannot delete an active deployment unless it is the only deployment in a given environment.')
+  call.context.store.change(world => {
+    world.deployments = world.deployments.filter(one => one !== deployment)
+    world.deploymentStatuses = world.deploymentStatuses.filter(one => one.deploymentId !== deployment.id)
+  })
+  return noContent
+}
+
+const reading = { permission: 'deployments', level: 'read' } as const
+const writing = { permission: 'deployments', level: 'write' } as const
+const root = '/repos/{owner}/{repo}/deployments'
+
+export const deploymentRoutes: readonly RestRoute[] = [
+  repositoryRoute(reading, { method: 'GET', path: root, handle: list }),
+  repositoryRoute(writing, { method: 'POST', path: root, handle: create }),
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: `${root}/{deployment_id}`,
+    handle: call => ok(deploymentView(call.context, call.repository, deploymentOf(call))),
+  }),
+  repositoryRoute(writing, { method: 'DELETE', path: `${root}/{deployment_id}`, handle: remove }),
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: `${root}/{deployment_id}/statuses`,
+    handle: call =>
+      paged(call.paging, statusesOf(call, deploymentOf(call)), one => deploymentStatusView(call.context, call.repository, one)),
+  }),
+  repositoryRoute(writing, { method: 'POST', path: `${root}/{deployment_id}/statuses`, handle: createStatus }),
+]

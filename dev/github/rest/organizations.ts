@@ -1,0 +1,44 @@
+// Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
+import { membershipOf } from '../access.ts'
+import { userByLogin, userOf } from '../state/world.ts'
+import { fullOrganization, organizationMembership, simpleUser } from '../views/account.ts'
+import { noContent, notFound, ok, type RestAnswer } from './answer.ts'
+import { paged } from './page.ts'
+import { type OrganizationCall, organizationRoute, type RestRoute } from './route.ts'
+
+const show = ({ context, organization }: OrganizationCall): RestAnswer => ok(fullOrganization(context, organization))
+
+const membership = ({ context, organization, params }: OrganizationCall): RestAnswer => {
+  const user = userByLogin(context.world, params['username'] ?? '')
+  const found = user && membershipOf(organization, user.id)
+  if (!user || !found) throw notFound()
+  return ok(organizationMembership(context, organization, found, user))
+}
+
+const members = ({ context, organization, paging, query }: OrganizationCall): RestAnswer => {
+  const role = query.get('role') ?? 'all'
+  const active = organization.memberships.filter(one => one.state === 'active' && (role === 'all' || one.role === role))
+  return paged(paging, active, one => simpleUser(context, userOf(context.world, one.userId)))
+}
+
+export const organizationRoutes: readonly RestRoute[] = [
+  organizationRoute(undefined, { method: 'GET', path: '/orgs/{org}', handle: show }),
+  organizationRoute(undefined, { method: 'GET', path: '/organizations/{org_id}', describedAs: '/orgs/{org}', handle: show }),
+  organizationRoute('members', { method: 'GET', path: '/orgs/{org}/memberships/{username}', handle: membership }),
+  organizationRoute('members', { method: 'GET', path: '/orgs/{org}/members', handle: members }),
+  organizationRoute('members', {
+    method: 'GET',
+    path: '/organizations/{org_id}/members',
+    describedAs: '/orgs/{org}/members',
+    handle: members,
+  }),
+  organizationRoute('members', {
+    method: 'GET',
+    path: '/orgs/{org}/members/{username}',
+    handle: ({ context, organization, params }) => {
+      const user = userByLogin(context.world, params['username'] ?? '')
+      if (!user || membershipOf(organization, user.id)?.state !== 'active') throw notFound()
+      return noContent
+    },
+  }),
+]

@@ -1,0 +1,100 @@
+// Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
+import { actingUserId } from '../access.ts'
+import { pullRequestFacts } from '../actions/pull-request-facts.ts'
+import { editPullRequest, mergePullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
+import type { User } from '../state/accounts.ts'
+import type { PullRequest } from '../state/repositories.ts'
+import { accountOf, pullRequestByNumber, userOf } from '../state/world.ts'
+import { fullPullRequest, simplePullRequest } from '../views/pull-request.ts'
+import { created, notFound, ok, requiresAuthentication } from './answer.ts'
+import { fieldsOf } from './body.ts'
+import { paged } from './page.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+
+const longestTitle = 256
+const longestBody = 65_536
+
+/** The account in whose name the call writes. */
+export const writerOf = ({ actor, context }: Pick<RepositoryCall, 'actor' | 'context'>): User => {
+  const id = actingUserId(actor)
+  if (id === undefined) throw requiresAuthentication()
+  return userOf(context.world, id)
+}
+
+const pullOf = ({ context, repository, params }: RepositoryCall): PullRequest => {
+  const number = params['pull_number'] ?? ''
+  const found = /^\d{1,9}$/.test(number) ? pullRequestByNumber(context.world, repository.id, Number(number)) : undefined
+  if (!found) throw notFound()
+  return found
+}
+
+const full = async (call: RepositoryCall, pull: PullRequest) =>
+  fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
+
+const list = (call: RepositoryCall) => {
+  const { context, repository, query } = call
+  const state = query.get('state') ?? 'open'
+  const owner = accountOf(context.world, repository.ownerId).login
+  const head = query.get('head')
+  const base = query.get('base')
+  const found = context.world.pullRequests
+    .filter(one => one.repositoryId === repository.id)
+    .filter(one => state === 'all' || one.state === state)
+    .filter(one => head === null || head === `${owner}:${one.head.ref}`)
+    .filter(one => base === null || base === one.base.ref)
+  const newestFirst = query.get('direction') !== 'asc'
+  return paged(call.paging, newestFirst ? found.reverse() : found, one => simplePullRequest(context, one))
+}
+
+const open = async (call: RepositoryCall) => {
+  const fields = fieldsOf(call.body, 'PullRequest')
+  const pull = await openPullRequest(call.context, call.repository, writerOf(call), {
+    title: fields.text('title', longestTitle),
+    body: fields.optionalText('body', longestBody) ?? null,
+    head: fields.text('head', 255),
+    base: fields.text('base', 255),
+    draft: fields.optionalBoolean('draft') ?? false,
+  })
+  const body = await full(call, pull)
+  return created(body, { location: body.url })
+}
+
+const update = async (call: RepositoryCall) => {
+  const { context, repository } = call
+  const pull = pullOf(call)
+  const fields = fieldsOf(call.body, 'PullRequest')
+  const change = { title: fields.optionalText('title', longestTitle), body: fields.optionalText('body', longestBody) }
+  const state = fields.optionalOneOf('state', ['open', 'closed'])
+  await editPullRequest(context, repository, pull, writerOf(call), change)
+  if (state !== undefined) await setPullRequestState(context, repository, pull, writerOf(call), state)
+  return ok(await full(call, pull))
+}
+
+const merge = async (call: RepositoryCall) => {
+  const fields = fieldsOf(call.body, 'PullRequest')
+  const sha = await mergePullRequest(call.context, call.repository, pullOf(call), writerOf(call), {
+    method: fields.optionalOneOf('merge_method', ['merge', 'squash', 'rebase']) ?? 'merge',
+    expectedHead: fields.optionalText('sha', 40),
+    title: fields.optionalText('commit_title', longestTitle),
+    message: fields.optionalText('commit_message', longestBody),
+  })
+  return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
+}
+
+const reading = { permission: 'pull_requests', level: 'read' } as const
+const writing = { permission: 'pull_requests', level: 'write' } as const
+
+export const pullRequestRoutes: readonly RestRoute[] = [
+  repositoryRoute(reading, { method: 'GET', path: '/repos/{owner}/{repo}/pulls', handle: list }),
+  repositoryRoute(writing, { method: 'POST', path: '/repos/{owner}/{repo}/pulls', handle: open }),
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/pulls/{pull_number}',
+    handle: async call => ok(await full(call, pullOf(call))),
+  }),
+  repositoryRoute(writing, { method: 'PATCH', path: '/repos/{owner}/{repo}/pulls/{pull_number}', handle: update }),
+  repositoryRoute(
+    { permission: 'contents', level: 'write' },
+    { method: 'PUT', path: '/repos/{owner}/{repo}/pulls/{pull_number}/merge', handle: merge },
+  ),
+]

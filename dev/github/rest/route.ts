@@ -1,0 +1,160 @@
+// Owns: the declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
+// check in front of the handler, so that no handler runs for somebody who may not see its subject.
+import { type Actor, atLeast, canSee, mayUse, permissionOnOrganization } from '../access.ts'
+import type { Context } from '../context.ts'
+import type { Organization, User } from '../state/accounts.ts'
+import type { App, Installation, PermissionLevel } from '../state/apps.ts'
+import type { InstallationToken } from '../state/credentials.ts'
+import type { Repository } from '../state/repositories.ts'
+import { organizationById, organizationByLogin, repositoryById, repositoryByName } from '../state/world.ts'
+import { notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './answer.ts'
+import type { Paging } from './page.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type RestCall = {
+  readonly context: Context
+  readonly actor: Actor
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: unknown
+  readonly paging: Paging
+}
+
+export type RestRoute = {
+  readonly method: Method
+  /** OpenAPI notation: `/repos/{owner}/{repo}`. */
+  readonly path: string
+  /** Path under which the OpenAPI description has the answer, when GitHub serves this one without describing it. */
+  readonly describedAs?: string
+  /** The last parameter takes slashes too. */
+  readonly greedy?: boolean
+  /** For people: who may call it and what it needs. */
+  readonly needs: string
+  readonly handle: (call: RestCall) => RestAnswer | Promise<RestAnswer>
+}
+
+type Answer = RestAnswer | Promise<RestAnswer>
+type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'describedAs' | 'greedy'> & {
+  readonly handle: (call: Call) => Answer
+}
+
+export type AppCall = RestCall & { readonly app: App }
+export type InstallationCall = AppCall & { readonly installation: Installation; readonly token: InstallationToken }
+export type UserCall = RestCall & { readonly user: User; readonly app: App | undefined }
+export type RepositoryCall = RestCall & { readonly repository: Repository }
+export type OrganizationCall = RestCall & { readonly organization: Organization }
+
+/** Anybody, also without credentials. */
+export const publicRoute = (declaration: Declaration<RestCall>): RestRoute => ({ ...declaration, needs: 'nothing' })
+
+/** Only an App with its JSON web token. */
+export const appRoute = (declaration: Declaration<AppCall>): RestRoute => ({
+  ...declaration,
+  needs: 'App JWT',
+  handle: call => {
+    if (call.actor.kind !== 'app') throw new RestError(401, 'A JSON web token could not be decoded')
+    return declaration.handle({ ...call, app: call.actor.app })
+  },
+})
+
+/** Only an installation access token. */
+export const installationRoute = (declaration: Declaration<InstallationCall>): RestRoute => ({
+  ...declaration,
+  needs: 'installation token',
+  handle: call => {
+    const { actor } = call
+    if (actor.kind === 'anonymous') throw requiresAuthentication()
+    if (actor.kind !== 'installation')
+      throw new RestError(403, 'You must authenticate with an installation access token for this resource.')
+    return declaration.handle({ ...call, app: actor.app, installation: actor.installation, token: actor.token })
+  },
+})
+
+/** Only a person, by a user token of an App or a personal token. */
+export const userRoute = (declaration: Declaration<UserCall>): RestRoute => ({
+  ...declaration,
+  needs: 'user token',
+  handle: call => {
+    const { actor } = call
+    switch (actor.kind) {
+      case 'anonymous':
+        throw requiresAuthentication()
+      case 'app':
+        throw new RestError(401, 'A JSON web token is only accepted for the App itself')
+      case 'installation':
+        throw notAccessible()
+      case 'user':
+        return declaration.handle({ ...call, user: actor.user, app: actor.app })
+      case 'person':
+        return declaration.handle({ ...call, user: actor.user, app: undefined })
+    }
+  },
+})
+
+const refuseJwt = (actor: Actor): void => {
+  if (actor.kind === 'app') throw new RestError(401, 'A JSON web token is only accepted for the App itself')
+}
+
+const refuseUnseen = (actor: Actor): RestError => (actor.kind === 'anonymous' ? notFound() : notAccessible())
+
+const repositoryOf = (call: RestCall): Repository => {
+  const { params, context } = call
+  const id = params['repository_id']
+  const found =
+    id === undefined
+      ? repositoryByName(context.world, params['owner'] ?? '', params['repo'] ?? '')
+      : /^\d{1,15}$/.test(id)
+        ? repositoryById(context.world, Number(id))
+        : undefined
+  if (!found || !canSee(context.world, call.actor, found)) throw notFound()
+  return found
+}
+
+/**
+ * A repository and one of the named permissions at `level`. Who cannot see the repository gets 404; who sees it but lacks the
+ * permission 403. Writing always needs credentials.
+ */
+export const repositoryRoute = (
+  needed: { readonly permission: string | readonly string[]; readonly level: Exclude<PermissionLevel, 'none'> },
+  declaration: Declaration<RepositoryCall>,
+): RestRoute => {
+  const names = typeof needed.permission === 'string' ? [needed.permission] : needed.permission
+  return {
+    ...declaration,
+    needs: names.map(name => `${name}=${needed.level}`).join(' or '),
+    handle: call => {
+      refuseJwt(call.actor)
+      const repository = repositoryOf(call)
+      if (call.actor.kind === 'anonymous' && needed.level !== 'read') throw requiresAuthentication()
+      const { world } = call.context
+      if (!names.some(name => mayUse(world, call.actor, repository, name, needed.level))) throw refuseUnseen(call.actor)
+      if (repository.archived && needed.level !== 'read') throw new RestError(403, 'Repository was archived so is read-only.')
+      return declaration.handle({ ...call, repository })
+    },
+  }
+}
+
+/** An organization and, unless `permission` is undefined, that organization permission at `read`. Organizations are public. */
+export const organizationRoute = (permission: string | undefined, declaration: Declaration<OrganizationCall>): RestRoute => ({
+  ...declaration,
+  needs: permission === undefined ? 'nothing' : `${permission}=read`,
+  handle: call => {
+    refuseJwt(call.actor)
+    const { params, context } = call
+    const id = params['org_id']
+    const found =
+      id === undefined
+        ? organizationByLogin(context.world, params['org'] ?? '')
+        : /^\d{1,15}$/.test(id)
+          ? organizationById(context.world, Number(id))
+          : undefined
+    if (!found) throw notFound()
+    if (permission !== undefined) {
+      if (call.actor.kind === 'anonymous') throw requiresAuthentication()
+      if (!atLeast(permissionOnOrganization(context.world, call.actor, found, permission), 'read')) throw notAccessible()
+    }
+    return declaration.handle({ ...call, organization: found })
+  },
+})

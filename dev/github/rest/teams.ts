@@ -1,0 +1,102 @@
+// Owns: the routes about teams, by slug and by the numeric forms that GitHub serves beside them.
+// https://docs.github.com/en/rest/teams/teams
+import type { Team } from '../state/accounts.ts'
+import { repositoryById, teamBySlug, userByLogin, userOf } from '../state/world.ts'
+import { simpleUser } from '../views/account.ts'
+import { minimalRepository } from '../views/repository.ts'
+import { fullTeam, teamWithParent } from '../views/team.ts'
+import { notFound, ok, type RestAnswer } from './answer.ts'
+import { paged } from './page.ts'
+import { type OrganizationCall, organizationRoute, type RestRoute } from './route.ts'
+
+const teamOf = ({ context, organization, params }: OrganizationCall): Team => {
+  const id = params['team_id']
+  const team =
+    id === undefined
+      ? teamBySlug(context.world, organization.id, params['team_slug'] ?? '')
+      : context.world.teams.find(one => String(one.id) === id && one.organizationId === organization.id)
+  if (!team) throw notFound()
+  return team
+}
+
+/** Ids of the team and of every team below it: members of child teams count as members of the parent. */
+const withDescendants = (teams: readonly Team[], team: Team): Set<number> => {
+  const ids = new Set([team.id])
+  for (let size = 0; size !== ids.size; ) {
+    size = ids.size
+    for (const one of teams) if (one.parentId !== null && ids.has(one.parentId)) ids.add(one.id)
+  }
+  return ids
+}
+
+const membersOf = (teams: readonly Team[], team: Team): Team['members'] => {
+  const ids = withDescendants(teams, team)
+  const all = teams.filter(one => ids.has(one.id)).flatMap(one => one.members)
+  return all.filter((member, at) => all.findIndex(one => one.userId === member.userId) === at)
+}
+
+const list = (call: OrganizationCall): RestAnswer =>
+  paged(
+    call.paging,
+    call.context.world.teams.filter(one => one.organizationId === call.organization.id),
+    one => teamWithParent(call.context, one),
+  )
+
+const members = (call: OrganizationCall): RestAnswer => {
+  const { context } = call
+  const role = call.query.get('role') ?? 'all'
+  const found = membersOf(context.world.teams, teamOf(call)).filter(one => role === 'all' || one.role === role)
+  return paged(call.paging, found, one => simpleUser(context, userOf(context.world, one.userId)))
+}
+
+const membership = (call: OrganizationCall): RestAnswer => {
+  const { context } = call
+  const team = teamOf(call)
+  const user = userByLogin(context.world, call.params['username'] ?? '')
+  const found = user && membersOf(context.world.teams, team).find(one => one.userId === user.id)
+  if (!user || !found) throw notFound()
+  const url = context.links.api(`/organizations/${call.organization.id}/team/${team.id}/memberships/${user.login}`)
+  return ok({ url, role: found.role, state: 'active' })
+}
+
+const repositories = (call: OrganizationCall): RestAnswer => {
+  const found = teamOf(call).repositories.flatMap(one => repositoryById(call.context.world, one.repositoryId) ?? [])
+  return paged(call.paging, found, one => minimalRepository(call.context, one))
+}
+
+const parts: readonly { readonly path: string; readonly handle: (call: OrganizationCall) => RestAnswer }[] = [
+  { path: '', handle: call => ok(fullTeam(call.context, teamOf(call))) },
+  { path: '/members', handle: members },
+  { path: '/memberships/{username}', handle: membership },
+  { path: '/repos', handle: repositories },
+  {
+    path: '/teams',
+    handle: call => {
+      const parent = teamOf(call)
+      return paged(
+        call.paging,
+        call.context.world.teams.filter(one => one.parentId === parent.id),
+        one => teamWithParent(call.context, one),
+      )
+    },
+  },
+]
+
+export const teamRoutes: readonly RestRoute[] = [
+  organizationRoute('members', { method: 'GET', path: '/orgs/{org}/teams', handle: list }),
+  organizationRoute('members', {
+    method: 'GET',
+    path: '/organizations/{org_id}/teams',
+    describedAs: '/orgs/{org}/teams',
+    handle: list,
+  }),
+  ...parts.flatMap(({ path, handle }) => [
+    organizationRoute('members', { method: 'GET', path: `/orgs/{org}/teams/{team_slug}${path}`, handle }),
+    organizationRoute('members', {
+      method: 'GET',
+      path: `/organizations/{org_id}/team/{team_id}${path}`,
+      describedAs: `/orgs/{org}/teams/{team_slug}${path}`,
+      handle,
+    }),
+  ]),
+]

@@ -1,0 +1,94 @@
+// Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
+import { atLeast, membershipOf, permissionOnOrganization } from '../access.ts'
+import type { Context } from '../context.ts'
+import type { Organization, User } from '../state/accounts.ts'
+import { accountById, accountByLogin, organizationByLogin } from '../state/world.ts'
+import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
+import { fullTeam } from '../views/team.ts'
+import { notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
+import { paged } from './page.ts'
+import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } from './route.ts'
+
+/** Organizations of the person that this token may speak about: for a token of an App, those where the App may read members. */
+const organizationsOf = ({ context, actor, user, app }: UserCall): Organization[] =>
+  context.world.organizations.filter(
+    one =>
+      membershipOf(one, user.id)?.state === 'active' &&
+      (app === undefined || atLeast(permissionOnOrganization(context.world, actor, one, 'members'), 'read')),
+  )
+
+const membershipAnswer = (context: Context, organization: Organization, user: User): RestAnswer => {
+  const membership = membershipOf(organization, user.id)
+  if (!membership) throw notFound()
+  return ok(organizationMembership(context, organization, membership, user))
+}
+
+/** Whether the App that the token belongs to may read the members of the organization; the person's own state does not matter here. */
+const appMayReadMembers = ({ context, app }: UserCall, organization: Organization): boolean => {
+  if (!app) return true
+  const installation = context.world.installations.find(one => one.appId === app.id && one.accountId === organization.id)
+  return (
+    installation !== undefined &&
+    installation.suspendedAt === null &&
+    atLeast(installation.permissions['members'] ?? 'none', 'read')
+  )
+}
+
+const ownMembership = (call: UserCall): RestAnswer => {
+  const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
+  if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
+  if (!appMayReadMembers(call, organization)) throw notAccessible()
+  return membershipAnswer(call.context, organization, call.user)
+}
+
+const ownMemberships = (call: UserCall): RestAnswer => {
+  const state = call.query.get('state')
+  const mine = call.context.world.organizations.flatMap(organization => {
+    const membership = membershipOf(organization, call.user.id)
+    const wanted = membership && (state === null || membership.state === state) && appMayReadMembers(call, organization)
+    return wanted ? [{ organization, membership }] : []
+  })
+  return paged(call.paging, mine, one => organizationMembership(call.context, one.organization, one.membership, call.user))
+}
+
+const showAccount = (call: RestCall, account: ReturnType<typeof accountById>): RestAnswer => {
+  if (!account) throw notFound()
+  const { actor } = call
+  const own = (actor.kind === 'user' || actor.kind === 'person') && actor.user.id === account.id
+  return ok(own && account.kind === 'user' ? privateUser(call.context, account) : publicUser(call.context, account))
+}
+
+export const userRoutes: readonly RestRoute[] = [
+  userRoute({ method: 'GET', path: '/user', handle: ({ context, user }) => ok(privateUser(context, user)) }),
+  userRoute({
+    method: 'GET',
+    path: '/user/orgs',
+    handle: call => paged(call.paging, organizationsOf(call), one => simpleOrganization(call.context, one)),
+  }),
+  userRoute({
+    method: 'GET',
+    path: '/user/teams',
+    handle: call => {
+      const organizations = new Set(organizationsOf(call).map(one => one.id))
+      const teams = call.context.world.teams.filter(
+        team => organizations.has(team.organizationId) && team.members.some(member => member.userId === call.user.id),
+      )
+      return paged(call.paging, teams, team => fullTeam(call.context, team))
+    },
+  }),
+  userRoute({ method: 'GET', path: '/user/memberships/orgs', handle: ownMemberships }),
+  userRoute({ method: 'GET', path: '/user/memberships/orgs/{org}', handle: ownMembership }),
+  publicRoute({
+    method: 'GET',
+    path: '/user/{account_id}',
+    handle: call => {
+      const id = call.params['account_id'] ?? ''
+      return showAccount(call, /^\d{1,15}$/.test(id) ? accountById(call.context.world, Number(id)) : undefined)
+    },
+  }),
+  publicRoute({
+    method: 'GET',
+    path: '/users/{username}',
+    handle: call => showAccount(call, accountByLogin(call.context.world, call.params['username'] ?? '')),
+  }),
+]

@@ -1,0 +1,169 @@
+// Owns: turning a seed into a World, its repositories on disk and the secret files that the tooling reads. Planted once; a state
+// folder that has a world is never planted again.
+import { generateKeyPair } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { days, timestamp } from '../clock.ts'
+import type { GitStore } from '../git/store.ts'
+import { commitFiles } from '../git/write.ts'
+import type { User } from '../state/accounts.ts'
+import { accountByLogin, emptyWorld, organizationByLogin, repositoryByName, type World } from '../state/world.ts'
+import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
+import type { Seed } from './seed.ts'
+
+const generate = promisify(generateKeyPair)
+
+/** Where the tooling finds what only the owner of an App or a person would know; mode 0600. */
+export const secretFiles = (stateFolder: string) => ({
+  appKey: (slug: string) => join(stateFolder, 'secrets', `${slug}.private-key.pem`),
+  app: (slug: string) => join(stateFolder, 'secrets', `${slug}.json`),
+  personalTokens: join(stateFolder, 'secrets', 'personal-access-tokens.json'),
+  control: join(stateFolder, 'secrets', 'control-token'),
+  tokenSigningKey: join(stateFolder, 'secrets', 'token-signing-key.pem'),
+})
+
+/** A fresh 2048-bit RSA pair in PEM, as GitHub hands out. */
+export const newKeyPair = (): Promise<{ publicKey: string; privateKey: string }> =>
+  generate('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  })
+
+const required = <Value>(value: Value | undefined, what: string): Value => {
+  if (value === undefined) throw new Error(`the seed refers to ${what}, which it does not define`)
+  return value
+}
+
+const plantAccounts = (world: World, seed: Seed, at: string): void => {
+  const person = (id: number, login: string, name: string, type: User['type']): User => ({
+    kind: 'user',
+    id,
+    login,
+    name,
+    email: `${login.replace(/[[\]]/g, '')}@example.test`,
+    type,
+    createdAt: at,
+  })
+  world.users = [
+    ...seed.users.map(one => person(one.id, one.login, one.name, 'User')),
+    ...seed.apps.map(one => person(one.botId, `${one.slug}[bot]`, one.name, 'Bot')),
+  ]
+  const idOf = (login: string): number => required(world.users.find(one => one.login === login)?.id, `the person ${login}`)
+  world.organizations = seed.organizations.map(one => ({
+    kind: 'organization',
+    id: one.id,
+    login: one.login,
+    name: one.name,
+    description: null,
+    basePermission: one.basePermission,
+    memberships: [
+      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const })),
+      ...one.members.map(login => ({ userId: idOf(login), role: 'member' as const, state: 'active' as const })),
+    ],
+    createdAt: at,
+  }))
+}
+
+const plantRepositories = (world: World, seed: Seed, at: string): void => {
+  world.repositories = seed.repositories.map(one => ({
+    id: one.id,
+    ownerId: required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`),
+    name: one.name,
+    description: one.description,
+    private: one.private,
+    archived: false,
+    defaultBranch: 'main',
+    collaborators: Object.entries(one.collaborators ?? {}).map(([login, role]) => ({
+      userId: required(accountByLogin(world, login)?.id, `the person ${login}`),
+      role,
+    })),
+    createdAt: at,
+    updatedAt: at,
+    pushedAt: at,
+    lastNumber: 0,
+  }))
+}
+
+const plantTeams = (world: World, seed: Seed, at: string): void => {
+  world.teams = seed.teams.map(one => ({
+    id: one.id,
+    organizationId: required(organizationByLogin(world, one.organization)?.id, `the organization ${one.organization}`),
+    slug: one.slug,
+    name: one.name,
+    description: null,
+    privacy: 'closed',
+    parentId:
+      one.parent === undefined
+        ? null
+        : required(
+            seed.teams.find(team => team.organization === one.organization && team.slug === one.parent)?.id,
+            `the team ${one.parent}`,
+          ),
+    members: one.members.map(login => ({
+      userId: required(accountByLogin(world, login)?.id, `the person ${login}`),
+      role: 'member',
+    })),
+    repositories: Object.entries(one.repositories).map(([name, role]) => ({
+      repositoryId: required(repositoryByName(world, one.organization, name)?.id, `the repository ${one.organization}/${name}`),
+      role,
+    })),
+    createdAt: at,
+  }))
+}
+
+const plantApps = async (world: World, seed: Seed, at: string, stateFolder: string): Promise<void> => {
+  for (const one of seed.apps) {
+    const { publicKey, privateKey } = await newKeyPair()
+    const { id, botId, slug, name, description, requestOAuthOnInstall, permissions, events } = one
+    const secrets = { clientId: `Iv23li${randomText(14)}`, clientSecret: randomText(40), webhookSecret: randomText(40) }
+    world.apps.push({
+      ...{ id, botId, slug, name, description, requestOAuthOnInstall, permissions, events, ...secrets },
+      ownerId: required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`),
+      publicKeys: [publicKey],
+      webhookUrl: null,
+      callbackUrls: [],
+      setupUrl: null,
+      setupOnUpdate: false,
+      createdAt: at,
+      updatedAt: at,
+    })
+    const files = secretFiles(stateFolder)
+    await writeFile(files.appKey(slug), privateKey, { mode: 0o600 })
+    await writeFile(files.app(slug), `${JSON.stringify({ id, slug, ...secrets }, null, 2)}\n`, { mode: 0o600 })
+  }
+}
+
+const plantPersonalTokens = async (world: World, now: number, stateFolder: string): Promise<void> => {
+  const tokens: Record<string, string> = {}
+  for (const user of world.users.filter(one => one.type === 'User')) {
+    const token = newPersonalToken()
+    tokens[user.login] = token
+    world.credentials.accessTokens[credentialKey(token)] = {
+      kind: 'personal',
+      userId: user.id,
+      createdAt: now,
+      expiresAt: now + days(366),
+    }
+  }
+  await writeFile(secretFiles(stateFolder).personalTokens, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 })
+}
+
+/** Plants the seed: a World, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
+export const plant = async (seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> => {
+  const world = emptyWorld()
+  const at = timestamp(now)
+  await mkdir(join(stateFolder, 'secrets'), { recursive: true, mode: 0o700 })
+  plantAccounts(world, seed, at)
+  plantRepositories(world, seed, at)
+  plantTeams(world, seed, at)
+  await plantApps(world, seed, at, stateFolder)
+  await plantPersonalTokens(world, now, stateFolder)
+  for (const one of seed.repositories) {
+    await git.create(one.id, 'main')
+    const author = { name: one.owner, email: `${one.owner}@example.test` }
+    await commitFiles(git, one.id, 'main', one.files, { message: 'First commit\n', author, at: now })
+  }
+  return world
+}

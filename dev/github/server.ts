@@ -1,0 +1,53 @@
+// Owns: the HTTP server: which surface lives at which path. Never decides anything itself.
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import fastify, { type FastifyInstance } from 'fastify'
+import type { Context } from './context.ts'
+import { registerControl } from './control/routes.ts'
+import { registerGitRoutes } from './git/routes.ts'
+import { registerAccessToken } from './oauth/access-token.ts'
+import { registerAuthorizePage } from './oauth/authorize-page.ts'
+import { showRefusal } from './pages/browser.ts'
+import { registerInstallPages } from './pages/install.ts'
+import { registerInstallationSettings } from './pages/installation-settings.ts'
+import { registerOrganizationPages } from './pages/organization.ts'
+import { registerPullRequestPages } from './pages/pull-request.ts'
+import { registerRepositoryPages } from './pages/repository.ts'
+import { registerSignIn } from './pages/sign-in.ts'
+import { registerRest } from './rest/register.ts'
+
+/** Largest form that a page takes. */
+const largestForm = 256 * 1024
+
+/** Builds the server; it does not listen yet. `report` is told about defects of the emulator itself. */
+export const buildServer = async (context: Context, report: (message: string) => void): Promise<FastifyInstance> => {
+  const server = fastify({ bodyLimit: largestForm, forceCloseConnections: true, routerOptions: { maxParamLength: 2000 } })
+  await server.register(cookie)
+  await server.register(formbody, { bodyLimit: largestForm })
+  server.setErrorHandler((error, request, reply) => {
+    const status =
+      error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500
+    if (status >= 500)
+      report(`${request.method} ${request.url.split('?')[0]} failed: ${error instanceof Error ? error.stack : 'unknown error'}`)
+    return showRefusal(
+      reply,
+      undefined,
+      status,
+      status >= 500 ? 'The emulator failed; see its log.' : 'The request could not be read.',
+    )
+  })
+  server.setNotFoundHandler((_request, reply) => showRefusal(reply, undefined, 404, 'There is no such page.'))
+
+  registerSignIn(server, context)
+  registerAuthorizePage(server, context)
+  registerAccessToken(server, context)
+  registerInstallPages(server, context)
+  registerInstallationSettings(server, context)
+  registerOrganizationPages(server, context)
+  registerRepositoryPages(server, context)
+  registerPullRequestPages(server, context)
+  registerGitRoutes(server, context)
+  await server.register(async scope => registerControl(scope, context), { prefix: '/_emulator' })
+  await server.register(async scope => registerRest(scope, context, report), { prefix: context.settings.restPrefix })
+  return server
+}

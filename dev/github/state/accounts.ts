@@ -1,0 +1,48 @@
+// Owns: the shape of people, organizations and teams as the emulator remembers them. Identity is always the numeric id;
+// users and organizations share one id space, as on GitHub. Never holds a credential or behaviour.
+
+export type AccountRole = 'admin' | 'member'
+export type MembershipState = 'active' | 'pending'
+
+/** What a collaborator, a team or an organization's base permission can give on a repository, weakest first. */
+export const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
+export type RepositoryRole = (typeof repositoryRoles)[number]
+
+export type User = {
+  readonly kind: 'user'
+  readonly id: number
+  login: string
+  name: string
+  email: string
+  /** `Bot` is the account in whose name a GitHub App acts; its login is `<slug>[bot]`. */
+  readonly type: 'User' | 'Bot'
+  readonly createdAt: string
+}
+
+export type OrganizationMembership = { readonly userId: number; role: AccountRole; state: MembershipState }
+
+export type Organization = {
+  readonly kind: 'organization'
+  readonly id: number
+  login: string
+  name: string
+  description: string | null
+  basePermission: 'none' | 'read' | 'write' | 'admin'
+  memberships: OrganizationMembership[]
+  readonly createdAt: string
+}
+
+export type Account = User | Organization
+
+export type Team = {
+  readonly id: number
+  readonly organizationId: number
+  slug: string
+  name: string
+  description: string | null
+  privacy: 'closed' | 'secret'
+  parentId: number | null
+  members: { readonly userId: number; role: 'member' | 'maintainer' }[]
+  repositories: { readonly repositoryId: number; role: RepositoryRole }[]
+  readonly createdAt: string
+}

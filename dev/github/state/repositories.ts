@@ -1,0 +1,94 @@
+// Owns: the shape of repositories and of everything that hangs on one. The commits themselves live in the bare git repository on
+// disk, named by the repository's id; nothing here repeats what git knows, but for the commits that a pull request points at.
+import type { RepositoryRole } from './accounts.ts'
+
+export type Repository = {
+  readonly id: number
+  ownerId: number
+  name: string
+  description: string | null
+  private: boolean
+  archived: boolean
+  defaultBranch: string
+  collaborators: { readonly userId: number; role: RepositoryRole }[]
+  readonly createdAt: string
+  updatedAt: string
+  pushedAt: string
+  /** Issues and pull requests of a repository share one sequence of numbers. */
+  lastNumber: number
+}
+
+export type PullRequest = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly number: number
+  title: string
+  body: string | null
+  readonly authorId: number
+  state: 'open' | 'closed'
+  draft: boolean
+  head: { readonly repositoryId: number; readonly ref: string; sha: string }
+  base: { ref: string; sha: string }
+  mergedAt: string | null
+  mergedById: number | null
+  mergeCommitSha: string | null
+  readonly createdAt: string
+  updatedAt: string
+  closedAt: string | null
+}
+
+export type IssueComment = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly number: number
+  readonly authorId: number
+  body: string
+  readonly createdAt: string
+  updatedAt: string
+}
+
+export const commitStates = ['error', 'failure', 'pending', 'success'] as const
+export type CommitState = (typeof commitStates)[number]
+
+export type CommitStatus = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly sha: string
+  readonly state: CommitState
+  readonly context: string
+  readonly description: string | null
+  readonly targetUrl: string | null
+  readonly creatorId: number
+  readonly createdAt: string
+}
+
+export type Deployment = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly sha: string
+  readonly ref: string
+  readonly task: string
+  readonly environment: string
+  readonly description: string | null
+  readonly payload: string
+  readonly transient: boolean
+  readonly production: boolean
+  readonly creatorId: number
+  readonly createdAt: string
+  updatedAt: string
+}
+
+export const deploymentStates = ['error', 'failure', 'inactive', 'in_progress', 'queued', 'pending', 'success'] as const
+export type DeploymentState = (typeof deploymentStates)[number]
+
+export type DeploymentStatus = {
+  readonly id: number
+  readonly deploymentId: number
+  readonly state: DeploymentState
+  readonly description: string
+  readonly environment: string
+  readonly environmentUrl: string
+  readonly logUrl: string
+  readonly creatorId: number
+  readonly createdAt: string
+}

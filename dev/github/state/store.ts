@@ -1,0 +1,76 @@
+// Owns: the one living World and its file. A change is applied at once; its snapshot reaches the disk by write + atomic rename.
+// Concurrent changes share one write. Never decides anything about what the world contains.
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Credentials } from './credentials.ts'
+import type { World } from './world.ts'
+
+export type WorldStore = {
+  readonly world: World
+  /** Applies a change and schedules its snapshot. The callback must be synchronous: nobody sees half a change. */
+  change<Result>(apply: (world: World) => Result): Result
+  /** Resolves when every change made so far is on disk; rejects when it could not be written. */
+  durable(): Promise<void>
+}
+
+/** Reads a snapshot; `undefined` when there is none yet. A file of another version is refused: delete the state folder. */
+export const readWorld = async (file: string): Promise<World | undefined> => {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  const world = JSON.parse(text) as World
+  if (world.version !== 1) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
+  return world
+}
+
+/** Drops what has expired, so that the snapshot stays as small as what is alive. */
+const dropExpired = (credentials: Credentials, now: number): void => {
+  const tables: Record<string, { readonly expiresAt: number }>[] = [
+    credentials.accessTokens,
+    credentials.refreshTokens,
+    credentials.codes,
+    credentials.sessions,
+  ]
+  for (const table of tables) for (const [key, entry] of Object.entries(table)) if (entry.expiresAt <= now) delete table[key]
+}
+
+/** A store over `file`. `now` is milliseconds since the epoch. */
+export const createStore = (world: World, file: string, now: () => number): WorldStore => {
+  let changed = 0
+  let written = 0
+  let writing: Promise<void> | undefined
+
+  const write = async (): Promise<void> => {
+    while (written < changed) {
+      const upTo = changed
+      dropExpired(world.credentials, now())
+      const text = JSON.stringify(world)
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      await writeFile(`${file}.next`, text, { mode: 0o600 })
+      await rename(`${file}.next`, file)
+      written = upTo
+    }
+  }
+
+  return {
+    world,
+    change: apply => {
+      const result = apply(world)
+      changed += 1
+      return result
+    },
+    durable: async () => {
+      const wanted = changed
+      while (written < wanted) {
+        writing ??= write().finally(() => {
+          writing = undefined
+        })
+        await writing
+      }
+    },
+  }
+}

@@ -1,0 +1,40 @@
+// Owns: the OAuth web flow as an application and its user do it together. For tests.
+import { createHash, randomBytes } from 'node:crypto'
+import type { RunningEmulator } from '../emulator.ts'
+import type { Browser } from './browser.ts'
+
+export type Tokens = { readonly access_token: string; readonly refresh_token: string; readonly expires_in: number; readonly token_type: string }
+
+type Site = Pick<RunningEmulator, 'url' | 'app' | 'context'>
+
+export const newVerifier = (): { readonly verifier: string; readonly challenge: string } => {
+  const verifier = randomBytes(32).toString('base64url')
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
+}
+
+/** The address of the consent page with these parameters. */
+export const authorizeUrl = (site: Site, parameters: Readonly<Record<string, string>>): string =>
+  `${site.url}/login/oauth/authorize?${new URLSearchParams({ client_id: site.app.clientId, ...parameters }).toString()}`
+
+/** Posts to the token address as the application, JSON asked for. */
+export const postToken = async (site: Site, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>> => {
+  const body = new URLSearchParams({ client_id: site.app.clientId, client_secret: site.app.clientSecret, ...parameters })
+  const response = await fetch(`${site.url}/login/oauth/access_token`, { method: 'POST', headers: { accept: 'application/json' }, body })
+  return (await response.json()) as Record<string, unknown>
+}
+
+/** Lets the person at the browser consent (the first time) and answers the code. */
+export const obtainCode = async (site: Site, browser: Browser, parameters: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const [callback = ''] = site.context.world.apps[0]?.callbackUrls ?? []
+  browser.stops.push(callback)
+  let page = await browser.open(authorizeUrl(site, parameters))
+  if (!page.url.startsWith(callback)) page = await page.form(`Authorize ${site.app.slug}`).submit()
+  return new URL(page.url).searchParams.get('code') ?? ''
+}
+
+/** The whole web flow with PKCE. */
+export const exchange = async (site: Site, browser: Browser): Promise<Tokens> => {
+  const { verifier, challenge } = newVerifier()
+  const code = await obtainCode(site, browser, { code_challenge: challenge, code_challenge_method: 'S256' })
+  return (await postToken(site, { code, code_verifier: verifier })) as Tokens
+}

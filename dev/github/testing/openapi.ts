@@ -1,0 +1,128 @@
+// Owns: the check of REST answers against GitHub's own OpenAPI description (the package @octokit/openapi). An answer that the
+// description does not know, or whose body does not fit, fails the test that caused it. Never bends the description to fit.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { RestRoute } from '../rest/route.ts'
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+type JsonObject = { readonly [key: string]: Json }
+
+export type Described = {
+  /** A fetch whose answers are checked; for `request: { fetch }` of Octokit. */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+  /** `METHOD /path` of every route that answered with success so far. */
+  readonly succeeded: ReadonlySet<string>
+}
+
+const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** OpenAPI 3.0 says `nullable`, JSON Schema says `type: null`. */
+const withoutNullable = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(withoutNullable)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, key === 'example' ? inner : withoutNullable(inner)])
+  const { nullable, ...rest } = Object.fromEntries(entries)
+  if (nullable !== true) return Object.fromEntries(entries)
+  const { enum: choices, type } = rest
+  if (typeof type !== 'string') return { anyOf: [rest, { type: 'null' }] }
+  return { ...rest, type: [type, 'null'], ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}) }
+}
+
+const readDescription = (name: string): JsonObject => {
+  const file = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${name}.json`)
+  const parsed = JSON.parse(readFileSync(file, 'utf8')) as JsonObject
+  const { paths = {}, components = {} } = parsed
+  return { $id: 'github', paths: withoutNullable(paths), components: withoutNullable(components) }
+}
+
+const pointer = (parts: readonly string[]): string =>
+  parts.map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+
+const at = (document: JsonObject, parts: readonly string[]): Json | undefined => {
+  let value: Json | undefined = document
+  for (const part of parts) value = isObject(value) ? value[part] : undefined
+  return value
+}
+
+const formats = {
+  'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/,
+  // The description's own default of unset addresses (`target_url`) is the empty string.
+  uri: (text: string): boolean => text === '' || URL.canParse(text.replace(/\{[^}]*\}/g, '')),
+  email: /^[^@\s]+@[^@\s]+$/,
+}
+
+const pathPattern = (path: string, greedy: boolean): RegExp => {
+  const pattern = path.replace(/\{\w+\}/g, (_name, offset: number) => (greedy && path.indexOf('}', offset) === path.length - 1 ? '.+' : '[^/]+'))
+  return new RegExp(`^${pattern}$`)
+}
+
+/** Literal segments beat parameters when two routes fit. */
+const literalness = (path: string): number => path.replace(/\{\w+\}/g, '').length
+
+/** Reads the description once per call; about a second. `apiUrl` is cut off the addresses. */
+export const describeAnswers = (
+  routes: readonly RestRoute[],
+  apiUrl: string,
+  description: 'ghes-3.19' | 'api.github.com' = 'ghes-3.19',
+): Described => {
+  const document = readDescription(description)
+  const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, validateFormats: true, formats, logger: false })
+  ajv.addSchema(document)
+  const compiled = new Map<string, ValidateFunction>()
+  const succeeded = new Set<string>()
+
+  const validator = (parts: readonly string[]): ValidateFunction => {
+    const key = pointer(parts)
+    const known = compiled.get(key) ?? ajv.compile({ $ref: `github#/${key}` })
+    compiled.set(key, known)
+    return known
+  }
+
+  const routeOf = (method: string, path: string): RestRoute => {
+    const fitting = routes.filter(route => route.method === method && pathPattern(route.path, route.greedy === true).test(path))
+    const [best] = fitting.sort((left, right) => literalness(right.path) - literalness(left.path))
+    if (!best) throw new Error(`${method} ${path} is no route of the emulator`)
+    return best
+  }
+
+  const schemaOf = (route: RestRoute, status: number): readonly string[] | undefined => {
+    const operation = ['paths', route.describedAs ?? route.path, route.method.toLowerCase()]
+    if (at(document, operation) === undefined) throw new Error(`${route.method} ${route.path} is not in GitHub's description`)
+    let answer: readonly string[] = [...operation, 'responses', String(status)]
+    if (at(document, answer) === undefined) {
+      if (status < 400) throw new Error(`${route.method} ${route.path} answers ${status}, which GitHub's description does not know`)
+      return ['components', 'schemas', 'basic-error']
+    }
+    const reference = at(document, [...answer, '$ref'])
+    if (typeof reference === 'string') answer = reference.slice(2).split('/')
+    const schema = [...answer, 'content', 'application/json', 'schema']
+    return at(document, schema) === undefined ? undefined : schema
+  }
+
+  const check = (method: string, path: string, status: number, text: string): void => {
+    const route = routeOf(method, path)
+    if (status < 400) succeeded.add(`${route.method} ${route.path}`)
+    if (status === 304) return
+    const schema = schemaOf(route, status)
+    if (schema === undefined) {
+      if (text !== '') throw new Error(`${method} ${path} (${status}) has a body, GitHub's has none`)
+      return
+    }
+    const validate = validator(schema)
+    if (validate(JSON.parse(text))) return
+    const faults = (validate.errors ?? []).slice(0, 8).map(one => `${one.instancePath} ${one.message}`)
+    throw new Error(`${method} ${path} (${status}) is not as GitHub describes it:\n${faults.join('\n')}`)
+  }
+
+  return {
+    succeeded,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      const url = input instanceof Request ? input.url : String(input)
+      const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
+      check(method, decodeURIComponent(new URL(url).pathname).slice(new URL(apiUrl).pathname.length), response.status, await response.clone().text())
+      return response
+    },
+  }
+}

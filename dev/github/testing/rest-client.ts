@@ -1,0 +1,61 @@
+// Owns: real Octokit clients against an emulator, one per kind of caller, whose answers are checked against GitHub's description.
+import { createAppAuth } from '@octokit/auth-app'
+import { Octokit } from '@octokit/core'
+import { paginateRest } from '@octokit/plugin-paginate-rest'
+import { RequestError } from '@octokit/request-error'
+import type { RunningEmulator } from '../emulator.ts'
+import { createRateLimiter } from '../rest/rate-limit.ts'
+import { restRoutes } from '../rest/routes.ts'
+import { describeAnswers } from './openapi.ts'
+
+const Client = Octokit.plugin(paginateRest)
+export type RestClient = InstanceType<typeof Client>
+
+export type RestClients = {
+  readonly anonymous: RestClient
+  /** The App itself, by JWT. */
+  readonly app: RestClient
+  /** Anybody by token. */
+  by(token: string): RestClient
+  /** An installation token with these parameters, minted now. */
+  mint(installationId: number, parameters?: Readonly<Record<string, unknown>>): Promise<string>
+  readonly succeeded: ReadonlySet<string>
+}
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** Clients for one emulator. */
+export const createRestClients = (emulator: RunningEmulator): RestClients => {
+  const limiter = createRateLimiter({ authenticated: 5000, anonymous: 60 }, Date.now)
+  const described = describeAnswers(restRoutes({ limiter }), emulator.apiUrl)
+  const base = { baseUrl: emulator.apiUrl, request: { fetch: described.fetch }, log: silent }
+  const app = new Client({ ...base, authStrategy: createAppAuth, auth: { appId: emulator.app.clientId, privateKey: emulator.app.privateKeyPem } })
+  return {
+    anonymous: new Client(base),
+    app,
+    by: token => new Client({ ...base, auth: token }),
+    mint: async (installationId, parameters = {}) => {
+      const { data } = await app.request('POST /app/installations/{installation_id}/access_tokens', {
+        installation_id: installationId,
+        ...parameters,
+      })
+      return data.token
+    },
+    succeeded: described.succeeded,
+  }
+}
+
+/** Status and message of a refused request; throws when it was not refused. */
+export const refusal = async (attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> => {
+  try {
+    await attempt
+  } catch (error) {
+    if (error instanceof RequestError) {
+      const data = error.response?.data
+      const message = typeof data === 'object' && data !== null && 'message' in data ? String(data.message) : error.message
+      return { status: error.status, message }
+    }
+    throw error
+  }
+  throw new Error('the request was answered, not refused')
+}

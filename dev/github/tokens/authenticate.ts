@@ -1,0 +1,62 @@
+// Owns: from the Authorization header to the actor. Never decides what the actor may do (access.ts).
+import type { Actor } from '../access.ts'
+import { appById, installationById, userById, type World } from '../state/world.ts'
+import { checkAppJwt, looksLikeJwt } from './app-jwt.ts'
+import { credentialKey } from './formats.ts'
+
+export type Authentication =
+  | { readonly ok: true; readonly actor: Actor }
+  | { readonly ok: false; readonly status: 401 | 403 | 404; readonly message: string }
+
+const badCredentials: Authentication = { ok: false, status: 401, message: 'Bad credentials' }
+/** Longest header that is looked at; the longest credential GitHub gives out has about 520 characters. */
+const longestHeader = 4096
+
+/** Both halves of Basic credentials; `undefined` when the header is not well-formed Basic. */
+export const basicCredentials = (header: string): { readonly name: string; readonly password: string } | undefined => {
+  const encoded = /^basic ([A-Za-z0-9+/=]+)$/i.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+/** The actor behind one opaque token, or why there is none. `now` is milliseconds since the epoch. */
+export const authenticateToken = (world: World, token: string, now: number): Authentication => {
+  const found = world.credentials.accessTokens[credentialKey(token)]
+  if (!found || found.expiresAt <= now) return badCredentials
+  switch (found.kind) {
+    case 'installation': {
+      const installation = installationById(world, found.installationId)
+      const app = installation && appById(world, installation.appId)
+      if (!installation || !app) return badCredentials
+      if (installation.suspendedAt !== null) return { ok: false, status: 403, message: 'This installation has been suspended' }
+      return { ok: true, actor: { kind: 'installation', app, installation, token: found } }
+    }
+    case 'user': {
+      const user = userById(world, found.userId)
+      const app = appById(world, found.appId)
+      return user && app ? { ok: true, actor: { kind: 'user', user, app, token: found } } : badCredentials
+    }
+    case 'personal': {
+      const user = userById(world, found.userId)
+      return user ? { ok: true, actor: { kind: 'person', user } } : badCredentials
+    }
+  }
+}
+
+/** The actor behind an Authorization header: none, `Bearer`, `token`, or Basic with a token as user name or password. */
+export const authenticate = (world: World, header: string | undefined, now: number): Authentication => {
+  if (header === undefined || header === '') return { ok: true, actor: { kind: 'anonymous' } }
+  if (header.length > longestHeader) return badCredentials
+  const basic = basicCredentials(header)
+  if (basic) {
+    const candidate = basic.password === '' || basic.password === 'x-oauth-basic' ? basic.name : basic.password
+    return authenticateToken(world, candidate, now)
+  }
+  const credential = /^(?:bearer|token) (\S+)$/i.exec(header)?.[1]
+  if (credential === undefined) return badCredentials
+  if (!looksLikeJwt(credential)) return authenticateToken(world, credential, now)
+  const checked = checkAppJwt(world, credential, now)
+  return checked.ok ? { ok: true, actor: { kind: 'app', app: checked.app } } : checked
+}

@@ -1,0 +1,67 @@
+// Owns: how commits look in JSON, in REST and in push events. Pure. An author is a person of this GitHub when the e-mail address is.
+import type { Context } from '../context.ts'
+import type { Commit, Signature } from '../git/commit.ts'
+import { nodeId } from '../links.ts'
+import type { User } from '../state/accounts.ts'
+import type { Repository } from '../state/repositories.ts'
+import { fullName } from '../state/world.ts'
+import { simpleUser } from './account.ts'
+
+type View = Pick<Context, 'links' | 'world'>
+
+const personOf = ({ world }: View, signature: Signature): User | undefined =>
+  world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
+
+/** OpenAPI `commit`. */
+export const commitView = (view: View, repository: Repository, commit: Commit) => {
+  const name = fullName(view.world, repository)
+  const url = view.links.api(`/repos/${name}/commits/${commit.sha}`)
+  const account = (signature: Signature) => {
+    const user = personOf(view, signature)
+    return user ? simpleUser(view, user) : null
+  }
+  return {
+    sha: commit.sha,
+    node_id: nodeId('Commit', `${repository.id}:${commit.sha}`),
+    commit: {
+      author: commit.author,
+      committer: commit.committer,
+      message: commit.message,
+      tree: { sha: commit.treeSha, url: view.links.api(`/repos/${name}/git/trees/${commit.treeSha}`) },
+      url: view.links.api(`/repos/${name}/git/commits/${commit.sha}`),
+      comment_count: 0,
+      verification: { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null },
+    },
+    url,
+    html_url: view.links.web(`/${name}/commit/${commit.sha}`),
+    comments_url: `${url}/comments`,
+    author: account(commit.author),
+    committer: account(commit.committer),
+    parents: commit.parents.map(sha => ({
+      sha,
+      url: view.links.api(`/repos/${name}/commits/${sha}`),
+      html_url: view.links.web(`/${name}/commit/${sha}`),
+    })),
+  }
+}
+
+/** A commit as push events carry it. */
+export const pushedCommit = (view: View, repository: Repository, commit: Commit) => {
+  const signature = (one: Signature) => {
+    const user = personOf(view, one)
+    return { name: one.name, email: one.email, date: one.date, ...(user ? { username: user.login } : {}) }
+  }
+  return {
+    id: commit.sha,
+    tree_id: commit.treeSha,
+    distinct: true,
+    message: commit.message,
+    timestamp: commit.committer.date,
+    url: view.links.web(`/${fullName(view.world, repository)}/commit/${commit.sha}`),
+    author: signature(commit.author),
+    committer: signature(commit.committer),
+    added: [],
+    removed: [],
+    modified: [],
+  }
+}

@@ -1,0 +1,117 @@
+// Owns: how pull requests look in JSON. Pure: what git must say (commits, lines, mergeability) is handed in.
+import { membershipOf, repositoryRole } from '../access.ts'
+import type { Context } from '../context.ts'
+import { nodeId } from '../links.ts'
+import type { PullRequest, Repository } from '../state/repositories.ts'
+import { accountOf, fullName, organizationById, repositoryById, userOf } from '../state/world.ts'
+import { simpleUser } from './account.ts'
+import { repositoryView } from './repository.ts'
+
+type View = Pick<Context, 'links' | 'world'>
+
+export type PullRequestFacts = {
+  readonly mergeable: boolean | null
+  readonly commits: number
+  readonly additions: number
+  readonly deletions: number
+  readonly changedFiles: number
+}
+
+const repositoryOf = (view: View, id: number): Repository => {
+  const repository = repositoryById(view.world, id)
+  if (!repository) throw new Error(`repository ${id} is referred to but does not exist`)
+  return repository
+}
+
+/** GitHub's word for how a person stands to a repository. */
+export const authorAssociation = (world: Context['world'], userId: number, repository: Repository): string => {
+  if (repository.ownerId === userId) return 'OWNER'
+  const organization = organizationById(world, repository.ownerId)
+  if (organization && membershipOf(organization, userId)?.state === 'active') return 'MEMBER'
+  return repositoryRole(world, userId, repository) === 'none' ? 'NONE' : 'COLLABORATOR'
+}
+
+const branchOf = (view: View, repository: Repository, branch: { readonly ref: string; readonly sha: string }) => {
+  const owner = accountOf(view.world, repository.ownerId)
+  return {
+    label: `${owner.login}:${branch.ref}`,
+    ref: branch.ref,
+    sha: branch.sha,
+    user: simpleUser(view, owner),
+    repo: repositoryView(view, repository),
+  }
+}
+
+/** OpenAPI `pull-request-simple`. */
+export const simplePullRequest = (view: View, pull: PullRequest) => {
+  const repository = repositoryOf(view, pull.repositoryId)
+  const name = fullName(view.world, repository)
+  const url = view.links.api(`/repos/${name}/pulls/${pull.number}`)
+  const issueUrl = view.links.api(`/repos/${name}/issues/${pull.number}`)
+  const htmlUrl = view.links.web(`/${name}/pull/${pull.number}`)
+  const statusesUrl = view.links.api(`/repos/${name}/statuses/${pull.head.sha}`)
+  return {
+    url,
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    html_url: htmlUrl,
+    diff_url: `${htmlUrl}.diff`,
+    patch_url: `${htmlUrl}.patch`,
+    issue_url: issueUrl,
+    number: pull.number,
+    state: pull.state,
+    locked: false,
+    title: pull.title,
+    user: simpleUser(view, userOf(view.world, pull.authorId)),
+    body: pull.body,
+    created_at: pull.createdAt,
+    updated_at: pull.updatedAt,
+    closed_at: pull.closedAt,
+    merged_at: pull.mergedAt,
+    merge_commit_sha: pull.mergeCommitSha,
+    assignee: null,
+    assignees: [],
+    requested_reviewers: [],
+    requested_teams: [],
+    labels: [],
+    milestone: null,
+    draft: pull.draft,
+    commits_url: `${url}/commits`,
+    review_comments_url: `${url}/comments`,
+    review_comment_url: view.links.api(`/repos/${name}/pulls/comments{/number}`),
+    comments_url: `${issueUrl}/comments`,
+    statuses_url: statusesUrl,
+    head: branchOf(view, repositoryOf(view, pull.head.repositoryId), pull.head),
+    base: branchOf(view, repository, pull.base),
+    _links: {
+      self: { href: url },
+      html: { href: htmlUrl },
+      issue: { href: issueUrl },
+      comments: { href: `${issueUrl}/comments` },
+      review_comments: { href: `${url}/comments` },
+      review_comment: { href: view.links.api(`/repos/${name}/pulls/comments{/number}`) },
+      commits: { href: `${url}/commits` },
+      statuses: { href: statusesUrl },
+    },
+    author_association: authorAssociation(view.world, pull.authorId, repository),
+    auto_merge: null,
+    active_lock_reason: null,
+  }
+}
+
+/** OpenAPI `pull-request`. */
+export const fullPullRequest = (view: View, pull: PullRequest, facts: PullRequestFacts) => ({
+  ...simplePullRequest(view, pull),
+  merged: pull.mergedAt !== null,
+  mergeable: facts.mergeable,
+  rebaseable: false,
+  mergeable_state: facts.mergeable === null ? 'unknown' : facts.mergeable ? 'clean' : 'dirty',
+  merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.world, pull.mergedById)),
+  comments: view.world.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,
+  review_comments: 0,
+  maintainer_can_modify: false,
+  commits: facts.commits,
+  additions: facts.additions,
+  deletions: facts.deletions,
+  changed_files: facts.changedFiles,
+})

@@ -1,0 +1,136 @@
+// Owns: how repositories look in JSON. Pure. The many `_url` fields are templates that clients expand.
+import { type Actor, permissionOn, repositoryRole, roleAtLeast } from '../access.ts'
+import type { Context } from '../context.ts'
+import { nodeId } from '../links.ts'
+import type { Repository } from '../state/repositories.ts'
+import { accountOf, fullName } from '../state/world.ts'
+import { simpleUser } from './account.ts'
+
+type View = Pick<Context, 'links' | 'world'>
+
+const templates = (url: string) => ({
+  forks_url: `${url}/forks`,
+  keys_url: `${url}/keys{/key_id}`,
+  collaborators_url: `${url}/collaborators{/collaborator}`,
+  teams_url: `${url}/teams`,
+  hooks_url: `${url}/hooks`,
+  issue_events_url: `${url}/issues/events{/number}`,
+  events_url: `${url}/events`,
+  assignees_url: `${url}/assignees{/user}`,
+  branches_url: `${url}/branches{/branch}`,
+  tags_url: `${url}/tags`,
+  blobs_url: `${url}/git/blobs{/sha}`,
+  git_tags_url: `${url}/git/tags{/sha}`,
+  git_refs_url: `${url}/git/refs{/sha}`,
+  trees_url: `${url}/git/trees{/sha}`,
+  statuses_url: `${url}/statuses/{sha}`,
+  languages_url: `${url}/languages`,
+  stargazers_url: `${url}/stargazers`,
+  contributors_url: `${url}/contributors`,
+  subscribers_url: `${url}/subscribers`,
+  subscription_url: `${url}/subscription`,
+  commits_url: `${url}/commits{/sha}`,
+  git_commits_url: `${url}/git/commits{/sha}`,
+  comments_url: `${url}/comments{/number}`,
+  issue_comment_url: `${url}/issues/comments{/number}`,
+  contents_url: `${url}/contents/{+path}`,
+  compare_url: `${url}/compare/{base}...{head}`,
+  merges_url: `${url}/merges`,
+  archive_url: `${url}/{archive_format}{/ref}`,
+  downloads_url: `${url}/downloads`,
+  issues_url: `${url}/issues{/number}`,
+  pulls_url: `${url}/pulls{/number}`,
+  milestones_url: `${url}/milestones{/number}`,
+  notifications_url: `${url}/notifications{?since,all,participating}`,
+  labels_url: `${url}/labels{/name}`,
+  releases_url: `${url}/releases{/id}`,
+  deployments_url: `${url}/deployments`,
+})
+
+/** OpenAPI `minimal-repository` without its optional fields. */
+export const minimalRepository = ({ links, world }: View, repository: Repository) => {
+  const name = fullName(world, repository)
+  const url = links.api(`/repos/${name}`)
+  return {
+    id: repository.id,
+    node_id: nodeId('Repository', repository.id),
+    name: repository.name,
+    full_name: name,
+    private: repository.private,
+    owner: simpleUser({ links }, accountOf(world, repository.ownerId)),
+    html_url: links.web(`/${name}`),
+    description: repository.description,
+    fork: false,
+    url,
+    ...templates(url),
+  }
+}
+
+/** OpenAPI `repository`. */
+export const repositoryView = (view: View, repository: Repository) => {
+  const minimal = minimalRepository(view, repository)
+  const web = new URL(view.links.webUrl)
+  return {
+    ...minimal,
+    created_at: repository.createdAt,
+    updated_at: repository.updatedAt,
+    pushed_at: repository.pushedAt,
+    git_url: `git://${web.host}/${minimal.full_name}.git`,
+    ssh_url: `git@${web.hostname}:${minimal.full_name}.git`,
+    clone_url: `${minimal.html_url}.git`,
+    svn_url: minimal.html_url,
+    homepage: null,
+    size: 0,
+    stargazers_count: 0,
+    watchers_count: 0,
+    language: null,
+    has_issues: true,
+    has_projects: false,
+    has_downloads: true,
+    has_wiki: false,
+    has_pages: false,
+    has_discussions: false,
+    forks_count: 0,
+    mirror_url: null,
+    archived: repository.archived,
+    disabled: false,
+    open_issues_count: view.world.pullRequests.filter(one => one.repositoryId === repository.id && one.state === 'open').length,
+    license: null,
+    allow_forking: true,
+    is_template: false,
+    web_commit_signoff_required: false,
+    topics: [],
+    visibility: repository.private ? 'private' : 'public',
+    forks: 0,
+    open_issues: 0,
+    watchers: 0,
+    default_branch: repository.defaultBranch,
+  }
+}
+
+/** What the actor may do with the repository, in the five flags of GitHub. */
+export const permissionFlags = (world: Context['world'], actor: Actor, repository: Repository) => {
+  if (actor.kind === 'installation') {
+    const write = permissionOn(world, actor, repository, 'contents') === 'write'
+    return { admin: false, maintain: false, push: write, triage: false, pull: true }
+  }
+  const role = actor.kind === 'user' || actor.kind === 'person' ? repositoryRole(world, actor.user.id, repository) : 'none'
+  return {
+    admin: role === 'admin',
+    maintain: roleAtLeast(role, 'maintain'),
+    push: roleAtLeast(role, 'write'),
+    triage: roleAtLeast(role, 'triage'),
+    pull: !repository.private || roleAtLeast(role, 'read'),
+  }
+}
+
+/** OpenAPI `full-repository`, as the actor sees it. */
+export const fullRepository = (view: View, actor: Actor, repository: Repository) => ({
+  ...repositoryView(view, repository),
+  permissions: permissionFlags(view.world, actor, repository),
+  allow_squash_merge: true,
+  allow_merge_commit: true,
+  allow_rebase_merge: false,
+  network_count: 0,
+  subscribers_count: 0,
+})

@@ -1,0 +1,51 @@
+// Owns: how teams look in JSON. Pure.
+import type { Context } from '../context.ts'
+import { nodeId } from '../links.ts'
+import type { Organization, Team } from '../state/accounts.ts'
+import { organizationById } from '../state/world.ts'
+import { fullOrganization } from './account.ts'
+
+type View = Pick<Context, 'links' | 'world'>
+
+const organizationOf = (world: Context['world'], team: Team): Organization => {
+  const organization = organizationById(world, team.organizationId)
+  if (!organization) throw new Error(`team ${team.id} belongs to organization ${team.organizationId}, which does not exist`)
+  return organization
+}
+
+/** OpenAPI `team-simple`. */
+export const simpleTeam = ({ links, world }: View, team: Team) => {
+  const organization = organizationOf(world, team)
+  const url = links.api(`/organizations/${organization.id}/team/${team.id}`)
+  return {
+    id: team.id,
+    node_id: nodeId('Team', team.id),
+    url,
+    members_url: `${url}/members{/member}`,
+    name: team.name,
+    description: team.description,
+    permission: 'pull',
+    privacy: team.privacy,
+    notification_setting: 'notifications_enabled',
+    html_url: links.web(`/orgs/${organization.login}/teams/${team.slug}`),
+    repositories_url: `${url}/repos`,
+    slug: team.slug,
+    type: 'organization' as const,
+  }
+}
+
+/** OpenAPI `team`. */
+export const teamWithParent = (view: View, team: Team) => {
+  const parent = view.world.teams.find(one => one.id === team.parentId)
+  return { ...simpleTeam(view, team), parent: parent ? simpleTeam(view, parent) : null }
+}
+
+/** OpenAPI `team-full`. */
+export const fullTeam = (view: View, team: Team) => ({
+  ...teamWithParent(view, team),
+  created_at: team.createdAt,
+  updated_at: team.createdAt,
+  members_count: team.members.length,
+  repos_count: team.repositories.length,
+  organization: fullOrganization(view, organizationOf(view.world, team)),
+})

@@ -1,0 +1,91 @@
+// Owns: one delivery of one webhook: the record that the log keeps, and the HTTP request itself. Never retries: GitHub does not.
+import { readFile } from 'node:fs/promises'
+import { Agent, request } from 'undici'
+
+export type Delivery = {
+  readonly id: number
+  /** Stays the same when the delivery is repeated. */
+  readonly guid: string
+  readonly appId: number
+  readonly event: string
+  readonly action: string | null
+  readonly installationId: number | null
+  readonly repositoryId: number | null
+  readonly url: string
+  readonly redelivery: boolean
+  readonly deliveredAt: string
+  /** Seconds. */
+  readonly duration: number
+  /** `OK`, or why it counts as failed. */
+  readonly status: string
+  /** 0 when no answer came. */
+  readonly statusCode: number
+  readonly request: { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
+  readonly response: { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
+}
+
+export type Outcome = Pick<Delivery, 'status' | 'statusCode' | 'response'>
+
+export type Sender = {
+  send(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** GitHub hangs up after 10 seconds. */
+const answerWithin = 10_000
+const longestKeptAnswer = 16 * 1024
+
+const plainHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  )
+
+const failure = (error: unknown): string => {
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'TimeoutError' || name === 'HeadersTimeoutError' || name === 'BodyTimeoutError') return 'timed out'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code) ? 'peer certificate cannot be authenticated' : 'failed to connect to host'
+}
+
+/** A sender over HTTP(S). `caFile` names the PEM certificates that an https receiver may be signed by, read anew when it changes. */
+export const createSender = (caFile: string | undefined): Sender => {
+  let agent: Agent | undefined
+  let agentCa: string | undefined
+
+  const currentAgent = async (): Promise<Agent> => {
+    const ca = caFile === undefined ? '' : await readFile(caFile, 'utf8').catch(() => '')
+    if (agent && ca === agentCa) return agent
+    const previous = agent
+    agentCa = ca
+    agent = new Agent({ connections: 4, connect: { timeout: answerWithin, ...(ca === '' ? {} : { ca }) } })
+    if (previous) await previous.close()
+    return agent
+  }
+
+  return {
+    send: async (url, headers, body) => {
+      try {
+        const dispatcher = await currentAgent()
+        const answer = await request(url, {
+          method: 'POST',
+          headers,
+          body,
+          dispatcher,
+          signal: AbortSignal.timeout(answerWithin),
+        })
+        const payload = (await answer.body.text()).slice(0, longestKeptAnswer)
+        const ok = answer.statusCode >= 200 && answer.statusCode < 300
+        return {
+          status: ok ? 'OK' : `Invalid HTTP Response: ${answer.statusCode}`,
+          statusCode: answer.statusCode,
+          response: { headers: plainHeaders(answer.headers), payload },
+        }
+      } catch (error) {
+        return { status: failure(error), statusCode: 0, response: { headers: {}, payload: '' } }
+      }
+    },
+    close: async () => {
+      await agent?.close()
+    },
+  }
+}
