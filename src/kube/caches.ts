@@ -1,0 +1,92 @@
+// The shared local copies: one store and one reflector per kind and scope, whoever asks. Started together, or at once when asked
+// for later. Owns no controller.
+import type { KubeObject, ResourceType } from '../api/resource.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { KubeClient } from './client.ts'
+import type { ChangeSource } from './handlers.ts'
+import type { KubeMetrics } from './metrics.ts'
+import { createReflector, type Reflector } from './reflector.ts'
+import { type CacheScope, createObjectStore, type ObjectStore } from './store.ts'
+
+export type CachesDeps = {
+  readonly client: Pick<KubeClient, 'snapshot' | 'watch'>
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Log
+  readonly metrics?: KubeMetrics
+}
+
+export type Caches = ChangeSource & {
+  readonly of: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => ObjectStore<T>
+  readonly start: () => void
+  /** Rejects with `unavailable`, naming the kinds that are missing and why, when the first lists take longer than allowed. */
+  readonly synced: (withinMilliseconds: number) => Promise<void>
+  readonly allSynced: () => boolean
+  readonly stop: () => Promise<void>
+}
+
+type Entry = { readonly name: string; readonly store: ObjectStore<KubeObject>; readonly reflector: Reflector }
+
+export function createCaches(deps: CachesDeps): Caches {
+  const { clock, log } = deps
+  const entries = new Map<string, Entry>()
+  const stopping = new AbortController()
+  const running: Promise<void>[] = []
+  let started = false
+
+  function entryOf<T extends KubeObject>(type: ResourceType<T>, scope: CacheScope): ObjectStore<T> {
+    const name = [type.apiVersion, type.plural, scope.namespace ?? '*', scope.labelSelector ?? ''].join(' ').trimEnd()
+    const known = entries.get(name)
+    // The name holds the kind, so what is held under it has the kind's type.
+    if (known !== undefined) return known.store as unknown as ObjectStore<T>
+    const store = createObjectStore<T>()
+    const reflector = createReflector<T>({ ...deps, type, scope, store })
+    const entry: Entry = { name, store: store as unknown as ObjectStore<KubeObject>, reflector }
+    entries.set(name, entry)
+    deps.metrics?.watchAdded(name, () => {
+      const heard = reflector.lastHeard()
+      return heard === undefined ? Number.POSITIVE_INFINITY : (clock.now().getTime() - heard.getTime()) / 1000
+    })
+    if (started) running.push(reflector.run(stopping.signal))
+    return store
+  }
+
+  return {
+    of: (type, scope = {}) => entryOf(type, scope),
+    subscribe(type, scope, listener) {
+      entryOf(type, scope).subscribe(change => {
+        try {
+          listener(change)
+        } catch (error) {
+          // A mapping that throws must not stop the cache for everybody; the resync makes up for the key that was missed.
+          log.error({ error, kind: type.kind }, 'a watch handler threw')
+        }
+      })
+    },
+    start() {
+      started = true
+      for (const { reflector } of entries.values()) running.push(reflector.run(stopping.signal))
+    },
+    async synced(withinMilliseconds) {
+      const enough = new AbortController()
+      const limit = clock.sleep(withinMilliseconds, enough.signal).then(
+        () => 'late' as const,
+        () => 'late' as const,
+      )
+      const all = Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)).then(() => 'synced' as const)
+      const first = await Promise.race([all, limit])
+      enough.abort()
+      if (first === 'synced') return
+      const missing = [...entries.values()].filter(({ store }) => !store.synced())
+      const words = missing.map(({ name, reflector }) => `${name}: ${reflector.problem() ?? 'no answer yet'}`)
+      throw new AppError('unavailable', `these kinds could not be listed in time: ${words.join('; ')}`)
+    },
+    allSynced: () => [...entries.values()].every(({ store }) => store.synced()),
+    async stop() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,153 @@
+// Puts caches, controllers and the lease together and owns the order in which they start and stop: caches, then (on the leader)
+// controllers; stop: no new keys, drain, release the lease, close the watches. It knows no kind and no business.
+// Followers keep their caches and serve from them; only the leader reconciles, and only the leader's writes pass `client`.
+import { randomUUID } from 'node:crypto'
+import type { KubeObject, ResourceType } from '../api/resource.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { createCaches } from './caches.ts'
+import type { KubeClient } from './client.ts'
+import type { ControllerDefinition } from './controller.ts'
+import { type ControllerRunner, createControllerRunner } from './controller-runner.ts'
+import { createLeaseHolder, type LeaseHolder, type LeaseTimes } from './lease.ts'
+import type { KubeMetrics } from './metrics.ts'
+import type { Cache, CacheScope } from './store.ts'
+import { gateWrites } from './write-gate.ts'
+
+export type { Cache } from './store.ts'
+
+export type Manager = {
+  /** One shared local copy per kind and scope. Ask before `start` where possible; later ones fill by themselves. */
+  readonly cache: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => Cache<T>
+  /** Before `start`. */
+  readonly add: (controller: ControllerDefinition) => void
+  /** Resolves when caches are synced and controllers run; with leader election: run as soon as this process leads. */
+  readonly start: () => Promise<void>
+  /** Ends within 30 s whatever the controllers do. May be called twice and before `start` has resolved. */
+  readonly stop: () => Promise<void>
+  /** Caches are synced and nothing is stopping; leader and follower alike. */
+  readonly ready: () => boolean
+  /** True without leader election, while running. */
+  readonly isLeader: () => boolean
+  /** The client for controllers: writes reject with NotLeaderError while this process does not lead. */
+  readonly client: KubeClient
+}
+
+export type LeaderElectionOptions = {
+  readonly namespace: string
+  /** The Lease's name: one per group of replicas. */
+  readonly name: string
+  /** For people, such as the pod's name; made unique here. */
+  readonly identity: string
+  readonly times?: LeaseTimes
+}
+
+export type ManagerDeps = {
+  readonly client: KubeClient
+  readonly log: Log
+  readonly clock: Clock
+  readonly random: () => number
+  readonly metrics?: KubeMetrics
+  readonly leaderElection?: LeaderElectionOptions
+  /** Default 120 000. */
+  readonly syncMilliseconds?: number
+}
+
+const drainMilliseconds = 20_000
+const abortMilliseconds = 8000
+
+export function createManager(deps: ManagerDeps): Manager {
+  const { clock, log, leaderElection: election } = deps
+  const caches = createCaches(deps)
+  const runners: ControllerRunner[] = []
+  const names = new Set<string>()
+  const electing = new AbortController()
+  let phase: 'new' | 'starting' | 'running' | 'stopping' = 'new'
+  let striving: Promise<void> | undefined
+  let stopped: Promise<void> | undefined
+
+  const lease: LeaseHolder | undefined =
+    election &&
+    createLeaseHolder({
+      ...deps,
+      key: { namespace: election.namespace, name: election.name },
+      identity: `${election.identity}_${randomUUID()}`,
+      monotonic: () => performance.now(),
+      onChange: lead,
+      ...(election.times === undefined ? {} : { times: election.times }),
+    })
+  const isLeader = (): boolean => (lease === undefined ? phase === 'running' || phase === 'stopping' : lease.isLeader())
+
+  function lead(leads: boolean): void {
+    deps.metrics?.leading(leads)
+    for (const runner of runners) {
+      if (leads && phase === 'running') runner.begin()
+      // Not awaited: keys of what still runs stay taken, so a later term cannot run them twice.
+      else if (!leads) void runner.end({ abort: true })
+    }
+  }
+
+  async function drain(): Promise<void> {
+    const idle = Promise.all(runners.map(runner => runner.end({ abort: false }))).then(() => true)
+    if (await within(clock, drainMilliseconds, idle)) return
+    log.info({}, 'some reconciles are still running: telling them to stop')
+    for (const runner of runners) runner.abort()
+    if (!(await within(clock, abortMilliseconds, idle))) log.error({}, 'some reconciles did not end and are left behind')
+  }
+
+  async function shutDown(): Promise<void> {
+    await drain()
+    for (const runner of runners) runner.close()
+    electing.abort()
+    await striving
+    await lease?.release()
+    await caches.stop()
+  }
+
+  return {
+    client: gateWrites(deps.client, isLeader),
+    cache: (type, scope) => caches.of(type, scope),
+    add(definition) {
+      if (phase !== 'new') throw new AppError('internal', `controller ${definition.name} was added after the start`)
+      if (names.has(definition.name)) throw new AppError('internal', `there are two controllers ${definition.name}`)
+      names.add(definition.name)
+      const runner = createControllerRunner(definition, { ...deps, objects: caches.of(definition.for) })
+      runner.attach(caches)
+      runners.push(runner)
+    },
+    async start() {
+      if (phase !== 'new') throw new AppError('internal', 'the manager was started twice')
+      phase = 'starting'
+      caches.start()
+      await caches.synced(deps.syncMilliseconds ?? 120_000)
+      // `stop` may have come while the lists were on their way.
+      if (stopped !== undefined) return
+      phase = 'running'
+      if (lease === undefined) lead(true)
+      else striving = lease.run(electing.signal)
+      log.info({ controllers: [...names] }, 'the manager runs')
+    },
+    stop() {
+      phase = 'stopping'
+      stopped ??= shutDown()
+      return stopped
+    },
+    ready: () => phase === 'running' && caches.allSynced(),
+    isLeader,
+  }
+}
+
+/** True when `work` ended in time. */
+async function within(clock: Clock, milliseconds: number, work: Promise<boolean>): Promise<boolean> {
+  const enough = new AbortController()
+  const limit = clock.sleep(milliseconds, enough.signal).then(
+    () => false,
+    () => false,
+  )
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    enough.abort()
+  }
+}
