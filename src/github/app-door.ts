@@ -1,0 +1,133 @@
+// The door to GitHub as the App itself: facts about App and installations, minting and revoking installation tokens, deliveries.
+// Every mint is its own direct request with explicit repositories and permissions; caching, quota and audit are the token desk's.
+import type { Clock } from '../lib/clock.ts'
+import { AppError, isAppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { SecretString } from '../lib/secret-string.ts'
+import { integerAt, objectAt, recordOf, textAt } from './answer.ts'
+import { createAppSigner } from './app-jwt.ts'
+import type { Fetch } from './bounded-fetch.ts'
+import { createClient } from './client.ts'
+import { type Delivery, deliveryPage } from './delivery.ts'
+import type { GitHubEndpoints } from './endpoints.ts'
+import { githubFailure, statusOf } from './failure.ts'
+import { type InstallationFacts, installationFacts, type ReportedPermissions, reportedPermissions } from './installation-facts.ts'
+import { type MintedToken, type MintRequest, mintBody, mintedToken, tokenIn } from './minted-token.ts'
+import { type OrganizationReader, organizationReader } from './organization-reader.ts'
+
+export type AppDoorDeps = {
+  readonly endpoints: GitHubEndpoints
+  readonly appId: number
+  readonly clientId: string
+  /** One, or two during a rotation; tried in order. */
+  readonly privateKeys: readonly SecretString[]
+  readonly log: Log
+  readonly clock: Clock
+  readonly fetch?: Fetch
+}
+
+export type AppFacts = {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  readonly permissions: ReportedPermissions
+}
+
+/** All methods throw AppError: see failure.ts for codes and reasons. */
+export type AppDoor = {
+  readonly app: () => Promise<AppFacts>
+  /** undefined when there is no such installation of this App. */
+  readonly installation: (id: number) => Promise<InstallationFacts | undefined>
+  /** Refuses empty or unbounded wishes before any request. The caller compares the answer with its wish. */
+  readonly mint: (request: MintRequest) => Promise<MintedToken>
+  /** Only for the platform's own check of who owns an organisation: a token that can read members and nothing of any repository. */
+  readonly mintOrganizationReader: (installationId: number) => Promise<OrganizationReader>
+  /** Resolves when the token is dead (204, or 401/404: it was already); throws a retryable error otherwise. */
+  readonly revoke: (token: SecretString) => Promise<void>
+  readonly deliveries: (options?: {
+    readonly cursor?: string
+    readonly limit?: number
+  }) => Promise<{ readonly deliveries: readonly Delivery[]; readonly nextCursor: string | undefined }>
+  readonly redeliver: (deliveryId: string) => Promise<void>
+}
+
+const mintRoute = 'POST /app/installations/{installation_id}/access_tokens'
+
+export function createAppDoor(deps: AppDoorDeps): AppDoor {
+  const client = createClient(deps, `app:${deps.endpoints.host}:${deps.appId}`)
+  const signed = createAppSigner(deps)
+
+  const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>) => {
+    try {
+      return await signed(authorization => client.raw(route, parameters, authorization))
+    } catch (error) {
+      throw githubFailure(error, route, deps.clock.now())
+    }
+  }
+
+  const revoke: AppDoor['revoke'] = async token => {
+    const route = 'DELETE /installation/token'
+    // A client of its own: revoking must not queue behind GitHub's advice of one write a second, and each token is its own bucket.
+    const own = createClient(deps, `revoke:${crypto.randomUUID()}`)
+    try {
+      await own.raw(route, {}, `Bearer ${token.reveal()}`)
+    } catch (error) {
+      const status = statusOf(error)
+      if (status !== 401 && status !== 404) throw githubFailure(error, route, deps.clock.now())
+    }
+  }
+
+  /** A token whose answer cannot be read must not live on unknown. */
+  const readOrRevoke = async <T>(answer: unknown, read: (answer: unknown) => T): Promise<T> => {
+    try {
+      return read(answer)
+    } catch (error) {
+      await revoke(tokenIn(answer))
+      throw error
+    }
+  }
+
+  const post = (installationId: number, body: Readonly<Record<string, unknown>>) => {
+    if (!Number.isSafeInteger(installationId) || installationId < 1)
+      throw new AppError('invalid_request', 'installationId must be a positive whole number')
+    return asApp(mintRoute, { installation_id: installationId, ...body, request: { retries: 0 } })
+  }
+
+  return {
+    async app() {
+      const { data } = await asApp('GET /app', {})
+      const answer = recordOf(data, 'app')
+      return {
+        id: integerAt(answer, 'id', 'app'),
+        slug: textAt(answer, 'slug', 'app'),
+        name: textAt(answer, 'name', 'app'),
+        permissions: reportedPermissions(objectAt(answer, 'permissions', 'app')),
+      }
+    },
+    async installation(id) {
+      try {
+        return installationFacts((await asApp('GET /app/installations/{installation_id}', { installation_id: id })).data)
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return undefined
+        throw error
+      }
+    },
+    async mint(request) {
+      const { data } = await post(request.installationId, mintBody(request))
+      return readOrRevoke(data, mintedToken)
+    },
+    async mintOrganizationReader(installationId) {
+      const { data } = await post(installationId, { permissions: { members: 'read' } })
+      return readOrRevoke(data, organizationReader)
+    },
+    revoke,
+    async deliveries(options = {}) {
+      const parameters = { per_page: options.limit ?? 100, ...(options.cursor === undefined ? {} : { cursor: options.cursor }) }
+      return deliveryPage(await asApp('GET /app/hook/deliveries', parameters))
+    },
+    async redeliver(deliveryId) {
+      if (!/^[0-9]{1,20}$/.test(deliveryId)) throw new AppError('invalid_request', 'deliveryId must be a number')
+      await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId })
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// What GitHub says about an installation, and the account it is on. Numeric ids are identities; logins are display only.
+import { integerAt, objectAt, optionalTextAt, recordOf, textAt } from './answer.ts'
+
+export type AccountFacts = { readonly id: number; readonly login: string; readonly type: 'Organization' | 'User' }
+
+/** Permission name to level, as GitHub reports it (`read`, `write`, `admin`). */
+export type ReportedPermissions = Readonly<Record<string, string>>
+
+export type InstallationFacts = {
+  readonly id: number
+  readonly appId: number
+  readonly account: AccountFacts
+  /** Set while the installation is suspended: no token can be minted, live ones are dead. */
+  readonly suspendedAt: Date | undefined
+  readonly repositorySelection: 'all' | 'selected'
+  readonly permissions: ReportedPermissions
+}
+
+/** Reads one installation of `GET /app/installations/{id}` or `GET /user/installations`; throws when a field is missing. */
+export function installationFacts(value: unknown): InstallationFacts {
+  const answer = recordOf(value, 'installation')
+  const suspendedAt = optionalTextAt(answer, 'suspended_at', 'installation')
+  return {
+    id: integerAt(answer, 'id', 'installation'),
+    appId: integerAt(answer, 'app_id', 'installation'),
+    account: accountFacts(objectAt(answer, 'account', 'installation')),
+    suspendedAt: suspendedAt === undefined ? undefined : new Date(suspendedAt),
+    repositorySelection: textAt(answer, 'repository_selection', 'installation') === 'all' ? 'all' : 'selected',
+    permissions: reportedPermissions(objectAt(answer, 'permissions', 'installation')),
+  }
+}
+
+function accountFacts(answer: Readonly<Record<string, unknown>>): AccountFacts {
+  return {
+    id: integerAt(answer, 'id', 'account'),
+    login: textAt(answer, 'login', 'account'),
+    type: textAt(answer, 'type', 'account') === 'Organization' ? 'Organization' : 'User',
+  }
+}
+
+export function reportedPermissions(answer: Readonly<Record<string, unknown>>): ReportedPermissions {
+  return Object.fromEntries(Object.entries(answer).map(([name, level]) => [name, String(level)]))
+}

@@ -1,0 +1,46 @@
+// What a membership in an organisation says, read either as the person or as the App (which needs members: read).
+// Only `active` + `admin` is an owner; a pending invitation is nothing.
+// Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
+import { isAppError } from '../lib/errors.ts'
+import { integerAt, objectAt, recordOf, textAt } from './answer.ts'
+import { createClient } from './client.ts'
+import type { RepositoryDoorDeps } from './repository-door.ts'
+import { createTokenRequester } from './token-requester.ts'
+
+export type OrganizationMembership = {
+  readonly state: 'active' | 'pending'
+  readonly role: 'admin' | 'member'
+  readonly organizationId: number
+  readonly userId: number
+}
+
+export function organizationMembership(value: unknown): OrganizationMembership {
+  const answer = recordOf(value, 'membership')
+  return {
+    state: textAt(answer, 'state', 'membership') === 'active' ? 'active' : 'pending',
+    role: textAt(answer, 'role', 'membership') === 'admin' ? 'admin' : 'member',
+    organizationId: integerAt(objectAt(answer, 'organization', 'membership'), 'id', 'membership.organization'),
+    userId: integerAt(objectAt(answer, 'user', 'membership'), 'id', 'membership.user'),
+  }
+}
+
+export type OrganizationDoor = {
+  /** undefined when the person is no member, or there is no such person. */
+  readonly membership: (organizationLogin: string, userLogin: string) => Promise<OrganizationMembership | undefined>
+}
+
+/** Needs a token with members: read (`AppDoor.mintOrganizationReader`). */
+export function createOrganizationDoor(deps: RepositoryDoorDeps): OrganizationDoor {
+  const requester = createTokenRequester(deps, createClient)
+  return {
+    async membership(organizationLogin, userLogin) {
+      const parameters = { org: organizationLogin, username: userLogin }
+      try {
+        return organizationMembership((await requester.request('GET /orgs/{org}/memberships/{username}', parameters)).data)
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return undefined
+        throw error
+      }
+    },
+  }
+}

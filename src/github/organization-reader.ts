@@ -1,0 +1,20 @@
+// A token that reads an organisation's members and nothing else. GitHub has no way to narrow it to "no repository", so its safety is
+// in its permissions: anything beside members and the metadata that GitHub always adds makes it unusable.
+import { AppError } from '../lib/errors.ts'
+import type { SecretString } from '../lib/secret-string.ts'
+import { objectAt, recordOf } from './answer.ts'
+import { reportedPermissions } from './installation-facts.ts'
+import { tokenIn } from './minted-token.ts'
+
+export type OrganizationReader = { readonly token: SecretString }
+
+export function organizationReader(value: unknown): OrganizationReader {
+  const answer = recordOf(value, 'access token')
+  const permissions = reportedPermissions(objectAt(answer, 'permissions', 'access token'))
+  const tooWide = Object.entries(permissions).some(
+    ([name, level]) => (name !== 'members' && name !== 'metadata') || level !== 'read',
+  )
+  if (tooWide)
+    throw new AppError('upstream_failed', 'GitHub minted a wider token than members: read', { reason: 'WiderThanAsked' })
+  return { token: tokenIn(answer) }
+}

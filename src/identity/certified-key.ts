@@ -1,0 +1,32 @@
+// A certificate with its private key, and when it has to be renewed. Pure facts; how they are made is in certificate-authority.ts.
+import { X509Certificate } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import type { SecretString } from '../lib/secret-string.ts'
+
+export type CertifiedKey = { readonly certificatePem: string; readonly privateKeyPem: SecretString }
+
+export type CertificateFacts = { readonly notBefore: Date; readonly notAfter: Date; readonly names: readonly string[] }
+
+/** Reads a PEM certificate; throws `integrity_violation` for what is none. */
+export function certificateFacts(certificatePem: string): CertificateFacts {
+  try {
+    const certificate = new X509Certificate(certificatePem)
+    return {
+      notBefore: new Date(certificate.validFrom),
+      notAfter: new Date(certificate.validTo),
+      names: (certificate.subjectAltName ?? '').split(', ').filter(name => name !== ''),
+    }
+  } catch {
+    throw new AppError('integrity_violation', 'a stored certificate cannot be read')
+  }
+}
+
+/** True from two thirds of its life on: enough time for many failed tries before anybody notices. */
+export function isDueForRenewal(facts: CertificateFacts, now: Date): boolean {
+  const life = facts.notAfter.getTime() - facts.notBefore.getTime()
+  return now.getTime() >= facts.notBefore.getTime() + (life * 2) / 3
+}
+
+export function isExpired(facts: CertificateFacts, now: Date): boolean {
+  return now.getTime() >= facts.notAfter.getTime()
+}

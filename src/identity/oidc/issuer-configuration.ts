@@ -1,0 +1,185 @@
+// How our issuer behaves: one public client, PKCE always, ES256 only, tokens of minutes, refresh tokens that rotate.
+// Values only; who a person is comes from `accounts`, what pages look like from `pages`.
+import {
+  type Account,
+  type ClientMetadata,
+  type Configuration,
+  errors,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+} from 'oidc-provider'
+import { kubernetesClientId } from '../../api/names.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import type { IssuerPages, PageForm } from './issuer-pages.ts'
+import { createRecordAdapter, type OidcRecordStore } from './record-adapter.ts'
+
+export type IssuerClaims = { readonly login: string; readonly groups: readonly string[] }
+
+/** Who people are. Subjects are spelled by `userSubject`. */
+export type IssuerAccounts = {
+  /** Cheap: whether the person has signed in here and was not shut out. */
+  readonly exists: (subject: string) => Promise<boolean>
+  /** Asks GitHub now. Undefined: no longer entitled, sign in again. Throws `unavailable`/`upstream_failed` when GitHub does not answer. */
+  readonly claims: (subject: string) => Promise<IssuerClaims | undefined>
+  /** Called before an ID token is signed; when it throws, no token is. */
+  readonly recordIssued: (subject: string, claims: IssuerClaims, grantType: string) => Promise<void>
+}
+
+export type IssuerConfigurationDeps = {
+  readonly keys: IssuerKeys
+  readonly records: OidcRecordStore
+  readonly accounts: IssuerAccounts
+  readonly pages: IssuerPages
+  readonly now: () => Date
+}
+
+export const issuerPaths = {
+  discovery: '/.well-known/openid-configuration',
+  keys: '/oidc/jwks',
+  authorization: '/oidc/authorize',
+  token: '/oidc/token',
+  revocation: '/oidc/revoke',
+  deviceAuthorization: '/oidc/device-authorization',
+  device: '/device',
+  endSession: '/oidc/end-session',
+  interaction: '/oidc/interaction',
+} as const
+
+export const issuerSessionCookie = '__Host-sekisho-issuer'
+
+const minutes = (count: number): number => count * 60
+const hours = (count: number): number => minutes(count * 60)
+export const idTokenLifeSeconds = minutes(10)
+const refreshIdleSeconds = hours(12)
+const refreshLongestSeconds = hours(7 * 24)
+
+/** No secret, loopback redirects on any port (RFC 8252 §7.3), code and device flows. */
+const kubernetesClient: ClientMetadata = {
+  client_id: kubernetesClientId,
+  client_name: 'kubectl',
+  application_type: 'native',
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+  response_types: ['code'],
+  redirect_uris: ['http://127.0.0.1/callback'],
+  id_token_signed_response_alg: 'ES256',
+}
+
+function formOf(ctx: KoaContextWithOIDC, route: string): PageForm {
+  const { session } = ctx.oidc
+  return { action: new URL(ctx.oidc.urlFor(route)).pathname, xsrf: String(session?.state?.['secret'] ?? '') }
+}
+
+function show(ctx: KoaContextWithOIDC, page: string): void {
+  ctx.type = 'html'
+  ctx.body = page
+}
+
+function codeProblem(out: { readonly error?: string } | undefined, error: Error | undefined): string | undefined {
+  if (error === undefined && out === undefined) return undefined
+  if (error?.name === 'AbortedError') return 'The sign-in was refused, as you asked.'
+  return 'This code is not valid, was used or has expired. Look at the computer that shows it and try again.'
+}
+
+async function accountFor(deps: IssuerConfigurationDeps, subject: string, issuing: boolean): Promise<Account | undefined> {
+  const { accounts } = deps
+  // While a person is still clicking, only existence matters; groups are read from GitHub at the moment a token is made.
+  if (!issuing) return (await accounts.exists(subject)) ? { accountId: subject, claims: () => ({ sub: subject }) } : undefined
+  const claims = await accounts.claims(subject).catch((error: unknown) => {
+    if (
+      error instanceof AppError &&
+      (error.code === 'unavailable' || error.code === 'upstream_failed' || error.code === 'too_many_requests')
+    )
+      throw new errors.TemporarilyUnavailable('GitHub does not answer: try again shortly')
+    throw error
+  })
+  if (claims === undefined) return undefined
+  return {
+    accountId: subject,
+    async claims(use) {
+      if (use === 'id_token') await accounts.recordIssued(subject, claims, issuing ? 'token' : 'none')
+      return { sub: subject, login: claims.login, groups: [...claims.groups] }
+    },
+  }
+}
+
+export function issuerConfiguration(deps: IssuerConfigurationDeps): Configuration {
+  const { keys, pages } = deps
+  const cookie = { httpOnly: true, secure: true, sameSite: 'lax', signed: true } as const
+  return {
+    adapter: createRecordAdapter(deps.records, deps.now),
+    clients: [kubernetesClient],
+    jwks: { keys: keys.privateKeys.map(key => ({ ...key })) as NonNullable<Configuration['jwks']>['keys'] },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    scopes: ['openid', 'offline_access', 'groups', 'profile'],
+    claims: { openid: ['sub', 'login', 'groups'] },
+    conformIdTokenClaims: false,
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    clientBasedCORS: () => false,
+    acceptQueryParamAccessTokens: false,
+    cookies: {
+      names: { session: issuerSessionCookie, interaction: 'sekisho-interaction', resume: 'sekisho-resume' },
+      keys: [keys.cookieKey.reveal()],
+      long: cookie,
+      short: cookie,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: async ctx => show(ctx, pages.endSession(formOf(ctx, 'end_session_confirm'))),
+        postLogoutSuccessSource: async ctx => show(ctx, pages.sessionEnded()),
+      },
+      deviceFlow: {
+        enabled: true,
+        mask: '****-****',
+        userCodeInputSource: async (ctx, _form, out, error) =>
+          show(ctx, pages.deviceCode(formOf(ctx, 'code_verification'), codeProblem(out, error))),
+        userCodeConfirmSource: async (ctx, _form, client, info, userCode) =>
+          show(
+            ctx,
+            pages.deviceConfirmation(formOf(ctx, 'code_verification'), {
+              clientName: client.clientName ?? client.clientId,
+              userCode,
+              address: String(info['ip'] ?? 'unknown'),
+              agent: String(info['ua'] ?? 'unknown').slice(0, 200),
+            }),
+          ),
+        successSource: async ctx => show(ctx, pages.deviceDone()),
+      },
+    },
+    findAccount: (_ctx, subject, token) => accountFor(deps, subject, token !== undefined),
+    interactions: {
+      url: (_ctx, interaction) => `${issuerPaths.interaction}/${interaction.uid}`,
+      policy: interactionPolicy.base(),
+    },
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    rotateRefreshToken: true,
+    renderError: async (ctx, out) => show(ctx, pages.problem(out.error_description ?? out.error)),
+    routes: {
+      authorization: issuerPaths.authorization,
+      code_verification: issuerPaths.device,
+      device_authorization: issuerPaths.deviceAuthorization,
+      end_session: issuerPaths.endSession,
+      jwks: issuerPaths.keys,
+      revocation: issuerPaths.revocation,
+      token: issuerPaths.token,
+    },
+    ttl: {
+      AccessToken: idTokenLifeSeconds,
+      AuthorizationCode: 60,
+      DeviceCode: minutes(10),
+      Grant: refreshLongestSeconds,
+      IdToken: idTokenLifeSeconds,
+      Interaction: minutes(10),
+      // Idle time per rotation, never beyond the longest life counted from the first sign-in.
+      RefreshToken: (_ctx, token) => Math.max(1, Math.min(refreshIdleSeconds, refreshLongestSeconds - token.totalLifetime())),
+      Session: hours(1),
+    },
+  }
+}

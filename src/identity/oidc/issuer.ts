@@ -1,0 +1,88 @@
+// Our OIDC issuer: discovery, keys, authorization code with PKCE, device flow, rotating refresh tokens, revocation, end of session.
+// Owns the library; who people are, how they sign in and how pages look come from outside. Never issues to anybody but `accounts` knows.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errors, Provider } from 'oidc-provider'
+import { AppError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { type IssuerConfigurationDeps, issuerConfiguration } from './issuer-configuration.ts'
+
+export type IssuerDeps = IssuerConfigurationDeps & {
+  /** The issuer identifier and base of every address: the public URL, without a path. */
+  readonly publicUrl: URL
+  readonly log: Log
+  /** Set on every answer that the library writes itself. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A sign-in that waits for the person's decision. */
+export type PendingSignIn = { readonly id: string; readonly clientId: string; readonly redirectHost: string | undefined }
+
+export type Issuer = {
+  /** Handles every request below the issuer's paths. The request's body must not have been read. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Throws `invalid_request` when the browser has no such sign-in under way (no cookie, expired, other browser). */
+  readonly pending: (request: IncomingMessage, response: ServerResponse) => Promise<PendingSignIn>
+  /** The person agreed: returns where the browser goes on. */
+  readonly approve: (request: IncomingMessage, response: ServerResponse, subject: string) => Promise<string>
+  readonly refuse: (request: IncomingMessage, response: ServerResponse) => Promise<string>
+}
+
+function expiredSignIn(cause: unknown): AppError {
+  return new AppError('invalid_request', 'this sign-in has expired or began in another browser: start again', { cause })
+}
+
+function redirectHostOf(params: Record<string, unknown>): string | undefined {
+  const uri = params['redirect_uri']
+  return typeof uri === 'string' && URL.canParse(uri) ? new URL(uri).host : undefined
+}
+
+export function createIssuer(deps: IssuerDeps): Issuer {
+  const { log, publicUrl } = deps
+  const provider = new Provider(publicUrl.origin, issuerConfiguration(deps))
+  // Addresses in answers follow the public URL alone: `handle` overwrites what a client or a proxy says about host and scheme.
+  provider.proxy = true
+  provider.use(async (ctx, next) => {
+    ctx.set({ ...deps.headers })
+    await next()
+  })
+  provider.on('server_error', (_ctx, error) => log.error({ error }, 'issuer failed'))
+  provider.on('grant.error', (_ctx, error) => log.debug({ reason: error.message }, 'token request refused'))
+  const callback = provider.callback()
+
+  const interactionOf = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      return await provider.interactionDetails(request, response)
+    } catch (cause) {
+      if (cause instanceof errors.SessionNotFound) throw expiredSignIn(cause)
+      throw cause
+    }
+  }
+
+  return {
+    async handle(request, response) {
+      request.headers.host = publicUrl.host
+      request.headers['x-forwarded-proto'] = publicUrl.protocol.slice(0, -1)
+      delete request.headers['x-forwarded-host']
+      delete request.headers['x-forwarded-for']
+      await callback(request, response)
+    },
+    async pending(request, response) {
+      const interaction = await interactionOf(request, response)
+      const { params, uid } = interaction
+      return { id: uid, clientId: String(params['client_id']), redirectHost: redirectHostOf(params) }
+    },
+    async approve(request, response, subject) {
+      const { params } = await interactionOf(request, response)
+      const grant = new provider.Grant({ accountId: subject, clientId: String(params['client_id']) })
+      grant.addOIDCScope(typeof params['scope'] === 'string' ? params['scope'] : 'openid')
+      const grantId = await grant.save()
+      const result = { login: { accountId: subject, remember: false }, consent: { grantId } }
+      return provider.interactionResult(request, response, result, { mergeWithLastSubmission: false })
+    },
+    async refuse(request, response) {
+      await interactionOf(request, response)
+      const result = { error: 'access_denied', error_description: 'the person refused' }
+      return provider.interactionResult(request, response, result, { mergeWithLastSubmission: false })
+    },
+  }
+}
