@@ -1,0 +1,79 @@
+// Starts the thread of the embedded database and gives the PostgreSQL driver a socket-like stream to it, so that one driver, one SQL
+// dialect and one set of queries serve both databases. Never shares a data folder with another process (PGlite itself does not look).
+import { once } from 'node:events'
+import { Duplex } from 'node:stream'
+import { Worker } from 'node:worker_threads'
+import { AppError } from '../lib/errors.ts'
+import type { FromThread, ToThread } from './pglite-thread.ts'
+
+/** What `pg` expects of its socket. */
+export type DatabaseStream = Duplex & {
+  readonly connect: () => unknown
+  readonly setNoDelay: () => unknown
+  readonly setKeepAlive: () => unknown
+  readonly ref: () => unknown
+  readonly unref: () => unknown
+}
+
+export type EmbeddedDatabase = {
+  /** One stream at a time: PGlite has one backend, and its session does not end with the stream. */
+  readonly openStream: () => DatabaseStream
+  readonly close: () => Promise<void>
+}
+
+export async function startEmbeddedDatabase(dataFolder: string): Promise<EmbeddedDatabase> {
+  const thread = new Worker(new URL('./pglite-thread.ts', import.meta.url), { workerData: { dataFolder }, name: 'database' })
+  const tell = (message: ToThread): void => thread.postMessage(message)
+  const [first] = (await once(thread, 'message')) as [FromThread]
+  if (first.kind !== 'ready') {
+    await thread.terminate()
+    const why = first.kind === 'failed' ? first.message : 'it did not answer'
+    throw new AppError('unavailable', `the embedded database does not open: ${why}`)
+  }
+  let current: { readonly stream: Duplex; readonly number: number } | undefined
+  thread.on('message', (message: FromThread) => {
+    if (message.kind === 'bytes' && message.stream === current?.number) current.stream.push(message.bytes)
+    if (message.kind === 'failed')
+      current?.stream.destroy(new AppError('unavailable', `the embedded database failed: ${message.message}`))
+  })
+  thread.on('error', error => current?.stream.destroy(error))
+  let closed: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    const ended = once(thread, 'exit')
+    tell({ kind: 'close' })
+    await ended
+  }
+  return {
+    openStream() {
+      const number = (current?.number ?? 0) + 1
+      tell({ kind: 'open', stream: number })
+      const stream = databaseStream(bytes => tell({ kind: 'bytes', stream: number, bytes }))
+      current = { stream, number }
+      return stream
+    },
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+function databaseStream(send: (bytes: Uint8Array) => void): DatabaseStream {
+  const stream = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      send(chunk)
+      done()
+    },
+    final(done) {
+      stream.push(null)
+      done()
+    },
+  })
+  const itself = (): Duplex => stream
+  const connect = (): Duplex => {
+    queueMicrotask(() => stream.emit('connect'))
+    return stream
+  }
+  return Object.assign(stream, { connect, setNoDelay: itself, setKeepAlive: itself, ref: itself, unref: itself })
+}

@@ -1,0 +1,111 @@
+// Storage behind the OIDC provider: codes, refresh tokens, grants, device codes. Ids are bearer values, so only their hash is kept and the
+// payload is sealed under it. It knows nothing of OIDC; the rules of reuse and rotation are the provider's.
+import type { JsonValue } from '../lib/canonical-json.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Sealer } from '../lib/seal.ts'
+import { SecretString } from '../lib/secret-string.ts'
+import type { OidcRow, PrismaClient } from './generated/client.ts'
+import { handleHash } from './handles.ts'
+
+export type OidcPayload = { readonly [key: string]: JsonValue | undefined }
+
+export type OidcLookup = {
+  readonly grantId?: string | undefined
+  readonly userCode?: string | undefined
+  readonly uid?: string | undefined
+}
+
+/** `consumed` is in seconds since 1970, as the provider expects it in the payload. */
+export type FoundOidcRecord = { readonly payload: OidcPayload; readonly consumed?: number }
+
+/** Storage for the OIDC provider's adapter: https://github.com/panva/node-oidc-provider/blob/main/example/my_adapter.js */
+export type OidcRecords = {
+  readonly upsert: (
+    model: string,
+    id: string,
+    payload: OidcPayload,
+    expiresAt: Date | undefined,
+    lookup?: OidcLookup,
+  ) => Promise<void>
+  readonly find: (model: string, id: string) => Promise<FoundOidcRecord | undefined>
+  readonly findByUserCode: (model: string, userCode: string) => Promise<FoundOidcRecord | undefined>
+  readonly findByUid: (model: string, uid: string) => Promise<FoundOidcRecord | undefined>
+  /** Marks it used. Returns false when it was already consumed or is gone: then a race was lost. */
+  readonly consume: (model: string, id: string) => Promise<boolean>
+  readonly destroy: (model: string, id: string) => Promise<void>
+  readonly revokeByGrantId: (grantId: string) => Promise<void>
+  readonly deleteExpired: (now: Date) => Promise<number>
+}
+
+type OidcRecordsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
+
+export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
+  const { prisma, sealer, clock } = deps
+  const rows = prisma.oidcRow
+  const found = (row: OidcRow | null): FoundOidcRecord | undefined => {
+    if (row === null || (row.expiresAt !== null && row.expiresAt <= clock.now())) return undefined
+    const text = sealer.open(row.sealedPayload, sealContext(row.model, row.idHash)).reveal()
+    const payload = JSON.parse(text) as OidcPayload
+    return row.consumedAt === null ? { payload } : { payload, consumed: Math.floor(row.consumedAt.getTime() / 1000) }
+  }
+  return {
+    async upsert(model, id, payload, expiresAt, lookup = {}) {
+      const idHash = required(hash('id', id))
+      const columns = {
+        sealedPayload: sealer.seal(new SecretString(JSON.stringify(payload)), sealContext(model, idHash)),
+        grantHash: hash('grant', lookup.grantId) ?? null,
+        userCodeHash: hash('user-code', lookup.userCode) ?? null,
+        uidHash: hash('uid', lookup.uid) ?? null,
+        expiresAt: expiresAt ?? null,
+      }
+      await rows.upsert({
+        where: { model_idHash: { model, idHash } },
+        create: { model, idHash, ...columns },
+        update: columns,
+      })
+    },
+    async find(model, id) {
+      const idHash = hash('id', id)
+      return idHash === undefined ? undefined : found(await rows.findUnique({ where: { model_idHash: { model, idHash } } }))
+    },
+    async findByUserCode(model, userCode) {
+      const userCodeHash = hash('user-code', userCode)
+      return userCodeHash === undefined ? undefined : found(await rows.findFirst({ where: { model, userCodeHash } }))
+    },
+    async findByUid(model, uid) {
+      const uidHash = hash('uid', uid)
+      return uidHash === undefined ? undefined : found(await rows.findFirst({ where: { model, uidHash } }))
+    },
+    async consume(model, id) {
+      const idHash = hash('id', id)
+      if (idHash === undefined) return false
+      const { count } = await rows.updateMany({ where: { model, idHash, consumedAt: null }, data: { consumedAt: clock.now() } })
+      return count === 1
+    },
+    async destroy(model, id) {
+      const idHash = hash('id', id)
+      if (idHash !== undefined) await rows.deleteMany({ where: { model, idHash } })
+    },
+    async revokeByGrantId(grantId) {
+      const grantHash = hash('grant', grantId)
+      if (grantHash !== undefined) await rows.deleteMany({ where: { grantHash } })
+    },
+    async deleteExpired(now) {
+      return (await rows.deleteMany({ where: { expiresAt: { lte: now } } })).count
+    },
+  }
+}
+
+function hash(purpose: string, handle: string | undefined): string | undefined {
+  return handle === undefined ? undefined : handleHash(`oidc-${purpose}`, handle)
+}
+
+function required(idHash: string | undefined): string {
+  if (idHash === undefined) throw new AppError('invalid_request', 'an OIDC record needs an id of 1 to 4096 characters')
+  return idHash
+}
+
+function sealContext(model: string, idHash: string): string {
+  return `oidc:${model}:${idHash}`
+}

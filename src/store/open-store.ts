@@ -1,0 +1,89 @@
+// Opens the store: connects, migrates, and wires one repository per aggregate with the sealer of its own purpose.
+// The only way to a Store. With `auditUrl` the log is written by a database role that can only INSERT and SELECT (deploy/postgres).
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createSealer } from '../lib/seal.ts'
+import type { SecretString } from '../lib/secret-string.ts'
+import { createAuditLog } from './audit-log.ts'
+import { connectServer, type Database, openEmbedded } from './database.ts'
+import { createInbox } from './inbox.ts'
+import { createLeases } from './leases.ts'
+import { migrate } from './migrate.ts'
+import { createOidcRecords } from './oidc-records.ts'
+import { createOnboardings } from './onboardings.ts'
+import { createPlatformKeys } from './platform-keys.ts'
+import { createSessions } from './sessions.ts'
+import type { Store } from './store.ts'
+import { createTokenRegistry } from './token-registry.ts'
+import { createUsers } from './users.ts'
+
+/** Exactly one of `url` (PostgreSQL) and `dataFolder` (embedded PGlite; `memory://` keeps nothing). */
+export type StoreLocation =
+  | { readonly url: SecretString; readonly auditUrl?: SecretString; readonly dataFolder?: never }
+  | { readonly dataFolder: string; readonly url?: never; readonly auditUrl?: never }
+
+export type StoreOptions = StoreLocation & {
+  /** 32 bytes each in base64; the first seals, all open. */
+  readonly sealingKeys: readonly SecretString[]
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const healthMilliseconds = 2000
+
+/** Opens the database, brings its schema up to date and returns the repositories. Errors name the cure and never hold the URL. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { sealingKeys, clock, log } = options
+  const seal = (purpose: string) => createSealer(sealingKeys, purpose)
+  const sealers = {
+    tokens: seal('installation-token'),
+    sessions: seal('session'),
+    oidc: seal('oidc'),
+    users: seal('user-token'),
+    keys: seal('platform-key'),
+  }
+  const databases = await openDatabases(options)
+  const { prisma } = databases.main
+  const audit = createAuditLog({ prisma: databases.audit.prisma, clock })
+  return {
+    audit,
+    tokens: createTokenRegistry({ prisma, sealer: sealers.tokens, clock }),
+    inbox: createInbox({ prisma, clock }),
+    sessions: createSessions({ prisma, sealer: sealers.sessions, clock }),
+    onboardings: createOnboardings({ prisma, clock }),
+    oidc: createOidcRecords({ prisma, sealer: sealers.oidc, clock }),
+    users: createUsers({ prisma, sealer: sealers.users, clock, leases: createLeases({ prisma, clock }) }),
+    keys: createPlatformKeys({ prisma, sealer: sealers.keys, clock }),
+    healthy: async () => (await Promise.all([answers(databases.main), answers(databases.audit)])).every(Boolean),
+    async close() {
+      await audit.settled()
+      await databases.audit.close()
+      await databases.main.close()
+      log.debug({}, 'store closed')
+    },
+  }
+}
+
+type Databases = { readonly main: Database; readonly audit: Database }
+
+async function openDatabases(options: StoreOptions): Promise<Databases> {
+  const { log } = options
+  const main = options.url === undefined ? await openEmbedded(options.dataFolder, log) : connectServer(options.url, log)
+  try {
+    await migrate(main.pool, log)
+    return { main, audit: options.auditUrl === undefined ? main : connectServer(options.auditUrl, log) }
+  } catch (error) {
+    await main.close()
+    throw error
+  }
+}
+
+async function answers(database: Database): Promise<boolean> {
+  const late = AbortSignal.timeout(healthMilliseconds)
+  const tooLate = new Promise<boolean>(resolve => late.addEventListener('abort', () => resolve(false), { once: true }))
+  const query = database.pool.query('SELECT 1').then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([query, tooLate])
+}

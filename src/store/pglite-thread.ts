@@ -1,0 +1,56 @@
+// The worker thread that holds the embedded database: PGlite blocks its thread for every query, and must not block the process.
+// It speaks PostgreSQL's wire protocol over its port and knows nothing of what is stored. PGlite has one backend session for all streams,
+// so a new stream first gets a clean session: no open transaction, no prepared statement of the stream before it.
+// Source: https://www.postgresql.org/docs/current/protocol-flow.html , https://pglite.dev/docs/api#execprotocolraw
+import { parentPort, workerData } from 'node:worker_threads'
+import { PGlite } from '@electric-sql/pglite'
+import { createMessageFramer, type MessageFramer } from './wire-framing.ts'
+
+/** From the process to the thread: a stream begins, its bytes, or the wish to end. */
+export type ToThread =
+  | { readonly kind: 'open'; readonly stream: number }
+  | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'close' }
+
+/** From the thread: the database is open, bytes for a stream, or why it does not work. */
+export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'failed'; readonly message: string }
+
+if (parentPort === null) throw new Error('pglite-thread.ts runs as a worker thread only')
+const port = parentPort
+const say = (message: FromThread): void => port.postMessage(message)
+const sayFailed = (error: unknown): void =>
+  say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
+
+async function serve(database: PGlite): Promise<void> {
+  let framer: MessageFramer = createMessageFramer()
+  const answer = async (message: ToThread): Promise<void> => {
+    switch (message.kind) {
+      case 'open':
+        framer = createMessageFramer()
+        await database.exec('ROLLBACK')
+        await database.exec('DISCARD ALL')
+        return
+      case 'bytes':
+        for (const batch of framer.push(message.bytes)) {
+          const bytes = await database.execProtocolRaw(batch)
+          if (bytes.length > 0) say({ kind: 'bytes', stream: message.stream, bytes })
+        }
+        return
+      case 'close':
+        await database.close()
+        port.close()
+        return
+    }
+  }
+  let last = Promise.resolve()
+  port.on('message', (message: ToThread) => {
+    last = last.then(() => answer(message)).catch(sayFailed)
+  })
+  say({ kind: 'ready' })
+}
+
+const { dataFolder } = workerData as { readonly dataFolder: string }
+await PGlite.create(dataFolder).then(serve).catch(sayFailed)

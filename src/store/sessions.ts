@@ -1,0 +1,103 @@
+// Web sessions and one-use sign-in states. The handle is in the person's browser only; here is its hash, and what belongs to it is sealed
+// under that hash. It checks expiry on every read; it knows nothing of cookies.
+
+import type { JsonValue } from '../lib/canonical-json.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Sealer } from '../lib/seal.ts'
+import { SecretString } from '../lib/secret-string.ts'
+import type { PrismaClient } from './generated/client.ts'
+import { handleHash, newHandle } from './handles.ts'
+
+export type Session = {
+  readonly host: string
+  readonly userId: number
+  readonly login: string
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  /** What the caller keeps with it, such as the CSRF secret. Sealed at rest. */
+  readonly data: JsonValue
+}
+
+export type NewSession = Omit<Session, 'createdAt'>
+
+export type Sessions = {
+  /** Remembers `data` (sealed: it may hold a PKCE verifier) under a fresh one-use handle of 256 bits. */
+  readonly createLoginState: (state: { readonly data: JsonValue; readonly expiresAt: Date }) => Promise<SecretString>
+  /** Returns the data once, to one caller; undefined when unknown, used or expired. */
+  readonly takeLoginState: (handle: string) => Promise<JsonValue | undefined>
+  /** The handle goes into the person's cookie; the store keeps only its hash. */
+  readonly create: (session: NewSession) => Promise<SecretString>
+  /** Undefined when unknown, revoked or expired. */
+  readonly find: (handle: string) => Promise<Session | undefined>
+  readonly revoke: (handle: string) => Promise<void>
+  readonly revokeAllOf: (host: string, userId: number) => Promise<number>
+  readonly deleteExpired: (now: Date) => Promise<number>
+}
+
+type SessionsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
+
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { prisma, sealer, clock } = deps
+  const seal = (data: JsonValue, context: string): string => sealer.seal(new SecretString(JSON.stringify(data)), context)
+  const open = (sealed: string, context: string): JsonValue => JSON.parse(sealer.open(sealed, context).reveal()) as JsonValue
+  return {
+    async createLoginState({ data, expiresAt }) {
+      const { handle, hash } = fresh('login-state')
+      await prisma.loginStateRow.create({ data: { handleHash: hash, sealedData: seal(data, hash), expiresAt } })
+      return handle
+    },
+    async takeLoginState(handle) {
+      const hash = handleHash('login-state', handle)
+      if (hash === undefined) return undefined
+      // DELETE … RETURNING: of two callers at the same time one gets the row.
+      const taken = await prisma.$queryRaw<{ sealed: string; expires: Date }[]>`
+        DELETE FROM broker.login_states WHERE handle_hash = ${hash} RETURNING sealed_data AS sealed, expires_at AS expires`
+      const [row] = taken
+      return row === undefined || row.expires <= clock.now() ? undefined : open(row.sealed, hash)
+    },
+    async create(session) {
+      const { handle, hash } = fresh('session')
+      const { host, login, expiresAt } = session
+      await prisma.sessionRow.create({
+        data: {
+          handleHash: hash,
+          host,
+          userId: BigInt(session.userId),
+          login,
+          sealedData: seal(session.data, hash),
+          createdAt: clock.now(),
+          expiresAt,
+        },
+      })
+      return handle
+    },
+    async find(handle) {
+      const hash = handleHash('session', handle)
+      if (hash === undefined) return undefined
+      const row = await prisma.sessionRow.findUnique({ where: { handleHash: hash, expiresAt: { gt: clock.now() } } })
+      if (row === null) return undefined
+      const { host, login, createdAt, expiresAt } = row
+      return { host, userId: Number(row.userId), login, createdAt, expiresAt, data: open(row.sealedData, hash) }
+    },
+    async revoke(handle) {
+      const hash = handleHash('session', handle)
+      if (hash !== undefined) await prisma.sessionRow.deleteMany({ where: { handleHash: hash } })
+    },
+    async revokeAllOf(host, userId) {
+      return (await prisma.sessionRow.deleteMany({ where: { host, userId: BigInt(userId) } })).count
+    },
+    async deleteExpired(now) {
+      const sessions = await prisma.sessionRow.deleteMany({ where: { expiresAt: { lte: now } } })
+      const states = await prisma.loginStateRow.deleteMany({ where: { expiresAt: { lte: now } } })
+      return sessions.count + states.count
+    },
+  }
+}
+
+function fresh(purpose: string): { readonly handle: SecretString; readonly hash: string } {
+  const handle = newHandle()
+  const hash = handleHash(purpose, handle.reveal())
+  if (hash === undefined) throw new AppError('internal', 'a fresh handle has no hash')
+  return { handle, hash }
+}

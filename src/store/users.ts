@@ -1,0 +1,89 @@
+// People by host and numeric id, with their GitHub tokens sealed. Logins are kept for display only. It does not refresh tokens: it sees to it
+// that one caller at a time does, in all processes.
+import type { Clock } from '../lib/clock.ts'
+import type { Sealer } from '../lib/seal.ts'
+import type { SecretString } from '../lib/secret-string.ts'
+import type { PrismaClient, UserRow } from './generated/client.ts'
+import type { Leases } from './leases.ts'
+
+export type StoredUser = {
+  readonly host: string
+  readonly userId: number
+  readonly login: string
+  readonly accessToken: SecretString
+  readonly accessTokenExpiresAt?: Date | undefined
+  readonly refreshToken?: SecretString | undefined
+  readonly refreshTokenExpiresAt?: Date | undefined
+  /** The groups computed last, for when GitHub does not answer and for display. */
+  readonly groups: readonly string[]
+}
+
+export type Users = {
+  readonly save: (user: StoredUser) => Promise<void>
+  readonly find: (host: string, userId: number) => Promise<StoredUser | undefined>
+  /** Forgets the person's tokens. */
+  readonly remove: (host: string, userId: number) => Promise<void>
+  /**
+   * Runs `work` while no other caller, in this or another process, runs it for the same person: GitHub's refresh tokens are single use.
+   * `work` must re-read the user, and end within 30 s. Rejects with `unavailable` when the lock is not had within 30 s.
+   */
+  readonly withRefreshLock: <T>(host: string, userId: number, work: () => Promise<T>) => Promise<T>
+}
+
+type UsersDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock; readonly leases: Leases }
+
+const lockSeconds = 40
+const patienceSeconds = 30
+
+export function createUsers(deps: UsersDeps): Users {
+  const { prisma, sealer, clock, leases } = deps
+  return {
+    async save(user) {
+      const { host, login } = user
+      const userId = BigInt(user.userId)
+      const context = sealContext(host, userId)
+      const columns = {
+        login,
+        sealedAccessToken: sealer.seal(user.accessToken, `${context}:access`),
+        accessTokenExpiresAt: user.accessTokenExpiresAt ?? null,
+        sealedRefreshToken: user.refreshToken === undefined ? null : sealer.seal(user.refreshToken, `${context}:refresh`),
+        refreshTokenExpiresAt: user.refreshTokenExpiresAt ?? null,
+        groups: [...user.groups],
+        updatedAt: clock.now(),
+      }
+      await prisma.userRow.upsert({
+        where: { host_userId: { host, userId } },
+        create: { host, userId, ...columns },
+        update: columns,
+      })
+    },
+    async find(host, userId) {
+      const row = await prisma.userRow.findUnique({ where: { host_userId: { host, userId: BigInt(userId) } } })
+      return row === null ? undefined : userOf(sealer, row)
+    },
+    async remove(host, userId) {
+      await prisma.userRow.deleteMany({ where: { host, userId: BigInt(userId) } })
+    },
+    withRefreshLock: (host, userId, work) =>
+      leases.withLease(`user-refresh:${host}:${userId}`, { leaseSeconds: lockSeconds, patienceSeconds }, work),
+  }
+}
+
+function sealContext(host: string, userId: bigint): string {
+  return `user:${host}:${userId}`
+}
+
+function userOf(sealer: Sealer, row: UserRow): StoredUser {
+  const context = sealContext(row.host, row.userId)
+  const { host, login, groups, accessTokenExpiresAt, sealedRefreshToken, refreshTokenExpiresAt } = row
+  return {
+    host,
+    userId: Number(row.userId),
+    login,
+    groups,
+    accessToken: sealer.open(row.sealedAccessToken, `${context}:access`),
+    ...(accessTokenExpiresAt === null ? {} : { accessTokenExpiresAt }),
+    ...(sealedRefreshToken === null ? {} : { refreshToken: sealer.open(sealedRefreshToken, `${context}:refresh`) }),
+    ...(refreshTokenExpiresAt === null ? {} : { refreshTokenExpiresAt }),
+  }
+}
