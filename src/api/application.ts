@@ -127,6 +127,8 @@ export const applicationName = objectName
 export const applicationReasons = {
   available: 'Available',
   waitingForImage: 'WaitingForImage',
+  invalidName: 'InvalidName',
+  domainTaken: 'DomainTaken',
   chartNotFound: 'ChartNotFound',
   chartFailed: 'ChartFailed',
   chartTimedOut: 'ChartTimedOut',

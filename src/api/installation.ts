@@ -52,7 +52,14 @@ export const installation = defineKind({
     permissions: optional(
       map(text({ description: 'Level.', max: 16 }), { description: 'The permissions GitHub reports.', max: 100 }),
     ),
-    verifiedAt: optional(text({ description: 'When the App last confirmed it with its own key.', max: 64, format: 'date-time' })),
+    verifiedAt: optional(
+      text({
+        description: 'When the App last confirmed it with its own key, the owner included.',
+        max: 64,
+        format: 'date-time',
+      }),
+    ),
+    observedWake: optional(text({ description: 'The wake annotation that the last confirmation had seen.', max: 512 })),
   },
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
@@ -74,5 +81,6 @@ export const installationReasons = {
   accountMismatch: 'AccountMismatch',
   appMismatch: 'AppMismatch',
   ownerLost: 'BinderNoLongerOwner',
+  ceilingAboveGitHub: 'CeilingAboveGitHub',
   unreachable: 'GitHubUnreachable',
 } as const

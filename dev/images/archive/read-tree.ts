@@ -1,0 +1,53 @@
+// Turns a folder on the disk into layer entries. Owners and times of the disk never reach the image: everything belongs to the given
+// owner, and the tar writer fixes the time. Sockets, devices and pipes are left out.
+import { lstat, readdir, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Ownership, TreeEntry } from './tree-entry.ts'
+
+export type ReadTreeOptions = {
+  /** Where the folder's content goes in the image; empty for the root. */
+  readonly into: string
+  /** Answers false for what shall stay out; a folder left out is not entered. Paths are relative to the folder that is read. */
+  readonly keep?: (path: string) => boolean
+  readonly owner?: Ownership
+}
+
+/** Set-uid and set-gid bits are dropped: nothing in our images may gain rights. The sticky bit stays. */
+const keptModeBits = 0o1777
+
+export async function readTree(from: string, options: ReadTreeOptions): Promise<readonly TreeEntry[]> {
+  const owner = options.owner ?? { uid: 0, gid: 0 }
+  const entries: TreeEntry[] = []
+  const walk = async (relative: string): Promise<void> => {
+    for (const item of await readdir(join(from, relative))) {
+      const path = relative === '' ? item : `${relative}/${item}`
+      if (options.keep && !options.keep(path)) continue
+      const disk = join(from, path)
+      const status = await lstat(disk)
+      const shared = { path: options.into === '' ? path : `${options.into}/${path}`, mode: status.mode & keptModeBits, ...owner }
+      if (status.isDirectory()) {
+        entries.push({ ...shared, kind: 'folder' })
+        await walk(path)
+      } else if (status.isSymbolicLink()) {
+        entries.push({ ...shared, kind: 'link', target: await readlink(disk) })
+      } else if (status.isFile()) {
+        entries.push({ ...shared, kind: 'file', source: { kind: 'path', path: disk, size: status.size } })
+      }
+    }
+  }
+  await walk('')
+  return entries
+}
+
+/** A single file of the disk as an entry. */
+export async function diskFile(path: string, from: string, mode?: number): Promise<TreeEntry> {
+  const status = await lstat(from)
+  return {
+    kind: 'file',
+    path,
+    mode: mode ?? status.mode & keptModeBits,
+    uid: 0,
+    gid: 0,
+    source: { kind: 'path', path: from, size: status.size },
+  }
+}

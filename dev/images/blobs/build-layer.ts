@@ -1,0 +1,60 @@
+// Makes one layer: entries -> tar -> gzip -> blob. What a layer was made from is its key; a key that was built before is answered
+// from a small record, so that nothing is read, packed or compressed again.
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { constants, createGzip } from 'node:zlib'
+import type { TreeEntry } from '../archive/tree-entry.ts'
+import { writeTar } from '../archive/write-tar.ts'
+import { type Blob, type BlobStore, createMeter, type Digest, digestOf } from './blob-store.ts'
+
+export type LayerPlan = {
+  readonly name: string
+  /** Everything the content depends on; equal keys must mean equal entries. */
+  readonly key: readonly string[]
+  readonly entries: () => Promise<readonly TreeEntry[]>
+}
+
+/** `diffId` is the digest of the tar, `digest` that of the compressed blob (OCI image spec, config.md "Layer DiffID"). */
+export type Layer = Blob & { readonly name: string; readonly diffId: Digest; readonly built: boolean }
+
+type LayerRecord = { readonly diffId: Digest; readonly digest: Digest; readonly size: number }
+
+/** Part of every key: a new way of packing must not meet records of the old one. */
+const packingVersion = '1'
+
+/** Level 3: within a tenth of the default's size at a third of its time, and layers travel over loopback only. */
+const compression = { level: 3, strategy: constants.Z_DEFAULT_STRATEGY }
+
+export async function buildLayer(plan: LayerPlan, store: BlobStore, recordFolder: string): Promise<Layer> {
+  const key = digestOf(JSON.stringify([packingVersion, plan.name, ...plan.key])).slice('sha256:'.length)
+  const recordFile = join(recordFolder, `${key}.json`)
+  const known = await readRecord(recordFile)
+  if (known && (await store.has(known.digest))) return { name: plan.name, ...known, built: false }
+
+  const tar = createMeter()
+  const gzip = createGzip(compression)
+  const compressed = store.putStream(gzip)
+  try {
+    for await (const chunk of tar.through(writeTar(await plan.entries()))) {
+      if (!gzip.write(chunk)) await new Promise<void>(resolve => gzip.once('drain', resolve))
+    }
+    gzip.end()
+  } catch (error) {
+    // The store waits for the end of this stream; without the error it would wait for ever.
+    gzip.destroy(error instanceof Error ? error : new Error(String(error)))
+    await compressed.catch(() => undefined)
+    throw error
+  }
+  const blob = await compressed
+  const record: LayerRecord = { diffId: tar.result().digest, digest: blob.digest, size: blob.size }
+  await mkdir(recordFolder, { recursive: true })
+  await writeFile(`${recordFile}.${process.pid}`, JSON.stringify(record))
+  await rename(`${recordFile}.${process.pid}`, recordFile)
+  return { name: plan.name, ...record, built: true }
+}
+
+async function readRecord(file: string): Promise<LayerRecord | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  // The cache is ours and replaced as a whole: a record is read back in the shape it was written above.
+  return text === undefined ? undefined : (JSON.parse(text) as LayerRecord)
+}

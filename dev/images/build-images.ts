@@ -1,0 +1,81 @@
+// Builds images by name and, when asked, brings them to the registry. Running it again with nothing changed reads a few small files
+// and asks the registry one question per tag.
+import type { Progress } from '../cluster/progress.ts'
+import type { BlobStore } from './blobs/blob-store.ts'
+import { assembleImage, type BuiltImage } from './image/assemble.ts'
+import { type ImageName, recipes } from './recipes/catalog.ts'
+import type { RecipeDeps } from './recipes/recipe.ts'
+import { type PushDeps, pushImage } from './registry/push-image.ts'
+import type { RegistryClient } from './registry/registry-client.ts'
+
+export type ImageResult = {
+  readonly name: ImageName
+  /** Registry, repository and a tag made of the content: another content is another reference. */
+  readonly reference: string
+  /** The reference by digest, for kinds that resolve a tag only once. */
+  readonly pinned: string
+  readonly digest: string
+  readonly bytes: number
+  readonly uploadedBytes: number
+  readonly pushed: boolean
+  readonly seconds: number
+  readonly image: BuiltImage
+}
+
+export type BuildImagesDeps = {
+  readonly recipes: RecipeDeps
+  readonly store: BlobStore
+  readonly recordFolder: string
+  readonly registryAddress: string
+  /** Absent: images are built and stay in the local store. */
+  readonly registry: RegistryClient | undefined
+  readonly progress: Progress
+  readonly now: () => number
+}
+
+const tagLength = 16
+
+export async function buildImages(names: readonly ImageName[], deps: BuildImagesDeps): Promise<readonly ImageResult[]> {
+  const knownHomes: PushDeps['knownHomes'] = new Map()
+  const results: ImageResult[] = []
+  for (const name of names) {
+    const start = deps.now()
+    const image = await assembleImage(await recipes[name](deps.recipes), {
+      store: deps.store,
+      recordFolder: deps.recordFolder,
+      onLayer: layer => layer.built && deps.progress.note(`${name}: layer ${layer.name}, ${megabytes(layer.size)}`),
+    })
+    const contentTag = image.manifest.digest.slice('sha256:'.length).slice(0, tagLength)
+    const push = deps.registry
+      ? await pushImage(image, [image.tag, contentTag], { registry: deps.registry, store: deps.store, knownHomes })
+      : { changed: false, uploadedBytes: 0 }
+    const home = `${deps.registryAddress}/${image.repository}`
+    const result: ImageResult = {
+      name,
+      image,
+      reference: `${home}:${contentTag}`,
+      pinned: `${home}@${image.manifest.digest}`,
+      digest: image.manifest.digest,
+      bytes: image.layers.reduce((sum, layer) => sum + layer.size, 0),
+      uploadedBytes: push.uploadedBytes,
+      pushed: push.changed,
+      seconds: (deps.now() - start) / 1000,
+    }
+    results.push(result)
+    deps.progress.note(`${name}: ${summary(result, deps.registry !== undefined)}`)
+  }
+  return results
+}
+
+function summary(result: ImageResult, pushing: boolean): string {
+  const sent = !pushing
+    ? 'not pushed'
+    : result.pushed
+      ? `${megabytes(result.uploadedBytes)} uploaded`
+      : 'unchanged in the registry'
+  return `${megabytes(result.bytes)}, ${sent}, ${result.seconds.toFixed(1)} s`
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,0 +1,36 @@
+// The build phase in order: read package.json, install what it names, say how `web` starts. The only file that decides the exit code.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BuildConfig } from './config.ts'
+import { installModules } from './install-modules.ts'
+import { parsePackageDescription } from './package-description.ts'
+import { decideStart, launchDescription } from './start-command.ts'
+
+const succeeded = 0
+const failed = 1
+
+/** Answers the exit code; everything it says is for the app's owner and ends in the build log. */
+export function runBuild(config: BuildConfig): number {
+  const say = (line: string): void => console.log(`sekisho/node: ${line}`)
+  const parsed = parsePackageDescription(readFileSync(join(config.appFolder, 'package.json'), 'utf8'))
+  if (!parsed.ok) {
+    say(parsed.problem)
+    return failed
+  }
+  const start = decideStart(parsed.description, path => existsSync(join(config.appFolder, path)))
+  if (!start.ok) {
+    say(start.problem)
+    return failed
+  }
+  try {
+    if (parsed.description.hasDependencies) installModules(config, say)
+  } catch (error) {
+    say(
+      `installing the dependencies failed (npm's own words are above): ${error instanceof Error ? error.message : String(error)}`,
+    )
+    return failed
+  }
+  writeFileSync(join(config.layersFolder, 'launch.toml'), launchDescription(start.command))
+  say(`web starts with: ${start.command.join(' ')}`)
+  return succeeded
+}

@@ -1,0 +1,110 @@
+// Debian packages as layer entries, without installing them: apt resolves and downloads (and verifies signatures), dpkg-deb unpacks
+// into the cache. Never changes what is installed on the machine.
+import { createHash, randomUUID } from 'node:crypto'
+import { access, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../../src/lib/errors.ts'
+import { readTree } from '../archive/read-tree.ts'
+import type { TreeEntry } from '../archive/tree-entry.ts'
+import { longestFetchMilliseconds, type RunCommand } from '../run-command.ts'
+import { dependencyClosure, type PackageFile, parseDependencies, parsePackageFiles } from './dependency-closure.ts'
+
+export type PackageSource = {
+  /** The files of `roots` and all they need; the answer is remembered until apt's lists change. */
+  readonly resolve: (roots: readonly string[], pruned: readonly string[]) => Promise<readonly PackageFile[]>
+  readonly entriesOf: (packages: readonly PackageFile[]) => Promise<readonly TreeEntry[]>
+}
+
+export type PackageSourceDeps = {
+  readonly run: RunCommand
+  readonly cacheFolder: string
+  readonly step: (message: string) => void
+}
+
+const listsFolder = '/var/lib/apt/lists'
+const onlyHardDependencies = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map(kind => `--no-${kind}`)
+const neverNeeded =
+  /^(\.\/)?usr\/share\/(doc|doc-base|man|info|locale|lintian|bug|bash-completion|gitweb|menu|apport)(\/|$)|^var\/lib\/dpkg(\/|$)/
+
+export function createPackageSource({ run, cacheFolder, step }: PackageSourceDeps): PackageSource {
+  const exists = async (path: string): Promise<boolean> =>
+    access(path).then(
+      () => true,
+      () => false,
+    )
+
+  const ask = async (roots: readonly string[], pruned: readonly string[]): Promise<readonly PackageFile[]> => {
+    const graph = parseDependencies(await run('apt-cache', ['depends', '--recurse', ...onlyHardDependencies, ...roots]))
+    // Virtual names have no file of their own; the real package that provides them is in the graph as well.
+    const names = dependencyClosure(graph, roots, new Set(pruned)).filter(name => graph.has(name))
+    const files = parsePackageFiles(await run('apt-get', ['download', '--print-uris', ...names]))
+    const missing = roots.filter(root => !files.some(file => file.name === root))
+    if (missing.length > 0)
+      throw new AppError('unavailable', `apt knows no ${missing.join(', ')}: run apt-get update and try again`)
+    return files
+  }
+
+  const treeOf = (file: PackageFile): string => join(cacheFolder, file.sha256)
+
+  /** One call of apt for everything that is missing: starting apt costs more than most of these packages. */
+  const unpackMissing = async (files: readonly PackageFile[]): Promise<void> => {
+    const present = await Promise.all(files.map(file => exists(treeOf(file))))
+    const missing = files.filter((_, index) => !present[index])
+    if (missing.length === 0) return
+    const unfinished = join(cacheFolder, `unfinished-${randomUUID()}`)
+    await mkdir(unfinished, { recursive: true })
+    try {
+      step(`${missing.length} Debian packages: ${missing.map(file => file.name).join(' ')}`)
+      const wanted = missing.map(file => `${file.name}=${decodeURIComponent(file.fileName.split('_')[1] ?? '')}`)
+      await run('apt-get', ['download', '-q', ...wanted], { folder: unfinished, timeoutMilliseconds: longestFetchMilliseconds })
+      for (const file of missing) {
+        const archive = join(unfinished, file.fileName)
+        const sha256 = createHash('sha256')
+          .update(await readFile(archive))
+          .digest('hex')
+        if (sha256 !== file.sha256)
+          throw new AppError('integrity_violation', `${file.fileName} is not the file of apt's list: run apt-get update`)
+        await run('dpkg-deb', ['-x', archive, join(unfinished, file.sha256)])
+        await rename(join(unfinished, file.sha256), treeOf(file))
+      }
+    } finally {
+      await rm(unfinished, { recursive: true, force: true })
+    }
+  }
+
+  return {
+    async resolve(roots, pruned) {
+      const lists = await stat(listsFolder).catch(() => undefined)
+      if (!lists)
+        throw new AppError('unavailable', 'base images are put together from Debian packages: apt is needed on this machine')
+      const key = createHash('sha256')
+        .update(JSON.stringify([roots, pruned, lists.mtimeMs]))
+        .digest('hex')
+      const answer = join(cacheFolder, `resolved-${key}.json`)
+      // Written by us below; a file that is there is whole, because it was moved in.
+      if (await exists(answer)) return JSON.parse(await readFile(answer, 'utf8')) as readonly PackageFile[]
+      const resolveAndFetch = async (): Promise<readonly PackageFile[]> => {
+        const found = await ask(roots, pruned)
+        await unpackMissing(found)
+        return found
+      }
+      // Old lists name versions that the mirrors no longer have; the second try has fresh ones and its error is the one to read.
+      const files = await resolveAndFetch().catch(async () => {
+        step('apt-get update (the package lists are missing or old)')
+        await run('apt-get', ['update', '-q'], { timeoutMilliseconds: longestFetchMilliseconds })
+        return resolveAndFetch()
+      })
+      await mkdir(cacheFolder, { recursive: true })
+      await writeFile(`${answer}.${process.pid}`, JSON.stringify(files))
+      await rename(`${answer}.${process.pid}`, answer)
+      return files
+    },
+    async entriesOf(packages) {
+      await unpackMissing(packages)
+      const entries: TreeEntry[] = []
+      for (const file of packages)
+        entries.push(...(await readTree(treeOf(file), { into: '', keep: path => !neverNeeded.test(path) })))
+      return entries
+    },
+  }
+}

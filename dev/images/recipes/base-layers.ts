@@ -1,0 +1,99 @@
+// The layers that several images share: a Debian libc with busybox, certificate authorities, Node.js, npm.
+// The base is small on purpose (no package manager, no shell but busybox's); native addons that need a compiler do not build on it.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { AppError } from '../../../src/lib/errors.ts'
+import { diskFile, readTree } from '../archive/read-tree.ts'
+import { folder, link, type TreeEntry, textFile } from '../archive/tree-entry.ts'
+import type { LayerPlan } from '../blobs/build-layer.ts'
+import { certificateBundle } from '../image/image-plan.ts'
+import type { RecipeDeps } from './recipe.ts'
+
+/** libstdc++6 is for Node.js; busybox gives `sh` and the tools that start scripts call. */
+export const basePackages = ['libc6', 'libgcc-s1', 'libstdc++6', 'busybox-static']
+
+/** Debian's maintainer scripts never run here, so what only they need stays out. */
+export const neverRun = ['debconf', 'debconf-2.0', 'dpkg', 'tar', 'perl', 'perl-base', 'liberror-perl', 'git-man', 'gcc-12-base']
+
+const users = [
+  'root:x:0:0:root:/root:/bin/sh',
+  'cnb:x:1001:1001:buildpacks:/home/cnb:/bin/sh',
+  'nonroot:x:65532:65532:nonroot:/tmp:/sbin/nologin',
+  '',
+].join('\n')
+const groups = ['root:x:0:', 'cnb:x:1001:', 'nonroot:x:65532:', ''].join('\n')
+const release = [
+  'PRETTY_NAME="Sekisho development base (Debian 12 packages)"',
+  'NAME="Sekisho base"',
+  'ID=debian',
+  'VERSION_ID="12"',
+  '',
+].join('\n')
+
+export async function baseLayer({ packages, run }: RecipeDeps): Promise<LayerPlan> {
+  const files = await packages.resolve(basePackages, neverRun)
+  return {
+    name: 'base',
+    key: ['2', ...files.map(file => file.sha256), users, groups, release],
+    entries: async () => {
+      const unpacked = await packages.entriesOf(files)
+      const busybox = unpacked.find(entry => entry.path === 'bin/busybox')
+      if (busybox?.kind !== 'file' || busybox.source.kind !== 'path')
+        throw new AppError('internal', 'the package busybox-static no longer has bin/busybox')
+      const applets = (await run(busybox.source.path, ['--list-full'])).trim().split('\n')
+      return [
+        ...applets.filter(applet => applet !== 'bin/busybox').map(applet => link(applet, '/bin/busybox')),
+        ...unpacked,
+        ...systemFiles(),
+      ]
+    },
+  }
+}
+
+function systemFiles(): readonly TreeEntry[] {
+  return [
+    textFile('etc/passwd', users),
+    textFile('etc/group', groups),
+    textFile('etc/os-release', release),
+    textFile('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'),
+    folder('root', 0o700),
+    folder('home/cnb', 0o755, { uid: 1001, gid: 1001 }),
+    folder('tmp', 0o1777),
+    folder('var/tmp', 0o1777),
+  ]
+}
+
+/** The machine's own bundle, so that builds reach package registries through a proxy that inspects TLS where there is one. */
+export async function certificateLayer(): Promise<LayerPlan> {
+  const bundle = await readFile(certificateBundle).catch((cause: unknown) => {
+    throw new AppError('unavailable', `${certificateBundle} is missing: apt-get install ca-certificates`, { cause })
+  })
+  return {
+    name: 'certificates',
+    key: [createHash('sha256').update(bundle).digest('hex')],
+    entries: async () => [await diskFile(certificateBundle.slice(1), certificateBundle, 0o644), folder('tmp', 0o1777)],
+  }
+}
+
+export async function nodeLayer({ node }: RecipeDeps): Promise<LayerPlan> {
+  return {
+    name: 'node',
+    key: ['1', node.nodeVersion],
+    entries: async () => [await diskFile('usr/local/bin/node', await node.nodeProgram(), 0o755)],
+  }
+}
+
+export async function npmLayer({ node }: RecipeDeps): Promise<LayerPlan> {
+  return {
+    name: 'npm',
+    key: ['1', node.npmVersion],
+    entries: async () => [
+      ...(await readTree(await node.npmFolder(), {
+        into: 'usr/local/lib/node_modules/npm',
+        keep: path => !/^(docs|man)(\/|$)/.test(path),
+      })),
+      link('usr/local/bin/npm', '../lib/node_modules/npm/bin/npm-cli.js'),
+      link('usr/local/bin/npx', '../lib/node_modules/npm/bin/npx-cli.js'),
+    ],
+  }
+}

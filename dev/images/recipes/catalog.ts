@@ -1,0 +1,25 @@
+// The images of this project by name, in the order they are built: small and needed first.
+import { buildpackImage, buildpacks } from './buildpack.ts'
+import { kpackImage } from './kpack.ts'
+import { lifecycleImage } from './lifecycle.ts'
+import { platformImage } from './platform.ts'
+import type { Recipe } from './recipe.ts'
+import { buildImage, runImage } from './stack.ts'
+
+export const recipes = {
+  run: runImage,
+  build: buildImage,
+  prepare: buildpackImage(buildpacks.prepare),
+  node: buildpackImage(buildpacks.node),
+  sekisho: platformImage,
+  lifecycle: lifecycleImage,
+  kpack: kpackImage,
+} as const satisfies Record<string, Recipe>
+
+export type ImageName = keyof typeof recipes
+
+export const imageNames = Object.keys(recipes).filter(isImageName)
+
+export function isImageName(name: string): name is ImageName {
+  return Object.hasOwn(recipes, name)
+}

@@ -1,0 +1,63 @@
+// The image that a ClusterLifecycle names: the buildpack lifecycle and its launcher in one layer (kpack copies only the last layer).
+// Says of itself only the API versions that lifecycle 0.20 really answers.
+
+import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
+import { diskFile } from '../archive/read-tree.ts'
+import { link, textFile } from '../archive/tree-entry.ts'
+import type { Recipe } from './recipe.ts'
+
+/** One program, many names: the phases of a build (CNB platform specification, "Lifecycle Interface"). */
+const phases = ['analyzer', 'detector', 'restorer', 'builder', 'exporter', 'creator', 'rebaser', 'extender']
+
+function versions(from: number, to: number): readonly string[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => `0.${from + index}`)
+}
+
+const supported = { buildpack: versions(7, 11), platform: versions(7, 14) }
+const metadata = { lifecycle: { version: lifecycleVersion }, api: { buildpack: '0.7', platform: '0.7' } }
+const apis = {
+  buildpack: { deprecated: [], supported: supported.buildpack },
+  platform: { deprecated: [], supported: supported.platform },
+}
+
+const descriptor = `[api]
+  platform = "0.7"
+  buildpack = "0.7"
+[apis.platform]
+  deprecated = []
+  supported = ${JSON.stringify(supported.platform)}
+[apis.buildpack]
+  deprecated = []
+  supported = ${JSON.stringify(supported.buildpack)}
+[lifecycle]
+  version = "${lifecycleVersion}"
+`
+
+export const lifecycleImage: Recipe = async deps => {
+  const lifecycle = await deps.binary('lifecycle', 'lifecycle')
+  const launcher = await deps.binary('lifecycle', 'launcher')
+  return {
+    repository: 'kpack/lifecycle',
+    tag: lifecycleVersion,
+    layers: [
+      {
+        name: 'lifecycle',
+        key: ['1', lifecycle, descriptor, ...phases],
+        entries: async () => [
+          textFile('cnb/lifecycle/lifecycle.toml', descriptor),
+          await diskFile('cnb/lifecycle/lifecycle', lifecycle, 0o755),
+          await diskFile('cnb/lifecycle/launcher', launcher, 0o755),
+          ...phases.map(phase => link(`cnb/lifecycle/${phase}`, 'lifecycle')),
+        ],
+      },
+    ],
+    config: () => ({
+      user: '',
+      environment: {},
+      labels: {
+        'io.buildpacks.builder.metadata': JSON.stringify(metadata),
+        'io.buildpacks.lifecycle.apis': JSON.stringify(apis),
+      },
+    }),
+  }
+}

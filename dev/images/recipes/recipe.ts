@@ -1,0 +1,18 @@
+// What every recipe is given. A recipe decides what is in an image; packing, caching and pushing happen elsewhere.
+import type { PackageSource } from '../debian/package-source.ts'
+import type { ImagePlan } from '../image/image-plan.ts'
+import type { NodeSource } from '../node-source.ts'
+import type { RunCommand } from '../run-command.ts'
+
+export type RecipeDeps = {
+  readonly repositoryFolder: string
+  readonly cacheFolder: string
+  readonly packages: PackageSource
+  readonly node: NodeSource
+  readonly run: RunCommand
+  readonly step: (message: string) => void
+  /** The path of a program that dev/cluster keeps, built or fetched when absent. */
+  readonly binary: (entry: 'lifecycle' | 'kpack', program: string) => Promise<string>
+}
+
+export type Recipe = (deps: RecipeDeps) => Promise<ImagePlan>

@@ -1,0 +1,40 @@
+// The two images of the buildpack stack: where apps are built (with npm) and where they run (without).
+// They carry no credential and run as an unprivileged user; the ids are those that the stack declares to the lifecycle.
+import { certificateBundle, type ImageConfig, searchPath } from '../image/image-plan.ts'
+import { baseLayer, certificateLayer, nodeLayer, npmLayer } from './base-layers.ts'
+import type { Recipe } from './recipe.ts'
+
+/** Ties build and run image together (CNB platform specification, "Stacks"; kpack demands the label on both). */
+export const stackId = 'dev.sekisho.stack'
+
+const user = 1001
+
+const certificates = { SSL_CERT_FILE: certificateBundle, NODE_EXTRA_CA_CERTS: certificateBundle }
+
+function stackConfig(environment: Readonly<Record<string, string>>): ImageConfig {
+  return {
+    user: `${user}:${user}`,
+    environment: {
+      PATH: searchPath,
+      CNB_USER_ID: String(user),
+      CNB_GROUP_ID: String(user),
+      CNB_STACK_ID: stackId,
+      ...environment,
+    },
+    labels: { 'io.buildpacks.stack.id': stackId },
+  }
+}
+
+export const buildImage: Recipe = async deps => ({
+  repository: 'cnb/build',
+  tag: '1',
+  layers: [await baseLayer(deps), await certificateLayer(), await nodeLayer(deps), await npmLayer(deps)],
+  config: () => stackConfig(certificates),
+})
+
+export const runImage: Recipe = async deps => ({
+  repository: 'cnb/run',
+  tag: '1',
+  layers: [await baseLayer(deps), await certificateLayer(), await nodeLayer(deps)],
+  config: () => stackConfig({ ...certificates, NODE_ENV: 'production' }),
+})

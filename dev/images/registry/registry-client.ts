@@ -1,0 +1,77 @@
+// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"). Speaks plain HTTP to a registry of
+// the development cluster; holds no credentials and knows nothing about images.
+import { createReadStream } from 'node:fs'
+import { request } from 'undici'
+import { AppError } from '../../../src/lib/errors.ts'
+import type { Digest } from '../blobs/blob-store.ts'
+
+export type RegistryClient = {
+  /** The digest behind a tag, or nothing. */
+  readonly manifestDigest: (repository: string, tag: string, mediaType: string) => Promise<string | undefined>
+  readonly hasBlob: (repository: string, digest: Digest) => Promise<boolean>
+  /** Links a blob that another repository of the registry has; false when the registry wants an upload instead. */
+  readonly mountBlob: (repository: string, digest: Digest, from: string) => Promise<boolean>
+  readonly uploadBlob: (repository: string, digest: Digest, file: string, size: number) => Promise<void>
+  readonly putManifest: (repository: string, tag: string, mediaType: string, manifest: Uint8Array) => Promise<void>
+}
+
+/** `address` is host and port without a scheme. Throws `unavailable` when nobody listens there. */
+export function createRegistryClient(address: string): RegistryClient {
+  const base = new URL(`http://${address}/`)
+  const call = async (
+    method: 'HEAD' | 'POST' | 'PUT',
+    path: string | URL,
+    options: { body?: Uint8Array | NodeJS.ReadableStream; headers?: Record<string, string> } = {},
+  ) => {
+    const url = new URL(path, base)
+    const answer = await request(url, {
+      method,
+      headers: options.headers ?? {},
+      body: (options.body as Uint8Array | undefined) ?? null,
+    }).catch((cause: unknown) => {
+      throw new AppError('unavailable', `the registry ${address} does not answer: start the cluster (make up) first`, { cause })
+    })
+    await answer.body.dump()
+    return answer
+  }
+  const refused = (what: string, status: number): AppError =>
+    new AppError('upstream_failed', `the registry ${address} answered ${status} to ${what}`)
+  const locationOf = (answer: Awaited<ReturnType<typeof call>>): URL => {
+    const location = answer.headers['location']
+    if (typeof location !== 'string')
+      throw new AppError('upstream_failed', `the registry ${address} began an upload without saying where`)
+    return new URL(location, base)
+  }
+  return {
+    async manifestDigest(repository, tag, mediaType) {
+      const answer = await call('HEAD', `v2/${repository}/manifests/${tag}`, { headers: { accept: mediaType } })
+      const digest = answer.headers['docker-content-digest']
+      return answer.statusCode === 200 && typeof digest === 'string' ? digest : undefined
+    },
+    async hasBlob(repository, digest) {
+      return (await call('HEAD', `v2/${repository}/blobs/${digest}`)).statusCode === 200
+    },
+    async mountBlob(repository, digest, from) {
+      return (
+        (await call('POST', `v2/${repository}/blobs/uploads/?mount=${digest}&from=${encodeURIComponent(from)}`)).statusCode ===
+        201
+      )
+    },
+    async uploadBlob(repository, digest, file, size) {
+      const begun = await call('POST', `v2/${repository}/blobs/uploads/`)
+      if (begun.statusCode !== 202) throw refused(`an upload to ${repository}`, begun.statusCode)
+      const target = locationOf(begun)
+      target.searchParams.set('digest', digest)
+      const headers = { 'content-type': 'application/octet-stream', 'content-length': String(size) }
+      const done = await call('PUT', target, { headers, body: createReadStream(file) })
+      if (done.statusCode !== 201) throw refused(`blob ${digest} of ${repository}`, done.statusCode)
+    },
+    async putManifest(repository, tag, mediaType, manifest) {
+      const answer = await call('PUT', `v2/${repository}/manifests/${tag}`, {
+        headers: { 'content-type': mediaType },
+        body: manifest,
+      })
+      if (answer.statusCode !== 201) throw refused(`the manifest of ${repository}:${tag}`, answer.statusCode)
+    },
+  }
+}

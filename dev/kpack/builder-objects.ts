@@ -1,0 +1,63 @@
+// What builds need besides kpack: lifecycle, stack, buildpacks and the ClusterBuilder `sekisho`, all by digest, so that another content
+// is another object and kpack notices. Pure.
+import { buildpacks } from '../images/recipes/buildpack.ts'
+import { stackId } from '../images/recipes/stack.ts'
+import { type KubernetesObject, withLabel } from './kubernetes-object.ts'
+
+export type BuilderImages = {
+  readonly lifecycle: string
+  readonly build: string
+  readonly run: string
+  readonly prepare: string
+  readonly node: string
+}
+
+export type BuilderObjects = {
+  readonly foundation: readonly KubernetesObject[]
+  /** Applied when the foundation is ready, else it would be put together from what was there before. */
+  readonly builder: KubernetesObject
+}
+
+export const builderName = 'sekisho'
+export const platformNamespace = 'sekisho-system'
+const serviceAccountName = 'kpack-builder'
+const apiVersion = 'kpack.io/v1alpha2'
+const buildpackNames = { prepare: 'sekisho-prepare', node: 'sekisho-node' } as const satisfies Record<
+  keyof typeof buildpacks,
+  string
+>
+
+/** `inputs` is a digest of everything here; kpack copies it to a label, which makes a new generation of the builder. */
+export function builderObjects(images: BuilderImages, registry: string, inputs: string): BuilderObjects {
+  const cluster = (kind: string, name: string, spec: object): KubernetesObject =>
+    withLabel({ apiVersion, kind, metadata: { name }, spec })
+  const foundation = [
+    // Its namespace is the platform's and may exist already with labels of its own, so it is not among these objects.
+    withLabel({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: serviceAccountName, namespace: platformNamespace },
+      automountServiceAccountToken: false,
+    }),
+    cluster('ClusterLifecycle', builderName, { image: images.lifecycle }),
+    cluster('ClusterStack', builderName, { id: stackId, buildImage: { image: images.build }, runImage: { image: images.run } }),
+    cluster('ClusterBuildpack', buildpackNames.prepare, { image: images.prepare }),
+    cluster('ClusterBuildpack', buildpackNames.node, { image: images.node }),
+  ]
+  const builder = cluster('ClusterBuilder', builderName, {
+    tag: `${registry}/cnb/builder`,
+    serviceAccountRef: { name: serviceAccountName, namespace: platformNamespace },
+    lifecycle: { kind: 'ClusterLifecycle', name: builderName },
+    stack: { kind: 'ClusterStack', name: builderName },
+    additionalLabels: { 'dev.sekisho.inputs': inputs },
+    order: [
+      {
+        group: [
+          { kind: 'ClusterBuildpack', name: buildpackNames.prepare, id: buildpacks.prepare.id },
+          { kind: 'ClusterBuildpack', name: buildpackNames.node, id: buildpacks.node.id },
+        ],
+      },
+    ],
+  })
+  return { foundation, builder }
+}

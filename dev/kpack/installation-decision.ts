@@ -1,0 +1,42 @@
+// Decides from what the cluster holds what there is to do. Pure: no decision depends on anything but these facts.
+import { type KubernetesObject, managedByLabel, managedByUs } from './kubernetes-object.ts'
+
+export const inputsAnnotation = 'sekisho.dev/applied-inputs'
+
+/** Whose kpack this is, by the CustomResourceDefinition builds.kpack.io. None yet: it will be ours. */
+export function decideOwner(buildDefinition: KubernetesObject | undefined): 'us' | 'somebody-else' {
+  return buildDefinition === undefined || buildDefinition.metadata.labels?.[managedByLabel] === managedByUs
+    ? 'us'
+    : 'somebody-else'
+}
+
+/** Whether the builder was made from exactly these inputs (a digest over the release and the builder) and can be used. */
+export function isApplied(builder: KubernetesObject | undefined, inputs: string): boolean {
+  return builder?.metadata.annotations?.[inputsAnnotation] === inputs && isReady(builder)
+}
+
+type Condition = { readonly type?: unknown; readonly status?: unknown; readonly message?: unknown }
+type Status = { readonly observedGeneration?: unknown; readonly conditions?: readonly Condition[] }
+
+/** Ready for the generation that is stored now, not for an earlier one. */
+export function isReady(object: KubernetesObject | undefined): boolean {
+  return holds(object, 'Ready')
+}
+
+/** The same for a Deployment. */
+export function isAvailable(object: KubernetesObject | undefined): boolean {
+  return holds(object, 'Available')
+}
+
+function holds(object: KubernetesObject | undefined, type: string): boolean {
+  const status = object?.['status'] as Status | undefined
+  const observed = object !== undefined && status?.observedGeneration === object.metadata.generation
+  return observed && status?.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
+}
+
+/** What a waiting object says of itself, for the message when waiting ends. */
+export function readyMessage(object: KubernetesObject): string {
+  const status = object['status'] as Status | undefined
+  const ready = status?.conditions?.find(condition => condition.type === 'Ready')
+  return `${object.kind} ${object.metadata.name}: ${ready === undefined ? 'no condition yet' : `Ready=${String(ready.status)} ${String(ready.message ?? '')}`.trim()}`
+}

@@ -1,0 +1,65 @@
+// The three things asked of a cluster here, through kubectl: read, apply, wait. Objects travel on standard input, never as arguments.
+
+import { systemClock } from '../../src/lib/clock.ts'
+import { AppError } from '../../src/lib/errors.ts'
+import type { RunCommand } from '../images/run-command.ts'
+import { isReady, readyMessage } from './installation-decision.ts'
+import type { KubernetesObject } from './kubernetes-object.ts'
+
+export type Kubectl = {
+  /** The named objects that exist; `TYPE/NAME` words. A type that the cluster does not know gives nothing. */
+  readonly read: (names: readonly string[], namespace?: string) => Promise<readonly KubernetesObject[]>
+  /** Server-side apply: fields that kpack fills in itself (certificates, rules) stay as they are. */
+  readonly apply: (objects: readonly KubernetesObject[]) => Promise<void>
+  readonly run: (parameters: readonly string[]) => Promise<string>
+  /** The objects, once every one of them is ready. */
+  readonly waitReady: (names: readonly string[], timeoutSeconds: number) => Promise<readonly KubernetesObject[]>
+}
+
+export type KubectlDeps = { readonly run: RunCommand; readonly program: string; readonly kubeconfig: string }
+
+const pollMilliseconds = 100
+const longestCallMilliseconds = 300_000
+
+export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubectl {
+  const call = (parameters: readonly string[], input?: string): Promise<string> =>
+    run(program, ['--kubeconfig', kubeconfig, ...parameters], {
+      timeoutMilliseconds: longestCallMilliseconds,
+      ...(input === undefined ? {} : { input }),
+    })
+
+  const read: Kubectl['read'] = async (names, namespace) => {
+    const scope = namespace === undefined ? [] : ['-n', namespace]
+    const text = await call(['get', ...names, ...scope, '--ignore-not-found', '-o', 'json']).catch((error: unknown) => {
+      if (error instanceof Error && error.message.includes("the server doesn't have a resource type")) return ''
+      throw error
+    })
+    if (text.trim() === '') return []
+    // kubectl prints one object, or a List of several.
+    const answer = JSON.parse(text) as KubernetesObject & { readonly items?: readonly KubernetesObject[] }
+    return answer.items ?? [answer]
+  }
+
+  return {
+    read,
+    run: call,
+    async apply(objects) {
+      const list = { apiVersion: 'v1', kind: 'List', items: objects }
+      await call(['apply', '--server-side', '--force-conflicts', '--field-manager=sekisho-dev', '-f', '-'], JSON.stringify(list))
+    },
+    async waitReady(names, timeoutSeconds) {
+      const deadline = Date.now() + timeoutSeconds * 1000
+      for (;;) {
+        const objects = await read(names)
+        const waiting = objects.filter(object => !isReady(object))
+        if (waiting.length === 0 && objects.length === names.length) return objects
+        if (Date.now() > deadline)
+          throw new AppError(
+            'unavailable',
+            `not ready after ${timeoutSeconds} s: ${waiting.map(readyMessage).join('; ') || names.join(', ')}`,
+          )
+        await systemClock.sleep(pollMilliseconds)
+      }
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// `make up`, `make down`, `make dev`: brings up Kubernetes, GitHub, builds and the platform in the order in which they need each other.
+// Every step is idempotent: on a running platform `up` takes seconds and changes only what is different.
+import { parseArgs } from 'node:util'
+import { messageOf } from '../../src/lib/errors.ts'
+import { down as clusterDown } from '../cluster/down.ts'
+import { standardErrorProgress } from '../cluster/progress.ts'
+import { readClusterSettings } from '../cluster/settings.ts'
+import { runDevelopment } from './development.ts'
+import { forgetLocalState, platformUp } from './platform.ts'
+import { printWelcome } from './welcome.ts'
+
+const usage = `usage: node dev/up/main.ts <command>
+  up [--no-demo]  bring everything up, run the main job, print what to try next
+  dev             run the platform on this host in watch mode against the running cluster
+  down            stop everything and give the host back
+`
+
+async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { 'no-demo': { type: 'boolean', default: false } },
+  })
+  const settings = readClusterSettings()
+  const progress = standardErrorProgress()
+  switch (positionals[0]) {
+    case 'up': {
+      await platformUp(settings, progress)
+      if (!values['no-demo']) await import('../demo/run.ts').then(demo => demo.runDemo())
+      await printWelcome(settings)
+      return 0
+    }
+    case 'dev':
+      return runDevelopment(settings, progress)
+    case 'down':
+      await clusterDown({ settings, progress, keepState: false })
+      await forgetLocalState(settings)
+      return 0
+    default:
+      process.stderr.write(usage)
+      return 2
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`up: ${messageOf(error)}\n`)
+  process.exitCode = 1
+}

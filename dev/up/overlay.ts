@@ -1,0 +1,77 @@
+// The development overlay of deploy/standalone, written into the state folder: image, settings, addresses and a volume on this machine.
+// A real cluster has its own overlay of the same form: docs/guide/install.md.
+import { createHash } from 'node:crypto'
+import { chown, mkdir, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { stringify } from 'yaml'
+import type { ClusterSettings } from '../cluster/settings.ts'
+
+const runAs = 65_532
+
+type OverlayOptions = {
+  readonly settings: ClusterSettings
+  /** The image with its digest. */
+  readonly image: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** Gives the folder to apply. Also makes the data folder that the volume names, owned by the pod's user. */
+export async function writeOverlay(options: OverlayOptions): Promise<string> {
+  const { settings } = options
+  const folder = join(settings.stateFolder, 'deploy')
+  const data = join(settings.stateFolder, 'cluster', 'platform-data')
+  await mkdir(folder, { recursive: true })
+  await mkdir(data, { recursive: true })
+  await chown(data, runAs, runAs)
+  const write = (name: string, object: unknown): Promise<void> => writeFile(join(folder, name), stringify(object))
+  await write('settings.yaml', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'sekisho-settings', namespace: 'sekisho-system' },
+    data: options.environment,
+  })
+  await write('volume.yaml', {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'sekisho-data' },
+    spec: {
+      capacity: { storage: '5Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Retain',
+      claimRef: { name: 'sekisho-data', namespace: 'sekisho-system' },
+      hostPath: { path: data, type: 'Directory' },
+    },
+  })
+  const [imageName, digest] = options.image.split('@')
+  await write('kustomization.yaml', {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [relative(folder, join(settings.repository, 'deploy/standalone')), 'settings.yaml', 'volume.yaml'],
+    images: [{ name: 'sekisho/sekisho', newName: imageName, digest }],
+    patches: [
+      {
+        target: { kind: 'Service', name: 'sekisho-broker' },
+        patch: stringify([{ op: 'add', path: '/spec/externalIPs', value: [settings.nodeAddress] }]),
+      },
+      {
+        target: { kind: 'PersistentVolumeClaim', name: 'sekisho-data' },
+        patch: stringify([
+          { op: 'add', path: '/spec/volumeName', value: 'sekisho-data' },
+          { op: 'add', path: '/spec/storageClassName', value: '' },
+        ]),
+      },
+      {
+        // A changed setting is a changed pod: the process reads its settings once, at start.
+        target: { kind: 'Deployment', name: 'sekisho' },
+        patch: stringify([
+          { op: 'add', path: '/spec/template/metadata/annotations', value: { 'sekisho.dev/settings': settingsDigest(options.environment) } },
+        ]),
+      },
+    ],
+  })
+  return folder
+}
+
+function settingsDigest(environment: Readonly<Record<string, string>>): string {
+  return createHash('sha256').update(JSON.stringify(environment)).digest('hex').slice(0, 16)
+}

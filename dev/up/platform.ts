@@ -1,0 +1,124 @@
+// The platform on the local cluster: cluster, GitHub, kpack and image, secrets, manifests, ready. Each step finds out what is there first.
+import { spawn } from 'node:child_process'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { catalog } from '../cluster/binaries/catalog.ts'
+import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
+import type { Progress } from '../cluster/progress.ts'
+import { adminKubeconfig, type ClusterSettings, devClusterFolder, registryHost } from '../cluster/settings.ts'
+import { up as clusterUp } from '../cluster/up.ts'
+import { waitUntil } from '../cluster/wait-until.ts'
+import { ensureGitHub, githubFolder, githubHost, type LocalGitHub } from './github.ts'
+import { createKubectl, type Kubectl } from './kubectl.ts'
+import { writeOverlay } from './overlay.ts'
+import { applyPlatformSecrets } from './platform-secrets.ts'
+import { platformSettings } from './settings-map.ts'
+
+export type Platform = { readonly kubectl: Kubectl; readonly kubectlProgram: string; readonly github: LocalGitHub }
+
+const podFolders = { secrets: '/etc/sekisho/secrets', tls: '/etc/sekisho/tls' }
+
+export async function platformUp(settings: ClusterSettings, progress: Progress): Promise<Platform> {
+  if (!settings.root && settings.givenKubeconfig === undefined)
+    throw new Error('pods need root on this machine: run as root, or set KUBECONFIG to a cluster of yours; "node dev/cluster/main.ts up" gives a control plane without pods')
+  await clusterUp({ settings, progress, controlPlaneOnly: false })
+  const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
+  const kubectlProgram = kubernetes.path('kubectl')
+  const kubectl = createKubectl(kubectlProgram, adminKubeconfig(settings))
+  const github = await ensureGitHub(settings, progress)
+  await progress.step('kinds and namespace', () => applyFoundations(kubectl, settings))
+  await progress.step('kpack and its builder', () => node(settings, ['dev/kpack/main.ts', 'install']))
+  const image = await progress.step('platform image', () => buildPlatformImage(settings))
+  await progress.step('platform secrets and App', () => applySecretsAndApp(kubectl, settings, github))
+  await progress.step('platform manifests', async () => {
+    const addresses = {
+      issuerUrl: settings.issuerUrl,
+      registry: registryHost(settings),
+      ingressPort: settings.ingressPort,
+      sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+    }
+    await kubectl.applyFolder(await writeOverlay({ settings, image, environment: platformSettings(addresses, podFolders) }))
+  })
+  await progress.step('platform ready', () => platformReady(kubectl, settings))
+  return { kubectl, kubectlProgram, github }
+}
+
+/** A step with a command line of its own runs in its own process: its progress is shown as it comes, its output is the result. */
+function node(settings: ClusterSettings, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: settings.repository, stdio: ['ignore', 'pipe', 'inherit'] })
+    const output: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
+    child.on('error', reject)
+    child.on('close', code => {
+      if (code === 0) resolve(Buffer.concat(output).toString().trim())
+      else reject(new Error(`${args[0]} ended with ${code}; its last lines say why`))
+    })
+  })
+}
+
+async function applyFoundations(kubectl: Kubectl, settings: ClusterSettings): Promise<void> {
+  await kubectl.applyFolder(join(settings.repository, 'deploy/crds'))
+  await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/part-of=sekisho'], 70_000)
+  await kubectl.applyText(await readFile(join(settings.repository, 'deploy/base/namespace.yaml'), 'utf8'))
+}
+
+/** The reference by digest, so that a change of the image is a change of the Deployment. */
+async function buildPlatformImage(settings: ClusterSettings): Promise<string> {
+  const answer = JSON.parse(await node(settings, ['dev/images/main.ts', 'build', 'sekisho', '--push', '-o', 'json'])) as { pinned: string }[]
+  const pinned = answer[0]?.pinned
+  if (pinned === undefined) throw new Error('the image builder gave no reference')
+  return pinned
+}
+
+async function applySecretsAndApp(kubectl: Kubectl, settings: ClusterSettings, github: LocalGitHub): Promise<void> {
+  const pki = join(devClusterFolder(settings), 'pki')
+  await applyPlatformSecrets(kubectl, {
+    clientSecret: github.clientSecret,
+    webhookSecret: github.webhookSecret,
+    appPrivateKey: github.privateKey,
+    brokerCertificate: await readFile(join(pki, 'broker.crt'), 'utf8'),
+    brokerKey: await readFile(join(pki, 'broker.key'), 'utf8'),
+  })
+  await kubectl.applyText(
+    stringify({
+      apiVersion: 'github.sekisho.dev/v1alpha1',
+      kind: 'ClusterGitHubApp',
+      metadata: { name: 'github' },
+      spec: {
+        host: githubHost,
+        endpoints: { web: github.web, api: github.api },
+        appId: github.appId,
+        clientId: github.clientId,
+        privateKeys: [{ secretName: 'github-app-key', key: 'private-key.pem' }],
+      },
+    }),
+  )
+}
+
+async function platformReady(kubectl: Kubectl, settings: ClusterSettings): Promise<void> {
+  await kubectl.run(['rollout', 'status', 'deployment/sekisho', '-n', 'sekisho-system', '--timeout=180s'], 190_000)
+  await kubectl.run(['wait', '--for=condition=Ready', 'clustergithubapp/github', 'applicationchart/web', '--timeout=60s'], 70_000)
+  const authority = await readFile(join(devClusterFolder(settings), 'pki/ca.crt'), 'utf8')
+  await waitUntil('the broker answers', () => issuerAnswers(settings.issuerUrl, authority), { timeoutMilliseconds: 60_000 })
+}
+
+async function issuerAnswers(issuerUrl: string, authority: string): Promise<true | undefined> {
+  const { Agent, request } = await import('undici')
+  const agent = new Agent({ connect: { ca: authority, timeout: 3000 } })
+  try {
+    const answer = await request(`${issuerUrl}/.well-known/openid-configuration`, { dispatcher: agent })
+    await answer.body.dump()
+    return answer.statusCode === 200 ? true : undefined
+  } finally {
+    await agent.close()
+  }
+}
+
+/** GitHub's state goes with the cluster: a fresh cluster knows none of its installations. */
+export async function forgetLocalState(settings: ClusterSettings): Promise<void> {
+  await rm(githubFolder(settings), { recursive: true, force: true })
+  await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
+  await rm(join(settings.stateFolder, 'demo'), { recursive: true, force: true })
+}

@@ -1,0 +1,33 @@
+// What the development platform is told, as the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
+import { githubHost } from './github.ts'
+
+export type PlatformAddresses = {
+  readonly issuerUrl: string
+  readonly registry: string
+  readonly ingressPort: number
+  readonly sourceUrl: string
+}
+
+/** The one person who administers the platform in development. */
+export const platformAdmin = { login: 'ada', id: 1006 }
+
+/** Where secrets are mounted in the pod, or kept on the host for `make dev`. */
+export type SecretFolders = { readonly secrets: string; readonly tls: string }
+
+export function platformSettings(addresses: PlatformAddresses, folders: SecretFolders): Record<string, string> {
+  return {
+    SEKISHO_PUBLIC_URL: addresses.issuerUrl,
+    SEKISHO_GITHUB_APP: 'github',
+    SEKISHO_GITHUB_CLIENT_SECRET_FILE: `${folders.secrets}/github-client-secret`,
+    SEKISHO_GITHUB_WEBHOOK_SECRET_FILE: `${folders.secrets}/github-webhook-secret`,
+    SEKISHO_SEALING_KEYS_FILE: `${folders.secrets}/sealing-keys`,
+    SEKISHO_TLS_CERTIFICATE_FILE: `${folders.tls}/tls.crt`,
+    SEKISHO_TLS_KEY_FILE: `${folders.tls}/tls.key`,
+    SEKISHO_PLATFORM_ADMINS: `github|${githubHost}|${platformAdmin.id}`,
+    SEKISHO_REGISTRY: addresses.registry,
+    SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_APPLICATION_URL: `http://localhost:${addresses.ingressPort}`,
+    SEKISHO_SOURCE_URL: addresses.sourceUrl,
+    SEKISHO_LOG_LEVEL: 'info',
+  }
+}

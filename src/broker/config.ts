@@ -1,0 +1,75 @@
+// The broker's settings: one table, read once; what is missing or wrong is told all at once with the variable's name.
+// The App's host, client id and addresses are not here: they come from the ClusterGitHubApp object.
+import {
+  type Environment,
+  integerSetting,
+  optional,
+  portSetting,
+  readSettings,
+  type Setting,
+  secretSetting,
+  textSetting,
+  urlSetting,
+} from '../lib/config.ts'
+
+/** A list of subjects or groups, separated by commas. */
+function namesSetting(variable: string, description: string): Setting<readonly string[]> {
+  const parse = (text: string): readonly string[] => {
+    const names = text
+      .split(',')
+      .map(name => name.trim())
+      .filter(name => name !== '')
+    const wrong = names.find(name => !/^github\|[^,\s]{1,300}$/.test(name))
+    if (wrong !== undefined)
+      throw new Error('must hold only subjects such as github|github.com|42 or groups such as github|github.com|org|7|owners')
+    return names
+  }
+  return { variable, description, defaultText: '', parse }
+}
+
+function publicUrlSetting(variable: string, description: string): Setting<URL> {
+  const plain = urlSetting(variable, description)
+  const parse = (text: string): URL => {
+    const url = plain.parse(text)
+    if (url.protocol !== 'https:')
+      throw new Error('must be an https URL: browsers keep our cookies and API servers our issuer only then')
+    if (url.pathname !== '/' || url.search !== '' || url.hash !== '') throw new Error('must have no path, query or fragment')
+    return url
+  }
+  return { ...plain, parse }
+}
+
+export const brokerSettings = {
+  publicUrl: publicUrlSetting(
+    'SEKISHO_PUBLIC_URL',
+    'where people and API servers reach the broker, such as https://sekisho.example.com',
+  ),
+  githubApp: textSetting('SEKISHO_GITHUB_APP', 'the name of the ClusterGitHubApp people sign in with', { default: 'default' }),
+  clientSecret: secretSetting('SEKISHO_GITHUB_CLIENT_SECRET', 'a client secret of the GitHub App'),
+  webhookSecret: secretSetting('SEKISHO_GITHUB_WEBHOOK_SECRET', 'the webhook secret of the GitHub App'),
+  formerWebhookSecret: optional(
+    secretSetting('SEKISHO_GITHUB_FORMER_WEBHOOK_SECRET', 'the webhook secret from before a rotation, while both are in use'),
+  ),
+  address: textSetting('SEKISHO_BROKER_ADDRESS', 'the address to listen on', { default: '0.0.0.0' }),
+  port: portSetting('SEKISHO_BROKER_PORT', 'the port to listen on', { default: '8443' }),
+  certificatePath: textSetting(
+    'SEKISHO_TLS_CERTIFICATE_PATH',
+    'a PEM file with the serving certificate and its chain; reloaded when it changes',
+  ),
+  privateKeyPath: textSetting('SEKISHO_TLS_KEY_PATH', 'a PEM file with the key of the serving certificate'),
+  platformAdmins: namesSetting(
+    'SEKISHO_PLATFORM_ADMINS',
+    'subjects or groups, separated by commas, that may read the whole audit log',
+  ),
+  sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how long a person stays signed in on the pages', {
+    minimum: 1,
+    maximum: 72,
+    default: '12',
+  }),
+}
+
+export type BrokerSettings = ReturnType<typeof readBrokerSettings>
+
+export function readBrokerSettings(environment: Environment) {
+  return readSettings(brokerSettings, environment)
+}

@@ -1,0 +1,48 @@
+// The objects an onboarding makes: a Tenant with its roles, and the Installation in its namespace. Pure; no clock, no reads.
+import { type Installation, installation } from '../../api/installation.ts'
+import { type Tenant, tenant } from '../../api/tenant.ts'
+import type { NewObject } from '../../kube/client.ts'
+import type { ChosenTeam, ProvedIntent } from './intent.ts'
+
+type Role = Tenant['spec']['roles'][number]
+
+/** Every tenant's first Installation has this name. */
+export const installationName = 'github'
+
+function developers(teams: readonly ChosenTeam[]): readonly Role[] {
+  return teams.map(({ id, slug }) => ({ role: 'developer', subject: { type: 'Team', id, name: slug } }))
+}
+
+/** Organisation: owners administer, members look, chosen teams develop. A person: themselves, as admin. */
+export function desiredRoles(intent: ProvedIntent): readonly Role[] {
+  const { account, teams } = intent
+  if (account.type === 'User') return [{ role: 'admin', subject: { type: 'User', id: account.id, name: account.login } }]
+  return [{ role: 'admin', subject: { type: 'Owners' } }, { role: 'viewer', subject: { type: 'Members' } }, ...developers(teams)]
+}
+
+export function desiredTenant(intent: ProvedIntent, name: string): NewObject<Tenant> {
+  return {
+    apiVersion: tenant.apiVersion,
+    kind: tenant.kind,
+    metadata: { name },
+    spec: { account: intent.account, namespace: name, roles: [...desiredRoles(intent)] },
+  }
+}
+
+/** Roles of a tenant that is onboarded again: what an admin changed stays, newly chosen teams are added. Undefined: nothing to add. */
+export function widenedRoles(existing: Tenant, intent: ProvedIntent): readonly Role[] | undefined {
+  const has = ({ id }: ChosenTeam): boolean =>
+    existing.spec.roles.some(({ role, subject }) => role !== 'viewer' && subject.type === 'Team' && subject.id === id)
+  const added = developers(intent.teams.filter(team => !has(team)))
+  return added.length === 0 ? undefined : [...existing.spec.roles, ...added]
+}
+
+export function desiredInstallation(intent: ProvedIntent, installationId: number, namespace: string): NewObject<Installation> {
+  const { app, account, boundBy, proof, ceiling } = intent
+  return {
+    apiVersion: installation.apiVersion,
+    kind: installation.kind,
+    metadata: { name: installationName, namespace },
+    spec: { app, installationId, account, boundBy, proof, ceiling },
+  }
+}

@@ -1,0 +1,85 @@
+// People as the rest of the broker sees them: who they are now, by what GitHub says now. The one place that turns a subject into groups.
+// Never answers from memory when a token is at stake; the snapshot of the last answer is for display only.
+import { parseUserSubject, userSubject } from '../../api/names.ts'
+import type { Tenant } from '../../api/tenant.ts'
+import type { UserDoor } from '../../github/index.ts'
+import type { Cache } from '../../kube/store.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isAppError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Users } from '../../store/users.ts'
+import type { BrokerGitHub } from '../github.ts'
+import { boundGroups, groupsOf } from './groups.ts'
+import { readMemberships } from './read-memberships.ts'
+import { freshUserToken } from './user-tokens.ts'
+
+export type PeopleDeps = {
+  readonly users: Users
+  readonly github: BrokerGitHub
+  readonly tenants: Cache<Tenant>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export type PersonClaims = { readonly login: string; readonly groups: readonly string[] }
+
+export type People = {
+  readonly exists: (subject: string) => Promise<boolean>
+  /** Undefined when the person has to sign in again. Throws when GitHub does not answer. */
+  readonly claims: (subject: string) => Promise<PersonClaims | undefined>
+  /** For pages: what GitHub says, or what it said last when it does not answer. */
+  readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
+  /** The door to GitHub as that person. Throws `unauthenticated` when they have to sign in again. */
+  readonly door: (host: string, userId: number) => Promise<UserDoor>
+}
+
+export function createPeople(deps: PeopleDeps): People {
+  const { users, github, tenants, log } = deps
+
+  const door = async (host: string, userId: number): Promise<UserDoor> =>
+    github.userDoor(await freshUserToken(deps, host, userId))
+
+  const currentGroups = async (host: string, userId: number): Promise<readonly string[]> => {
+    const all = tenants.list()
+    const facts = await readMemberships(await door(host, userId), host, all)
+    const groups = groupsOf(facts, boundGroups(all))
+    const user = await users.find(host, userId)
+    if (user !== undefined && user.groups.join() !== groups.join())
+      await users.withRefreshLock(host, userId, async () => {
+        const latest = await users.find(host, userId)
+        if (latest !== undefined) await users.save({ ...latest, groups })
+      })
+    return groups
+  }
+
+  return {
+    door,
+    async exists(subject) {
+      const person = parseUserSubject(subject)
+      return person !== undefined && (await users.find(person.host, person.userId)) !== undefined
+    },
+    async claims(subject) {
+      const person = parseUserSubject(subject)
+      if (person === undefined) return undefined
+      const user = await users.find(person.host, person.userId)
+      if (user === undefined) return undefined
+      try {
+        return { login: user.login, groups: await currentGroups(person.host, person.userId) }
+      } catch (error) {
+        const refused = isAppError(error, 'unauthenticated') || (isAppError(error) && error.reason === 'CredentialRefused')
+        if (!refused) throw error
+        log.info({ subject }, 'GitHub no longer honours the sign-in of a person')
+        return undefined
+      }
+    },
+    async shownGroups(host, userId) {
+      try {
+        return await currentGroups(host, userId)
+      } catch (error) {
+        if (!isAppError(error)) throw error
+        log.info({ subject: userSubject(host, userId), code: error.code }, 'groups shown as they were known last')
+        return (await users.find(host, userId))?.groups ?? []
+      }
+    },
+  }
+}

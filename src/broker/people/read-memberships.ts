@@ -1,0 +1,43 @@
+// Reads from GitHub, as the person, what groups are made of: memberships in tenant organisations, teams, and parents of teams.
+// Reads only; organisations that are no tenants are not even asked about.
+import type { Tenant } from '../../api/tenant.ts'
+import type { UserDoor } from '../../github/index.ts'
+import type { MembershipFacts, TeamLink } from './groups.ts'
+
+async function activeMemberships(door: UserDoor, tenantIds: ReadonlySet<number>) {
+  const organizations = (await door.organizations()).filter(({ id }) => tenantIds.has(id))
+  const found = await Promise.all(
+    organizations.map(async ({ id, login }) => {
+      const membership = await door.organizationMembership(login)
+      // The login may have changed hands between two requests: the ids decide.
+      if (membership?.state !== 'active' || membership.organizationId !== id) return undefined
+      return { organizationId: id, login, owner: membership.role === 'admin' }
+    }),
+  )
+  return found.filter(membership => membership !== undefined)
+}
+
+/** `tenants` of any host; only those of `host` count. */
+export async function readMemberships(door: UserDoor, host: string, tenants: readonly Tenant[]): Promise<MembershipFacts> {
+  const accounts = tenants
+    .map(({ spec }) => spec.account)
+    .filter(account => account.host === host && account.type === 'Organization')
+  if (accounts.length === 0) return { host, memberships: [], teams: [], knownTeams: [] }
+  const [memberships, allTeams] = await Promise.all([
+    activeMemberships(door, new Set(accounts.map(({ id }) => id))),
+    door.teams(),
+  ])
+  const organizations = new Map(memberships.map(({ organizationId, login }) => [organizationId, login]))
+  const teams: readonly TeamLink[] = allTeams.filter(team => organizations.has(team.organizationId))
+  const direct = new Set(teams.map(({ id }) => id))
+  const nested = new Set(
+    teams.filter(({ parentId }) => parentId !== undefined && !direct.has(parentId)).map(({ organizationId }) => organizationId),
+  )
+  const known = await Promise.all(
+    [...nested].map(async id => {
+      const login = organizations.get(id)
+      return login === undefined ? [] : door.organizationTeams({ id, login })
+    }),
+  )
+  return { host, memberships, teams, knownTeams: known.flat() }
+}

@@ -1,0 +1,55 @@
+// People's GitHub tokens: kept sealed by the store, refreshed before they expire. GitHub's refresh tokens work once and kill what was
+// before them, so one refresh at a time per person, and the new pair is stored before anybody uses it.
+// Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
+import type { UserTokens } from '../../github/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
+import type { StoredUser, Users } from '../../store/users.ts'
+import type { BrokerGitHub } from '../github.ts'
+
+export type UserTokenDeps = { readonly users: Users; readonly github: BrokerGitHub; readonly clock: Clock }
+
+/** A token with less life than this is renewed first. */
+const leastLifeMilliseconds = 10 * 60_000
+
+export function tokenFields(
+  tokens: UserTokens,
+): Pick<StoredUser, 'accessToken' | 'accessTokenExpiresAt' | 'refreshToken' | 'refreshTokenExpiresAt'> {
+  return {
+    accessToken: tokens.accessToken,
+    accessTokenExpiresAt: tokens.expiresAt,
+    refreshToken: tokens.refreshToken,
+    refreshTokenExpiresAt: tokens.refreshTokenExpiresAt,
+  }
+}
+
+function signInAgain(): AppError {
+  return new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
+}
+
+function isFresh(user: StoredUser, now: Date): boolean {
+  const { accessTokenExpiresAt } = user
+  return accessTokenExpiresAt === undefined || accessTokenExpiresAt.getTime() - now.getTime() > leastLifeMilliseconds
+}
+
+async function storedUser(deps: UserTokenDeps, host: string, userId: number): Promise<StoredUser> {
+  const user = await deps.users.find(host, userId)
+  if (user === undefined) throw signInAgain()
+  return user
+}
+
+/** A token good for minutes. Throws `unauthenticated` when the person has to sign in again, `unavailable` when GitHub does not answer. */
+export async function freshUserToken(deps: UserTokenDeps, host: string, userId: number): Promise<SecretString> {
+  const { users, clock, github } = deps
+  const known = await storedUser(deps, host, userId)
+  if (isFresh(known, clock.now())) return known.accessToken
+  return users.withRefreshLock(host, userId, async () => {
+    const user = await storedUser(deps, host, userId)
+    if (isFresh(user, clock.now())) return user.accessToken
+    if (user.refreshToken === undefined) throw signInAgain()
+    const tokens = await (await github.oauth()).refresh(user.refreshToken)
+    await users.save({ ...user, ...tokenFields(tokens) })
+    return tokens.accessToken
+  })
+}

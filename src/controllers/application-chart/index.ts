@@ -1,0 +1,28 @@
+// Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it.
+import { applicationChart } from '../../api/application-chart.ts'
+import { keyOf } from '../../api/resource.ts'
+import { configMaps } from '../../kube/builtin.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { type ApplicationChartDeps, reconcileApplicationChart } from './reconcile.ts'
+
+export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts' | 'configMaps'> & {
+  readonly manager: Pick<Manager, 'cache'>
+}
+
+const configMapIndex = 'configMap'
+
+/** Call before the manager starts. */
+export function createApplicationChartController(deps: ApplicationChartControllerDeps): ControllerDefinition {
+  const scope = { namespace: deps.platformNamespace }
+  const charts = deps.manager.cache(applicationChart)
+  charts.addIndex(configMapIndex, chart => (chart.spec.configMap ? [chart.spec.configMap.name] : []))
+  const all = { ...deps, charts, configMaps: deps.manager.cache(configMaps, scope) }
+  return {
+    name: 'application-chart',
+    for: applicationChart,
+    watches: [watches(configMaps, configMap => charts.byIndex(configMapIndex, configMap.metadata.name).map(keyOf), scope)],
+    concurrency: 1,
+    reconcile: context => reconcileApplicationChart(all, context),
+  }
+}

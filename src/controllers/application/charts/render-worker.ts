@@ -1,0 +1,42 @@
+// The worker thread in which charts run: loads a chart, calls it, answers with JSON. Started by renderer.ts only.
+// A chart that never returns is ended from outside (Worker.terminate); one that throws is answered with the first line of its message.
+// It has no environment variables; heap is limited by the parent. Charts are written by platform admins: this bounds accidents, not malice.
+import { parentPort } from 'node:worker_threads'
+import * as cdk8s from 'cdk8s'
+import * as plus from 'cdk8s-plus-33'
+import { type ChartFunction, isBuiltIn, loadBuiltIn } from './built-in.ts'
+import type { ChartSource, WorkerAnswer, WorkerRequest } from './chart-input.ts'
+
+async function load(source: ChartSource): Promise<ChartFunction> {
+  if (source.kind === 'built-in') {
+    if (!isBuiltIn(source.name)) throw new Error(`there is no built-in chart named ${source.name}`)
+    return loadBuiltIn(source.name)
+  }
+  const module: Record<string, unknown> = await import(
+    `data:text/javascript;base64,${Buffer.from(source.code).toString('base64')}`
+  )
+  const exported = module['chart']
+  if (typeof exported !== 'function') throw new Error('the module must export a function named chart')
+  return (input, libraries) => exported(input, libraries)
+}
+
+async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
+  const { id } = request
+  try {
+    const chart = await load(request.chart)
+    const objects = request.input === 'check' ? [] : await chart(request.input, { cdk8s, plus })
+    if (!Array.isArray(objects)) throw new Error('chart must return an array of Kubernetes objects')
+    const json = JSON.stringify(objects)
+    if (json.length > request.longestAnswer)
+      throw new Error(`chart rendered more than ${request.longestAnswer} characters of JSON`)
+    return { kind: 'rendered', id, json }
+  } catch (error) {
+    const text = error instanceof Error ? error.message || error.name : String(error)
+    return { kind: 'failed', id, message: text.split('\n', 1)[0]?.slice(0, 500) ?? 'the chart failed' }
+  }
+}
+
+parentPort?.on('message', (request: WorkerRequest) => {
+  void answer(request).then(reply => parentPort?.postMessage(reply))
+})
+parentPort?.postMessage({ kind: 'ready' } satisfies WorkerAnswer)

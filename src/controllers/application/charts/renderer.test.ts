@@ -1,0 +1,96 @@
+// The renderer with real worker threads: what a chart may do wrong must stay an outcome, and never touch the next rendering.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ChartInput, ChartSource } from './chart-input.ts'
+import { type ChartRenderer, createChartRenderer } from './renderer.ts'
+
+const input: ChartInput = {
+  name: 'shop',
+  namespace: 'acme',
+  image: 'registry.example.com/acme/shop@sha256:1111111111111111111111111111111111111111111111111111111111111111',
+  commit: 'a'.repeat(40),
+  processes: [{ name: 'web', port: 3000, replicas: 1, cpu: '50m', memory: '64Mi' }],
+  env: [{ name: 'PORT', value: '1' }],
+  attributes: {},
+  hosts: ['shop.acme.localhost'],
+  ingressClassName: 'traefik',
+  tls: false,
+}
+
+function moduleChart(code: string): ChartSource {
+  return { kind: 'module', code, revision: 'test' }
+}
+
+const web: ChartSource = { kind: 'built-in', name: 'web', revision: 'test' }
+
+describe('chart renderer', () => {
+  let renderer: ChartRenderer
+  beforeAll(() => {
+    renderer = createChartRenderer({ lanes: 1, heapMegabytes: 96, longestAnswer: 20_000 })
+  })
+  afterAll(() => renderer.stop())
+
+  test('renders the built-in chart, and the same input gives the same objects', async () => {
+    const first = await renderer.render(web, input, 5000)
+    const second = await renderer.render(web, input, 5000)
+    expect(first).toMatchObject({ kind: 'rendered' })
+    expect(second).toEqual(first)
+  })
+
+  test('a module gets the input and cdk8s, and its objects come back', async () => {
+    const code = `export function chart(input, { cdk8s }) { return [{ kind: 'ConfigMap', name: input.name, app: typeof cdk8s.App }] }`
+    expect(await renderer.render(moduleChart(code), input, 5000)).toEqual({
+      kind: 'rendered',
+      objects: [{ kind: 'ConfigMap', name: 'shop', app: 'function' }],
+    })
+  })
+
+  test('a throwing chart gives the first line of its message', async () => {
+    const outcome = await renderer.render(
+      moduleChart(`export function chart() { throw new Error('no such size\\nat x') }`),
+      input,
+      5000,
+    )
+    expect(outcome).toEqual({ kind: 'failed', message: 'no such size' })
+  })
+
+  test('an endless chart is ended after its time, and the next rendering works', async () => {
+    const outcome = await renderer.render(moduleChart('export function chart() { for (;;); }'), input, 300)
+    expect(outcome).toEqual({ kind: 'timed-out', message: 'the chart did not return within 0.3 s' })
+    expect(await renderer.render(web, input, 5000)).toMatchObject({ kind: 'rendered' })
+  })
+
+  test('an endless module body is ended too', async () => {
+    expect(await renderer.check(moduleChart('for (;;); export function chart() {}'), 300)).toMatchObject({ kind: 'timed-out' })
+  })
+
+  test('a chart that eats memory dies alone', async () => {
+    const code = 'export function chart() { const kept = []; for (;;) kept.push(new Array(100000).fill(Math.random())) }'
+    const outcome = await renderer.render(moduleChart(code), input, 20_000)
+    expect(outcome).toEqual({ kind: 'failed', message: 'the chart used more than 96 MB of memory' })
+  })
+
+  test('a chart that leaves its thread is a failed chart', async () => {
+    expect(await renderer.render(moduleChart('export function chart() { process.exit(0) }'), input, 5000)).toMatchObject({
+      kind: 'failed',
+    })
+  })
+
+  test('too much output is refused', async () => {
+    const outcome = await renderer.render(moduleChart(`export function chart() { return ['x'.repeat(30000)] }`), input, 5000)
+    expect(outcome).toEqual({ kind: 'failed', message: 'chart rendered more than 20000 characters of JSON' })
+  })
+
+  test('a chart sees no environment variables', async () => {
+    const outcome = await renderer.render(moduleChart('export function chart() { return Object.keys(process.env) }'), input, 5000)
+    expect(outcome).toEqual({ kind: 'rendered', objects: [] })
+  })
+
+  test('check tells a module that does not parse or exports nothing', async () => {
+    expect(await renderer.check(moduleChart('export function ('), 5000)).toMatchObject({ kind: 'failed' })
+    expect(await renderer.check(moduleChart('export const other = 1'), 5000)).toEqual({
+      kind: 'failed',
+      message: 'the module must export a function named chart',
+    })
+    expect(await renderer.check(web, 5000)).toEqual({ kind: 'rendered', objects: [] })
+  })
+})

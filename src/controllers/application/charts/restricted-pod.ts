@@ -1,0 +1,23 @@
+// The security settings of every pod of the built-in charts: Pod Security `restricted`, plus a read-only root file system.
+// Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+import { k8s } from 'cdk8s-plus-33'
+
+export const restrictedPodSecurity: k8s.PodSecurityContext = {
+  runAsNonRoot: true,
+  seccompProfile: { type: 'RuntimeDefault' },
+}
+
+export function restrictedContainerSecurity(options: { readonly readOnlyRootFilesystem: boolean }): k8s.SecurityContext {
+  return {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    privileged: false,
+    readOnlyRootFilesystem: options.readOnlyRootFilesystem,
+    runAsNonRoot: true,
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+}
+
+/** A place to write where the root file system is read-only; bounded, so that one pod cannot fill the node's disk. */
+export const scratchVolume: k8s.Volume = { name: 'tmp', emptyDir: { sizeLimit: k8s.Quantity.fromString('256Mi') } }
+export const scratchMount: k8s.VolumeMount = { name: 'tmp', mountPath: '/tmp' }

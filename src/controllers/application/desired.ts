@@ -1,0 +1,130 @@
+// From what a chart gave to what is applied: checks every object against the closed list, then marks it as the Application's.
+// Pure: the same Application and the same rendering give the same manifests. It never drops an object silently: all or a reason.
+import { createHash } from 'node:crypto'
+import type { Application } from '../../api/application.ts'
+import { domain } from '../../api/kind.ts'
+import { labels } from '../../api/names.ts'
+import type { OwnerReference, ResourceType } from '../../api/resource.ts'
+import { ownerReference } from '../../kube/owner.ts'
+import { isJsonObject, podProblem, podTemplateOf } from './pod-rules.ts'
+import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A checked object, ready to be applied. */
+export type Manifest = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations: Readonly<Record<string, string>>
+    readonly ownerReferences: readonly OwnerReference[]
+  }
+  readonly [field: string]: unknown
+}
+
+/** Says which rendering an object came from; differs when anything that was rendered differs. */
+export const renderedHashAnnotation = `${domain}/rendered-hash`
+
+export const mostObjects = 50
+
+export type Desired =
+  | { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] }
+  | { readonly kind: 'refused'; readonly message: string }
+
+class Refused extends Error {}
+
+const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
+
+function texts(value: unknown, what: string): Record<string, string> {
+  if (value === undefined) return {}
+  if (!isJsonObject(value)) throw new Refused(`${what} must be an object`)
+  return Object.fromEntries(
+    Object.entries(value).map(([key, text]) => {
+      if (typeof text !== 'string') throw new Refused(`${what}.${key} must be a string`)
+      return [key, text]
+    }),
+  )
+}
+
+function checkObject(
+  object: unknown,
+  application: Application,
+): { readonly type: ResourceType; readonly object: Json; readonly metadata: Json; readonly name: string } {
+  if (!isJsonObject(object)) throw new Refused('every rendered item must be a Kubernetes object')
+  const { apiVersion, kind, metadata } = object
+  const type = renderableKind({ apiVersion: String(apiVersion), kind: String(kind) })
+  if (!type) throw new Refused(`${String(apiVersion)} ${String(kind)} may not be rendered: only ${renderableText}`)
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined
+  if (!isJsonObject(metadata) || typeof name !== 'string' || !namePattern.test(name))
+    throw new Refused(`a ${type.kind} has no usable metadata.name`)
+  const what = `${type.kind} ${name}`
+  const { namespace } = metadata
+  if (namespace !== undefined && namespace !== application.metadata.namespace)
+    throw new Refused(`${what} is in another namespace: a chart renders into the Application's only`)
+  if (object['status'] !== undefined) throw new Refused(`${what} has a status: a chart renders only what is wanted`)
+  if (type.kind === 'ServiceAccount' && (object['automountServiceAccountToken'] !== false || object['secrets'] !== undefined))
+    throw new Refused(`${what} must set automountServiceAccountToken: false and hold no secrets`)
+  const problem = podProblem(object)
+  if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
+  return { type, object, metadata, name }
+}
+
+/** Pods carry the Application's label too: that is how their problems are found. */
+function labelPods(object: Json, applicationLabel: Readonly<Record<string, string>>): Json {
+  const template = podTemplateOf(object)
+  if (!template) return object
+  const copy = structuredClone(object)
+  const copied = podTemplateOf(copy)
+  const metadata = isJsonObject(copied?.['metadata']) ? copied['metadata'] : {}
+  const labelled = { ...metadata, labels: { ...texts(metadata['labels'], 'spec.template.metadata.labels'), ...applicationLabel } }
+  if (copied) Object.assign(copied, { metadata: labelled })
+  return copy
+}
+
+function manifestOf(object: unknown, application: Application): Manifest {
+  const checked = checkObject(object, application)
+  const { namespace = '', name } = application.metadata
+  const applicationLabel = { [labels.application]: name }
+  const content = labelPods(checked.object, applicationLabel)
+  const manifest = {
+    ...content,
+    apiVersion: checked.type.apiVersion,
+    kind: checked.type.kind,
+    metadata: {
+      name: checked.name,
+      namespace,
+      labels: { ...texts(checked.metadata['labels'], 'metadata.labels'), ...applicationLabel, [labels.managedBy]: 'sekisho' },
+      annotations: texts(checked.metadata['annotations'], 'metadata.annotations'),
+      ownerReferences: [ownerReference(application, { controller: true })],
+    },
+  }
+  const hash = createHash('sha256').update(JSON.stringify(manifest)).digest('hex').slice(0, 32)
+  return {
+    ...manifest,
+    metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, [renderedHashAnnotation]: hash } },
+  }
+}
+
+function order(manifest: Manifest): number {
+  return renderableKinds.findIndex(type => type.apiVersion === manifest.apiVersion && type.kind === manifest.kind)
+}
+
+export function desiredManifests(application: Application, objects: readonly unknown[]): Desired {
+  if (objects.length > mostObjects)
+    return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${mostObjects} are allowed` }
+  try {
+    const manifests = objects.map(object => manifestOf(object, application)).sort((a, b) => order(a) - order(b))
+    const seen = new Set<string>()
+    for (const { kind, metadata } of manifests) {
+      if (seen.has(`${kind}/${metadata.name}`)) throw new Refused(`the chart rendered ${kind} ${metadata.name} twice`)
+      seen.add(`${kind}/${metadata.name}`)
+    }
+    return { kind: 'wanted', manifests }
+  } catch (error) {
+    if (error instanceof Refused) return { kind: 'refused', message: error.message }
+    throw error
+  }
+}

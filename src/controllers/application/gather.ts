@@ -1,0 +1,76 @@
+// Reads everything an Application's reconcile must know, from caches only, into one value. Never writes, never throws on absence.
+import type { Application } from '../../api/application.ts'
+import type { ApplicationChart } from '../../api/application-chart.ts'
+import { labels } from '../../api/names.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
+import {
+  type ConfigMap,
+  type Deployment,
+  deployments,
+  type Ingress,
+  ingresses,
+  type Pod,
+  type Service,
+  services,
+} from '../../kube/builtin.ts'
+import type { Cache } from '../../kube/store.ts'
+import type { InventoryEntry } from './inventory.ts'
+
+/** Objects that carry the label: those of Applications, and nothing else of the cluster, are cached. */
+export const applicationSelector = labels.application
+
+export const domainIndex = 'domain'
+export const chartIndex = 'chart'
+const applicationIndex = 'application'
+
+export type ApplicationCaches = {
+  readonly applications: Cache<Application>
+  readonly charts: Cache<ApplicationChart>
+  /** ConfigMaps of the platform namespace. */
+  readonly configMaps: Cache<ConfigMap>
+  readonly deployments: Cache<Deployment>
+  readonly services: Cache<Service>
+  readonly ingresses: Cache<Ingress>
+  readonly pods: Cache<Pod>
+}
+
+/** Once, before the caches start. */
+export function addApplicationIndexes(caches: ApplicationCaches): void {
+  caches.applications.addIndex(domainIndex, application => application.spec.domains ?? [])
+  caches.applications.addIndex(chartIndex, application => [application.spec.chart])
+  caches.pods.addIndex(applicationIndex, pod => [`${pod.metadata.namespace}/${pod.metadata.labels?.[labels.application] ?? ''}`])
+}
+
+export type Facts = {
+  readonly application: Application
+  readonly chart: ApplicationChart | undefined
+  readonly configMap: (name: string) => ConfigMap | undefined
+  readonly usersOfDomain: (domain: string) => readonly Application[]
+  /** The cached object of an inventory entry; undefined also for kinds that are not cached. */
+  readonly cached: (entry: InventoryEntry) => KubeObject | undefined
+  readonly deployment: (name: string) => Deployment | undefined
+  readonly pods: readonly Pod[]
+}
+
+function cacheOf(caches: ApplicationCaches, entry: InventoryEntry): Cache<KubeObject> | undefined {
+  const is = (type: ResourceType): boolean => type.apiVersion === entry.apiVersion && type.kind === entry.kind
+  if (is(deployments)) return caches.deployments
+  if (is(services)) return caches.services
+  return is(ingresses) ? caches.ingresses : undefined
+}
+
+/** undefined when there is no such Application. */
+export function gather(caches: ApplicationCaches, platformNamespace: string, key: ObjectKey): Facts | undefined {
+  const application = caches.applications.get(key)
+  if (!application) return undefined
+  const { namespace = '', name } = application.metadata
+  return {
+    application,
+    chart: caches.charts.get({ name: application.spec.chart }),
+    configMap: configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap }),
+    usersOfDomain: domain => caches.applications.byIndex(domainIndex, domain),
+    cached: entry => cacheOf(caches, entry)?.get({ namespace, name: entry.name }),
+    deployment: deployment => caches.deployments.get({ namespace, name: deployment }),
+    pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`),
+  }
+}

@@ -1,0 +1,57 @@
+// Wires the Application controller: what it caches, what wakes it. Decides nothing.
+import { type Application, application } from '../../api/application.ts'
+import { applicationChart } from '../../api/application-chart.ts'
+import { labels } from '../../api/names.ts'
+import { keyOf, type ObjectKey } from '../../api/resource.ts'
+import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../kube/builtin.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { partChanged } from '../../kube/predicates.ts'
+import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
+import { troublePart } from './pod-trouble.ts'
+import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
+
+export { type ChartRenderer, createChartRenderer } from './charts/renderer.ts'
+
+export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches'> & { readonly manager: Pick<Manager, 'cache'> }
+
+function applicationOfPod(pod: Pod): readonly ObjectKey[] {
+  const { namespace } = pod.metadata
+  const name = pod.metadata.labels?.[labels.application]
+  return namespace === undefined || name === undefined ? [] : [{ namespace, name }]
+}
+
+/** Call before the manager starts: indexes can only be added then. */
+export function createApplicationController(deps: ApplicationControllerDeps): ControllerDefinition {
+  const { manager, platformNamespace } = deps
+  const labelled = { labelSelector: applicationSelector }
+  const caches: ApplicationCaches = {
+    applications: manager.cache(application),
+    charts: manager.cache(applicationChart),
+    configMaps: manager.cache(configMaps, { namespace: platformNamespace }),
+    deployments: manager.cache(deployments, labelled),
+    services: manager.cache(services, labelled),
+    ingresses: manager.cache(ingresses, labelled),
+    pods: manager.cache(pods, labelled),
+  }
+  addApplicationIndexes(caches)
+  const sharesDomain = (changed: Application): readonly ObjectKey[] =>
+    (changed.spec.domains ?? []).flatMap(domain =>
+      caches.applications
+        .byIndex(domainIndex, domain)
+        .filter(other => other.metadata.uid !== changed.metadata.uid)
+        .map(keyOf),
+    )
+  return {
+    name: 'application',
+    for: application,
+    owns: [deployments, services, ingresses],
+    ownsLabelSelector: applicationSelector,
+    watches: [
+      watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
+      watches(application, sharesDomain, { predicate: partChanged(changed => changed.spec.domains) }),
+      watches(pods, applicationOfPod, { ...labelled, predicate: partChanged(troublePart) }),
+    ],
+    reconcile: context => reconcileApplication({ ...deps, caches }, context),
+  }
+}

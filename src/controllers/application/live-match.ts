@@ -1,0 +1,33 @@
+// Does an object of the cluster already say what was rendered? Compared before every apply, so that a second reconcile writes nothing.
+// Chosen: the hash of the rendering that the object carries (finds every change of what we want, removals too), and that every rendered
+// field still has its value (finds drift that others caused). Fields we did not render are not ours and are not looked at.
+// Where the server writes a value in another form (quantities) the apply is repeated and changes nothing: no event, no loop. Pure.
+import type { KubeObject } from '../../api/resource.ts'
+import { type Manifest, renderedHashAnnotation } from './desired.ts'
+
+function keyed(list: readonly unknown[], name: string): unknown {
+  return list.find(item => typeof item === 'object' && item !== null && 'name' in item && item.name === name)
+}
+
+/** Every field of `wanted` is in `live` with that value. Lists of named items are compared by name (others may have added some). */
+export function contains(live: unknown, wanted: unknown): boolean {
+  if (Object.is(live, wanted)) return true
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(live)) return false
+    const named =
+      wanted.length > 0 &&
+      wanted.every(item => typeof item === 'object' && item !== null && 'name' in item && typeof item.name === 'string')
+    if (named) return wanted.every(item => contains(keyed(live, item.name), item))
+    return live.length === wanted.length && wanted.every((item, index) => contains(live[index], item))
+  }
+  if (typeof wanted !== 'object' || wanted === null || typeof live !== 'object' || live === null) return false
+  const present = new Map<string, unknown>(Object.entries(live))
+  return Object.entries(wanted).every(
+    ([key, value]) => value === undefined || (present.has(key) && contains(present.get(key), value)),
+  )
+}
+
+export function needsApply(manifest: Manifest, live: KubeObject): boolean {
+  if (live.metadata.annotations?.[renderedHashAnnotation] !== manifest.metadata.annotations[renderedHashAnnotation]) return true
+  return !contains(live, manifest)
+}

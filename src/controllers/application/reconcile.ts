@@ -1,0 +1,135 @@
+// Brings one Application's objects to what its chart renders. Only this file and apply-objects.ts write to the cluster.
+// Order: inventory into the status, then new and changed objects, then prune, then status. A crash at any point leaks nothing, and
+// whatever fails, the objects of the running version stay and keep serving.
+import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
+import type { KubeObject } from '../../api/resource.ts'
+import { type Deployment, deployments } from '../../kube/builtin.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { findCondition, sameStatus } from '../../kube/conditions.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { applyObjects, fieldManager, prune } from './apply-objects.ts'
+import type { ChartRenderer } from './charts/renderer.ts'
+import { decide } from './decide.ts'
+import { desiredManifests, type Manifest } from './desired.ts'
+import { type ApplicationCaches, type Facts, gather } from './gather.ts'
+import { hostsOf, type IngressAddress, urlOf } from './hosts.ts'
+import { entriesOf, entryText, type InventoryEntry, obsolete, union } from './inventory.ts'
+import { judgeRollout } from './rollout.ts'
+import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
+
+export type ApplicationDeps = {
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'delete'>
+  readonly caches: ApplicationCaches
+  readonly renderer: Pick<ChartRenderer, 'render'>
+  readonly events: Pick<EventRecorder, 'record'>
+  readonly clock: Clock
+  readonly ingress: IngressAddress
+  readonly platformNamespace: string
+}
+
+/** What the cluster refused may be granted later (a quota that frees up): tried again at this pace. */
+const refusedRetryMilliseconds = 60_000
+
+type Step = {
+  readonly progress: Progress
+  readonly inventory: readonly InventoryEntry[]
+  /** What the server answered in this run: newer than the caches. */
+  readonly live: ReadonlyMap<string, KubeObject>
+}
+
+function inventoryOf(application: Application): readonly InventoryEntry[] {
+  return application.status?.inventory ?? []
+}
+
+async function writeStatus(deps: ApplicationDeps, application: Application, status: ApplicationStatus): Promise<void> {
+  if (sameStatus(application.status, status)) return
+  const { name, namespace, uid } = application.metadata
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
+  const object = { apiVersion: applications.apiVersion, kind: applications.kind, metadata, status }
+  await deps.client.applyStatus(applications, object, { fieldManager, force: true })
+  const before = findCondition(application.status?.conditions, 'Ready')
+  const after = findCondition(status.conditions, 'Ready')
+  if (!after || (before?.reason === after.reason && before.status === after.status)) return
+  const waiting: readonly string[] = [applicationReasons.waitingForImage, applicationReasons.rollingOut]
+  const type = after.status === 'True' || waiting.includes(after.reason) ? 'Normal' : 'Warning'
+  deps.events.record(application, { type, reason: after.reason, message: after.message })
+}
+
+/** The status must name an object before it is made. Everything else in it stays as it was. */
+async function recordInventory(
+  deps: ApplicationDeps,
+  application: Application,
+  inventory: readonly InventoryEntry[],
+): Promise<Application> {
+  const status: ApplicationStatus = { ...application.status, inventory: [...inventory] }
+  await writeStatus(deps, application, status)
+  return { ...application, status }
+}
+
+async function applyManifests(
+  deps: ApplicationDeps,
+  facts: Facts,
+  manifests: readonly Manifest[],
+): Promise<Step & { application: Application }> {
+  const wanted = entriesOf(manifests)
+  const everything = union(inventoryOf(facts.application), wanted)
+  const application = await recordInventory(deps, facts.application, everything)
+  const outcome = await applyObjects(deps.client, application, manifests, facts.cached)
+  if (outcome.kind === 'refused') {
+    const { reason, message } = outcome
+    return { application, progress: { kind: 'refused', reason, message }, inventory: everything, live: new Map() }
+  }
+  await prune(deps.client, application, obsolete(everything, wanted))
+  const [host] = manifests.some(manifest => manifest.kind === 'Ingress') ? hostsOf(application, deps.ingress) : []
+  const url = host === undefined ? undefined : urlOf(host, deps.ingress)
+  return { application, progress: { kind: 'applied', url, changed: outcome.changed }, inventory: wanted, live: outcome.live }
+}
+
+async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step & { application: Application }> {
+  const { application } = facts
+  const refused = (reason: string, message: string): Step & { application: Application } => ({
+    application,
+    progress: { kind: 'refused', reason, message },
+    inventory: inventoryOf(application),
+    live: new Map(),
+  })
+  const decision = decide(facts, deps.ingress)
+  if (decision.kind === 'refused') return refused(decision.reason, decision.message)
+  const rendering = await deps.renderer.render(decision.source, decision.input, decision.timeoutMilliseconds)
+  const chart = `ApplicationChart ${application.spec.chart}`
+  if (rendering.kind === 'failed') return refused(applicationReasons.chartFailed, `${chart}: ${rendering.message}`)
+  if (rendering.kind === 'timed-out') return refused(applicationReasons.chartTimedOut, `${chart}: ${rendering.message}`)
+  const desired = desiredManifests(application, rendering.objects)
+  if (desired.kind === 'refused') return refused(applicationReasons.chartFailed, `${chart}: ${desired.message}`)
+  return applyManifests(deps, facts, desired.manifests)
+}
+
+function isDeployment(object: KubeObject): object is Deployment {
+  return object.apiVersion === deployments.apiVersion && object.kind === deployments.kind
+}
+
+/** The Deployments of the inventory: what this run's answers say, else the cache. */
+function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefined)[] {
+  const entries = step.inventory.filter(entry => entry.apiVersion === deployments.apiVersion && entry.kind === deployments.kind)
+  const found = entries.map(entry => {
+    const answered = step.live.get(entryText(entry))
+    return answered && isDeployment(answered) ? answered : facts.deployment(entry.name)
+  })
+  // After a refusal the inventory also names what was never made.
+  const some = found.filter(deployment => deployment !== undefined)
+  return step.progress.kind === 'refused' && some.length > 0 ? some : found
+}
+
+export async function reconcileApplication(deps: ApplicationDeps, context: ReconcileContext): Promise<Outcome> {
+  const facts = gather(deps.caches, deps.platformNamespace, context.key)
+  // Owner references let the garbage collector delete what a deleted Application had.
+  if (!facts || facts.application.metadata.deletionTimestamp !== undefined) return done
+  const step = await advance(deps, facts)
+  const rollout = judgeRollout(deploymentsOf(facts, step), facts.pods)
+  const { progress, inventory, application } = step
+  await writeStatus(deps, application, nextStatus(application, { progress, inventory, rollout }, deps.clock.now()))
+  const refusedByCluster = progress.kind === 'refused' && progress.reason === applicationReasons.refusedByCluster
+  return refusedByCluster ? requeueAfter(refusedRetryMilliseconds) : done
+}

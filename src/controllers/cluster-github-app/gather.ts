@@ -1,0 +1,32 @@
+// What must be known about a ClusterGitHubApp: what GitHub says when it is asked with the App's own key. Reads only, never throws.
+import type { ClusterGitHubApp } from '../../api/cluster-github-app.ts'
+import { type AppFacts, githubReasons } from '../../github/index.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
+import { type GitHubApps, privateKeyMissing } from '../github-apps.ts'
+
+export type AppAnswer =
+  | { readonly kind: 'app'; readonly app: AppFacts }
+  | { readonly kind: 'key-missing'; readonly message: string }
+  | { readonly kind: 'key-refused'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
+
+export type Facts = { readonly object: ClusterGitHubApp; readonly answer: AppAnswer }
+
+export async function gather(githubApps: GitHubApps, object: ClusterGitHubApp): Promise<Facts> {
+  return { object, answer: await answerFor(githubApps, object.metadata.name) }
+}
+
+async function answerFor(githubApps: GitHubApps, name: string): Promise<AppAnswer> {
+  try {
+    const { door } = await githubApps.door(name)
+    return { kind: 'app', app: await door.app() }
+  } catch (error) {
+    const message = messageOf(error)
+    if (isAppError(error) && error.reason === privateKeyMissing) return { kind: 'key-missing', message }
+    const refusedByGitHub = isAppError(error) && error.reason === githubReasons.credentialRefused
+    // GitHub answers 404 "Integration not found" when the client id names no App.
+    if (refusedByGitHub || isAppError(error, 'invalid_configuration') || isAppError(error, 'not_found'))
+      return { kind: 'key-refused', message }
+    return { kind: 'unreachable', message, retryAfterSeconds: isAppError(error) ? error.retryAfterSeconds : undefined }
+  }
+}

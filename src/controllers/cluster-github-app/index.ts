@@ -1,0 +1,26 @@
+// Wires the ClusterGitHubApp controller: a changed Secret of the platform namespace wakes the Apps whose keys are in it.
+import { clusterGitHubApp } from '../../api/cluster-github-app.ts'
+import { platformNamespace } from '../../api/names.ts'
+import { keyOf } from '../../api/resource.ts'
+import { secrets } from '../../kube/builtin.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { type ClusterGitHubAppDeps, reconcileClusterGitHubApp } from './reconcile.ts'
+
+export type ClusterGitHubAppControllerDeps = Omit<ClusterGitHubAppDeps, 'apps'> & { readonly manager: Pick<Manager, 'cache'> }
+
+const bySecret = 'cluster-github-app/by-secret'
+
+/** Call before the manager starts: indexes can only be added then. */
+export function createClusterGitHubAppController(deps: ClusterGitHubAppControllerDeps): ControllerDefinition {
+  const apps = deps.manager.cache(clusterGitHubApp)
+  apps.addIndex(bySecret, app => app.spec.privateKeys.map(({ secretName }) => secretName))
+  return {
+    name: 'cluster-github-app',
+    for: clusterGitHubApp,
+    watches: [
+      watches(secrets, secret => apps.byIndex(bySecret, secret.metadata.name).map(keyOf), { namespace: platformNamespace }),
+    ],
+    reconcile: context => reconcileClusterGitHubApp({ ...deps, apps }, context),
+  }
+}

@@ -1,0 +1,253 @@
+// The source store against a real git server that demands the token, and a real clone of what it serves.
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { silentLog } from '../../lib/log.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import { createSourceServer, type SourceServer } from './server.ts'
+import { createSourceStore, type SourceRequest, type SourceStore } from './source-store.ts'
+import { answerUploadPack } from './upload-pack.ts'
+
+const run = promisify(execFile)
+const token = new SecretString('ghs_0123456789abcdefghijABCDEFGHIJ012345')
+const gitEnvironment = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'T',
+  GIT_AUTHOR_EMAIL: 't@example.com',
+  GIT_COMMITTER_NAME: 'T',
+  GIT_COMMITTER_EMAIL: 't@example.com',
+  GIT_TERMINAL_PROMPT: '0',
+}
+
+async function git(folder: string, ...words: string[]): Promise<string> {
+  return (await run('git', words, { cwd: folder, env: gitEnvironment })).stdout.trim()
+}
+
+/** Where in this machine's process list the token stands, if anywhere. */
+async function commandLinesWithToken(): Promise<string[]> {
+  const found: string[] = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const line = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')
+    if (line.includes(token.reveal()) || line.includes(Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')))
+      found.push(line)
+  }
+  return found
+}
+
+describe('source store', () => {
+  let folder: string
+  let github: Server
+  let web: string
+  let redirectTo: string | undefined
+  let redirected = 0
+  let leaks: string[] = []
+  let repository: string
+  let first: string
+  let second: string
+  let now = new Date('2026-01-01T00:00:00Z')
+  const clock: Clock = { now: () => now, sleep: () => Promise.resolve() }
+  let store: SourceStore
+  let server: SourceServer
+  let base: URL
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'source-store-'))
+    repository = join(folder, 'shop')
+    await run('git', ['init', '--quiet', '--initial-branch=main', repository], { env: gitEnvironment })
+    await writeFile(join(repository, 'server.js'), 'console.log(1)\n')
+    await git(repository, 'add', '.')
+    await git(repository, 'commit', '--quiet', '-m', 'one')
+    first = await git(repository, 'rev-parse', 'HEAD')
+    await writeFile(join(repository, 'server.js'), `console.log(2)\n${'// filler\n'.repeat(20_000)}`)
+    await writeFile(join(repository, 'random.bin'), Array.from({ length: 40_000 }, () => Math.random().toString(36)).join(''))
+    await git(repository, 'add', '.')
+    await git(repository, 'commit', '--quiet', '-m', 'two')
+    second = await git(repository, 'rev-parse', 'HEAD')
+    github = createServer((request, response) => {
+      if (request.headers.host?.startsWith('localhost')) redirected++
+      if (redirectTo !== undefined) return void response.writeHead(302, { location: `${redirectTo}${request.url}` }).end()
+      const expected = `Basic ${Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')}`
+      if (request.headers.authorization !== expected) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
+      if (!request.url?.startsWith('/acme/shop.git/')) return void response.writeHead(404).end()
+      void commandLinesWithToken()
+        .then(found => leaks.push(...found))
+        .then(() => answerUploadPack(request, response, join(repository, '.git'), request.method === 'GET'))
+        .catch(() => response.destroy())
+    })
+    await new Promise<void>(resolve => github.listen(0, '127.0.0.1', resolve))
+    const address = github.address()
+    web = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    store = makeStore()
+    await store.open()
+    server = createSourceServer({
+      store: { lookup: secret => store.lookup(secret), deleteExpired: () => store.deleteExpired() },
+      log: silentLog,
+    })
+    base = new URL(`http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`)
+    store = makeStore()
+  })
+
+  beforeEach(async () => {
+    redirectTo = undefined
+    leaks = []
+    now = new Date('2026-01-01T00:00:00Z')
+  })
+
+  afterAll(async () => {
+    await server.close()
+    github.closeAllConnections()
+    await new Promise(resolve => github.close(resolve))
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  function makeStore(limits: { packedBytes?: number; unpackedBytes?: number; totalBytes?: number } = {}): SourceStore {
+    return createSourceStore({
+      dataFolder: join(folder, 'data'),
+      addressKey: new SecretString('k'.repeat(44)),
+      publicUrl: base ?? new URL('http://127.0.0.1:1'),
+      limits: {
+        timeoutMilliseconds: 20_000,
+        packedBytes: 50_000_000,
+        unpackedBytes: 50_000_000,
+        totalBytes: 100_000_000,
+        ...limits,
+      },
+      clock,
+      log: silentLog,
+    })
+  }
+
+  function request(commit: string, changes: Partial<SourceRequest> = {}): SourceRequest {
+    const identity = { namespace: 'acme-build', build: `shop-${commit.slice(0, 8)}`, commit }
+    return {
+      identity,
+      owner: 'uid-1',
+      lifetimeSeconds: 600,
+      repositoryUrl: `${web}/acme/shop.git`,
+      web,
+      commit,
+      token,
+      ...changes,
+    }
+  }
+
+  const signal = new AbortController().signal
+
+  async function status(url: string): Promise<number> {
+    return (await fetch(`${url}/info/refs?service=git-upload-pack`)).status
+  }
+
+  test('fetches one commit and serves exactly that one to a builder that asks by id', async () => {
+    const { url } = await store.ensure(request(first), signal)
+    const clone = join(folder, 'clone')
+    await run('git', ['init', '--quiet', clone], { env: gitEnvironment })
+    await git(clone, 'fetch', '--quiet', '--depth=1', url, `${first}:${first}`)
+    await git(clone, 'checkout', '--quiet', first)
+    expect(await readFile(join(clone, 'server.js'), 'utf8')).toBe('console.log(1)\n')
+    expect(await git(clone, 'ls-remote', url)).toBe(`${first}\tHEAD\n${first}\trefs/heads/source`)
+    await expect(git(clone, 'fetch', '--quiet', url, second)).rejects.toThrow(/not our ref/)
+  })
+
+  test('the token is in no argument list and in no file', async () => {
+    await store.ensure(request(second), signal)
+    expect(leaks).toEqual([])
+    await expect(run('grep', ['-rlF', token.reveal(), join(folder, 'data')])).rejects.toMatchObject({ code: 1, stdout: '' })
+    const encoded = Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')
+    await expect(run('grep', ['-rlF', encoded, join(folder, 'data')])).rejects.toMatchObject({ code: 1, stdout: '' })
+  })
+
+  test('a second process with the same key serves the same URL without fetching again', async () => {
+    const { url } = await store.ensure(request(first), signal)
+    const restarted = makeStore()
+    await restarted.open()
+    expect(await restarted.has(request(first).identity)).toBe(true)
+    expect(await restarted.ensure(request(first, { token: new SecretString('expired') }), signal)).toEqual({ url })
+    expect(await status(url)).toBe(200)
+  })
+
+  test('the URL dies by revocation, by expiry, and with its owner', async () => {
+    const { url } = await store.ensure(request(first), signal)
+    await store.revoke(request(first).identity)
+    expect(await status(url)).toBe(404)
+    await store.ensure(request(first), signal)
+    now = new Date(now.getTime() + 601_000)
+    expect(await status(url)).toBe(404)
+    await store.ensure(request(first), signal)
+    expect(await status(url)).toBe(200)
+    await store.revokeOwner('uid-2')
+    expect(await status(url)).toBe(200)
+    await store.revokeOwner('uid-1')
+    expect(await status(url)).toBe(404)
+  })
+
+  test('nobody can write, walk or guess', async () => {
+    const { url } = await store.ensure(request(first), signal)
+    expect((await fetch(`${url}/info/refs?service=git-receive-pack`)).status).toBe(404)
+    expect((await fetch(`${url}/info/refs`)).status).toBe(404)
+    expect((await fetch(`${url}/HEAD`)).status).toBe(404)
+    expect((await fetch(`${url}/git-receive-pack`, { method: 'POST' })).status).toBe(404)
+    expect((await fetch(new URL(`/${'A'.repeat(43)}/source.git/info/refs?service=git-upload-pack`, base))).status).toBe(404)
+    expect((await fetch(base)).status).toBe(404)
+  })
+
+  async function reason(work: Promise<unknown>): Promise<string | undefined> {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof AppError)) throw new Error(`expected an AppError, got ${String(error)}`)
+    expect(error.message).not.toContain(token.reveal())
+    return error.reason
+  }
+
+  test('says what is wrong: no such commit, too large, refused, redirected, another host', async () => {
+    expect(await reason(store.ensure(request('1'.repeat(40)), signal))).toBe('CommitNotFound')
+    await store.revoke(request(second).identity)
+    expect(await reason(makeStore({ packedBytes: 10_000 }).ensure(request(second), signal))).toBe('SourceTooLarge')
+    expect(await reason(makeStore({ unpackedBytes: 10_000 }).ensure(request(second), signal))).toBe('SourceTooLarge')
+    await store.revoke(request(first).identity)
+    expect(await reason(store.ensure(request(first, { token: new SecretString('wrong') }), signal))).toBe('FetchFailed')
+    redirectTo = web.replace('127.0.0.1', 'localhost')
+    expect(await reason(store.ensure(request(first), signal))).toBe('FetchFailed')
+    expect(redirected).toBe(0)
+    redirectTo = undefined
+    expect(await reason(store.ensure(request(first, { web: 'https://github.com' }), signal))).toBe('FetchFailed')
+    expect(await reason(store.ensure(request(first, { repositoryUrl: 'file:///etc' }), signal))).toBe('FetchFailed')
+    expect(await readdir(join(folder, 'data', 'incoming'))).toEqual([])
+  })
+
+  test('a full store asks to wait', async () => {
+    await store.ensure(request(second), signal)
+    const work = makeStore({ totalBytes: 1000 }).ensure(request(first), signal)
+    await expect(work).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 30 })
+  })
+
+  test('a fetch that does not end is ended', async () => {
+    const silent = createServer(() => {})
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+    const address = silent.address()
+    const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    const slow = createSourceStore({
+      dataFolder: join(folder, 'data'),
+      addressKey: new SecretString('k'.repeat(44)),
+      publicUrl: base,
+      limits: { timeoutMilliseconds: 500, packedBytes: 1e6, unpackedBytes: 1e6, totalBytes: 1e9 },
+      clock,
+      log: silentLog,
+    })
+    expect(await reason(slow.ensure(request(first, { repositoryUrl: `${origin}/acme/shop.git`, web: origin }), signal))).toBe(
+      'FetchFailed',
+    )
+    silent.closeAllConnections()
+    silent.close()
+  })
+})

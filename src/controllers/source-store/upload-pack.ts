@@ -1,0 +1,71 @@
+// One `git upload-pack` for one HTTP request: the read half of git's smart protocol, nothing else of git is reachable.
+// Source: https://git-scm.com/docs/http-protocol , https://git-scm.com/docs/git-upload-pack
+import { spawn } from 'node:child_process'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { gitEnvironment, killGroup } from './git-command.ts'
+
+const timeoutMilliseconds = 120_000
+/** What a client may send: wants and haves of one commit. */
+const longestRequest = 1_048_576
+
+/** `allowAnySHA1InWant`: builders ask for the commit by its id (go-git refuses to without the capability). */
+const configuration = [['uploadpack.allowAnySHA1InWant', 'true']] as const
+
+/** pkt-line: four hex digits of length, themselves included. */
+const advertisement = '001e# service=git-upload-pack\n0000'
+
+async function* bounded(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let total = 0
+  for await (const chunk of source) {
+    total += chunk.length
+    if (total > longestRequest) throw new Error('the request is too long')
+    yield chunk
+  }
+}
+
+/** Version 2 is asked for by a header; only that word is passed on. */
+function protocolOf(request: IncomingMessage): Record<string, string> {
+  return request.headers['git-protocol'] === 'version=2' ? { GIT_PROTOCOL: 'version=2' } : {}
+}
+
+/** Answers the request; rejects when git or the client broke off, in which case the connection is cut. */
+export async function answerUploadPack(
+  request: IncomingMessage,
+  response: ServerResponse,
+  folder: string,
+  advertise: boolean,
+): Promise<void> {
+  const words = ['upload-pack', '--strict', '--stateless-rpc', '--timeout=60', ...(advertise ? ['--advertise-refs'] : []), folder]
+  const child = spawn('git', words, {
+    env: gitEnvironment(configuration, protocolOf(request)),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  })
+  const timer = setTimeout(() => killGroup(child), timeoutMilliseconds)
+  response.writeHead(200, {
+    'content-type': advertise ? 'application/x-git-upload-pack-advertisement' : 'application/x-git-upload-pack-result',
+    'cache-control': 'no-store',
+  })
+  const zipped = request.headers['content-encoding'] === 'gzip'
+  const input = advertise
+    ? Promise.resolve(child.stdin.end())
+    : zipped
+      ? pipeline(request, createGunzip(), bounded, child.stdin)
+      : pipeline(request, bounded, child.stdin)
+  // Version 2 has no service line (gitprotocol-http: "Smart Server Response" is version 0 and 1).
+  if (advertise && !('GIT_PROTOCOL' in protocolOf(request))) response.write(advertisement)
+  try {
+    await Promise.all([
+      // git closes its input as soon as it has read what it needs: that is no failure.
+      input.catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
+      }),
+      pipeline(child.stdout, response),
+    ])
+  } finally {
+    clearTimeout(timer)
+    killGroup(child)
+  }
+}
