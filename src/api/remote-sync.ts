@@ -73,12 +73,15 @@ export const remoteSync = defineKind({
         {
           name: text({ description: 'The build in the build namespace.', max: 253 }),
           commit: text({ description: 'The commit it builds.', max: 64 }),
+          attempt: integer({ description: 'Counts from 1 when the same commit is tried again.', min: 1, max: 1_000_000 }),
         },
         { description: 'The build under way, or the last one.' },
       ),
     ),
     image: optional(text({ description: 'The last image that was built, by digest.', max: 512 })),
     imageCommit: optional(text({ description: 'The commit that image was built from.', max: 64 })),
+    imageBuild: optional(text({ description: 'The build that made that image.', max: 253 })),
+    handledWake: optional(text({ description: 'The wake annotation that was acted upon last.', max: 512 })),
     failedCommit: optional(
       text({ description: 'The commit whose build failed last; not tried again until something changes.', max: 64 }),
     ),
@@ -126,7 +129,12 @@ export const remoteSyncReasons = {
   buildFailed: 'BuildFailed',
   buildTimedOut: 'BuildTimedOut',
   wrongCommit: 'BuiltFromWrongCommit',
+  notATenant: 'NotATenantNamespace',
+  grantConflict: 'GrantConflict',
+  builderNotReady: 'BuilderNotReady',
   applicationNotFound: 'ApplicationNotFound',
+  applicationTaken: 'ApplicationTaken',
+  applicationNotReady: 'ApplicationNotReady',
   rollingOut: 'RollingOut',
   unreachable: 'GitHubUnreachable',
 } as const

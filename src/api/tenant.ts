@@ -66,7 +66,7 @@ export const tenant = defineKind({
           reason: 'FieldValueForbidden',
         },
         {
-          rule: 'self.namespace == oldSelf.namespace',
+          rule: 'self.__namespace__ == oldSelf.__namespace__',
           message: 'namespace cannot change: make another Tenant',
           fieldPath: '.namespace',
           reason: 'FieldValueForbidden',

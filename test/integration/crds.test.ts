@@ -1,0 +1,188 @@
+// Proves the kinds on the API server: they install, become Established, and refuse what their schemas and rules forbid, naming the field.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { customResourceDefinition } from '../../src/api/crd.ts'
+import { kinds } from '../../src/api/registry.ts'
+import { testKubeconfig, waitUntil, withNamespace } from './harness.ts'
+
+const definitions = kinds.map(kind => ({
+  kind,
+  definition: customResourceDefinition(kind),
+  name: `${kind.plural}.${kind.group}`,
+}))
+const base = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+type Established = {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[]
+  }
+}
+
+beforeAll(async () => {
+  const admin = await adminClientFor(testKubeconfig())
+  for (const { name, definition } of definitions) {
+    const answer = await admin.request(
+      'PATCH',
+      `${base}/${name}?fieldManager=test&force=true`,
+      definition,
+      'application/apply-patch+yaml',
+    )
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+  }
+  for (const { name } of definitions)
+    await waitUntil(
+      `${name} is established`,
+      async () => {
+        const crd = (await admin.call('GET', `${base}/${name}`)) as Established
+        return (
+          crd.status?.conditions?.some(condition => condition.type === 'Established' && condition.status === 'True') || undefined
+        )
+      },
+      { timeoutMilliseconds: 20_000 },
+    )
+  await admin.close()
+})
+
+const grantSpec = {
+  installation: 'github',
+  repositories: ['acme/shop'],
+  permissions: { contents: 'read' },
+  subjects: [{ kind: 'ServiceAccount', name: 'ci' }],
+  reason: 'nightly build',
+  requestedBy: 'github|github.com|1',
+}
+
+const remoteSyncSpec = {
+  installation: 'github',
+  repository: 'acme/shop',
+  source: { branch: 'main' },
+  build: {},
+  application: 'shop',
+  requestedBy: 'github|github.com|1',
+}
+
+type Case = { readonly kind: string; readonly spec: object; readonly says: RegExp }
+
+const refused: Readonly<Record<string, Case>> = {
+  'a grant without permissions': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, permissions: {} },
+    says: /permissions must name at least one permission/,
+  },
+  'a grant without repositories': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: [] },
+    says: /spec\.repositories/,
+  },
+  'a grant for a repository without an owner': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: ['shop'] },
+    says: /spec\.repositories\[0\]/,
+  },
+  'a grant with the same repository twice': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: ['acme/shop', 'acme/shop'] },
+    says: /Duplicate/,
+  },
+  'a grant with an unknown permission level': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, permissions: { contents: 'owner' } },
+    says: /permissions\.contents/,
+  },
+  'a grant without a reason': { kind: 'RepositoryGrant', spec: { ...grantSpec, reason: '' }, says: /spec\.reason/ },
+  'a grant of nobody': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, requestedBy: undefined },
+    says: /spec\.requestedBy: Required/,
+  },
+  'a sync that follows two things': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, source: { branch: 'main', pullRequest: 1 } },
+    says: /exactly one of branch, pullRequest, commit/,
+  },
+  'a sync that follows nothing': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, source: {} },
+    says: /exactly one of branch, pullRequest, commit/,
+  },
+  'a sync that leaves the repository': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, subPath: 'a/../../b' },
+    says: /subPath must stay inside/,
+  },
+  'a sync at half a commit': {
+    kind: 'RemoteSync',
+    spec: { ...remoteSyncSpec, source: { commit: 'abc123' } },
+    says: /source\.commit/,
+  },
+  'an application without processes': { kind: 'Application', spec: { processes: [] }, says: /spec\.processes/ },
+  'a web process without a port': {
+    kind: 'Application',
+    spec: { processes: [{ name: 'web' }] },
+    says: /processes\[web\]\.port must be set/,
+  },
+  'an application with two processes of one name': {
+    kind: 'Application',
+    spec: { processes: [{ name: 'a' }, { name: 'a' }] },
+    says: /Duplicate/,
+  },
+  'an image by a broken digest': {
+    kind: 'Application',
+    spec: { image: 'a/b@sha256:12', processes: [{ name: 'worker' }] },
+    says: /spec\.image/,
+  },
+}
+
+function pathOf(kindName: string, namespace: string): string {
+  const kind = kinds.find(candidate => candidate.kind === kindName) ?? expect.fail(`no kind ${kindName}`)
+  return `/apis/${kind.apiVersion}/namespaces/${namespace}/${kind.plural}`
+}
+
+function objectOf(kindName: string, name: string, spec: object): object {
+  const kind = kinds.find(candidate => candidate.kind === kindName)
+  return { apiVersion: kind?.apiVersion, kind: kindName, metadata: { name }, spec }
+}
+
+describe('the API server refuses', () => {
+  test.each(Object.entries(refused))('%s, and names the field', async (_name, { kind, spec, says }) => {
+    const { name, admin } = await withNamespace()
+    const answer = await admin.request('POST', pathOf(kind, name), objectOf(kind, 'x', spec))
+    expect(answer.status).toBe(422)
+    expect(JSON.stringify(answer.body)).toMatch(says)
+  })
+})
+
+describe('the API server', () => {
+  test('fills in defaults, so that a short manifest is enough', async () => {
+    const { name, admin } = await withNamespace()
+    const created = await admin.call('POST', pathOf('RemoteSync', name), objectOf('RemoteSync', 'shop', remoteSyncSpec))
+    expect(created).toMatchObject({ spec: { build: { strategy: 'Buildpacks', timeoutSeconds: 900 } } })
+  })
+
+  test('keeps the spec of a grant as it was asked for', async () => {
+    const { name, admin } = await withNamespace()
+    const path = pathOf('RepositoryGrant', name)
+    await admin.call('POST', path, objectOf('RepositoryGrant', 'ci', grantSpec))
+    const wider = { spec: { repositories: ['acme/shop', 'acme/secret-plans'] } }
+    const answer = await admin.request('PATCH', `${path}/ci`, wider, 'application/merge-patch+json')
+    expect(answer.status).toBe(422)
+    expect(JSON.stringify(answer.body)).toContain('spec of RepositoryGrant cannot change')
+    const labelled = await admin.request(
+      'PATCH',
+      `${path}/ci`,
+      { metadata: { labels: { a: 'b' } } },
+      'application/merge-patch+json',
+    )
+    expect(labelled.status).toBe(200)
+  })
+
+  test('finds grants by who asked for them', async () => {
+    const { name, admin } = await withNamespace()
+    const path = pathOf('RepositoryGrant', name)
+    await admin.call('POST', path, objectOf('RepositoryGrant', 'mine', grantSpec))
+    await admin.call('POST', path, objectOf('RepositoryGrant', 'theirs', { ...grantSpec, requestedBy: 'github|github.com|2' }))
+    const selector = encodeURIComponent('spec.requestedBy=github|github.com|2')
+    const found = (await admin.call('GET', `${path}?fieldSelector=${selector}`)) as { items: { metadata: { name: string } }[] }
+    expect(found.items.map(item => item.metadata.name)).toEqual(['theirs'])
+  })
+})
