@@ -41,8 +41,11 @@ clean: down ## `down`, and remove this checkout's state and packages (the cache 
 	rm -rf .state node_modules src/store/generated
 
 # Packages follow the lock file: a marker keeps repeated runs instant.
-node_modules: node_modules/.installed
+node_modules: node_modules/.installed node_modules/.database-client
 node_modules/.installed: package-lock.json package.json .npmrc
 	@echo "installing packages (npm ci)" >&2
 	@$(node) npm ci --silent --no-audit --no-fund
+	@touch $@
+node_modules/.database-client: node_modules/.installed prisma/schema.prisma
+	@$(node) node dev/generate/database-client.ts
 	@touch $@

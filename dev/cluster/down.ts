@@ -1,4 +1,5 @@
 // Takes the development cluster down and gives the host back as it was. Caches stay; the cluster's data goes unless it is to be kept.
+// It must never stop a cluster that it did not start.
 import { rm } from 'node:fs/promises'
 import { AppError } from '../../src/lib/errors.ts'
 import { aliveNames, cleanHost } from './host/clean.ts'

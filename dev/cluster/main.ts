@@ -1,4 +1,5 @@
 // The command line of the local cluster: up, down, status, doctor, env. Progress goes to standard error, results to standard output.
+// No decision is made here.
 import { parseArgs } from 'node:util'
 import { AppError, messageOf } from '../../src/lib/errors.ts'
 import { gatherFacts } from './doctor/gather.ts'

@@ -1,4 +1,5 @@
 // Defaults, overrides and refusals of the local cluster's settings.
+// The real environment is never read here.
 import { expect, test } from 'vitest'
 import { adminKubeconfig, readClusterSettings, registryHost, toolEnvironment } from './settings.ts'
 

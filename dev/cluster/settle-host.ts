@@ -11,8 +11,8 @@ import type { Progress } from './progress.ts'
 import type { ClusterSettings } from './settings.ts'
 import { devClusterFolder } from './settings.ts'
 
-/** Deals with what an earlier run left, then writes down what this one is about to change. */
-export async function settleHost(settings: ClusterSettings, progress: Progress, withNode: boolean): Promise<void> {
+/** Deals with what an earlier run left, then writes down what this one is about to change. True when this host has or gets a node. */
+export async function settleHost(settings: ClusterSettings, progress: Progress, withNode: boolean): Promise<boolean> {
   const recordFolder = settings.hostRecordFolder
   const clusterFolder = devClusterFolder(settings)
   const record = await readHostRecord(recordFolder)
@@ -46,4 +46,5 @@ export async function settleHost(settings: ClusterSettings, progress: Progress, 
     ...(node === undefined ? {} : { node }),
   })
   if (withNode && node !== undefined) await prepareHost(node)
+  return node !== undefined
 }

@@ -1,4 +1,5 @@
 // Says what runs: the recorded processes, checked one by one, and whether the API server and the node are ready.
+// It changes nothing and starts nothing.
 import { adminClientFor } from './control-plane/admin-client.ts'
 import { processFolder, readHostRecord } from './host/record.ts'
 import { hasCondition } from './node/ready.ts'

@@ -1,6 +1,8 @@
 // Brings the development cluster up from whatever state it finds: nothing, running, half dead, cut off, another checkout's.
 // Builds run one after the other in the order of need, while what is built already starts.
+import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
+import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from './binaries/catalog.ts'
 import type { Programs } from './binaries/ensure-binary.ts'
 import { ensureBinary } from './binaries/ensure-binary.ts'
@@ -27,6 +29,7 @@ export function clusterLock(settings: ClusterSettings): string {
 export async function up(options: UpOptions): Promise<string> {
   const { settings, progress } = options
   if (settings.givenKubeconfig !== undefined) {
+    await requireReadable(settings.givenKubeconfig)
     progress.note(`KUBECONFIG is set: using the cluster of ${settings.givenKubeconfig}; nothing is started`)
     return settings.givenKubeconfig
   }
@@ -34,16 +37,34 @@ export async function up(options: UpOptions): Promise<string> {
   return withLock(clusterLock(settings), () => upLocked(options), waiting)
 }
 
+/** KUBECONFIG may be a list, of which kubectl ignores what is absent; one file at least must be there. */
+async function requireReadable(list: string): Promise<void> {
+  const present = await Promise.all(
+    list.split(':').map(path =>
+      access(path, constants.R_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  if (!present.includes(true)) {
+    throw new AppError(
+      'invalid_configuration',
+      `KUBECONFIG names no readable file: ${list}; correct it, or unset it to use the local cluster`,
+    )
+  }
+}
+
 async function upLocked(options: UpOptions): Promise<string> {
   const { settings, progress } = options
   const withNode = settings.root && !options.controlPlaneOnly
   if (!settings.root) progress.note('not root: only a control plane is started, pods cannot run')
-  await settleHost(settings, progress, withNode)
+  const hasNode = await settleHost(settings, progress, withNode)
   const deps = { settings, progress }
   const etcd = await ensureBinary(catalog.etcd, deps)
   const kubernetes = await ensureBinary(catalog.kubernetes, deps)
   progress.note(`etcd from ${etcd.source}, Kubernetes from ${kubernetes.source}`)
-  if (!withNode) return (await bootControlPlane(options)).kubeconfig
+  if (!withNode) return (await bootControlPlane(options, hasNode)).kubeconfig
 
   // A failure of a later build is reported where its result is awaited, so it must not count as unhandled before.
   const pause = ensureBinary(catalog.pause, deps)
@@ -52,16 +73,15 @@ async function upLocked(options: UpOptions): Promise<string> {
   for (const build of [pause, coredns, traefik]) build.catch(() => {})
 
   await installMissing(progress)
-  const controlPlane = await bootControlPlane(options)
+  const controlPlane = await bootControlPlane(options, hasNode)
   await bootNode(options, controlPlane, { kubernetes, pause: await pause, coredns, traefik })
   return controlPlane.kubeconfig
 }
 
-async function bootControlPlane(options: UpOptions): Promise<ControlPlane> {
+async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<ControlPlane> {
   const { settings, progress } = options
   const folder = devClusterFolder(settings)
-  const local = settings.nodeAddress.startsWith('127.')
-  const reachable = settings.root && !local && !options.controlPlaneOnly
+  const reachable = hasNode && !settings.nodeAddress.startsWith('127.')
   const address = reachable ? settings.nodeAddress : '127.0.0.1'
   const controlPlane = await progress.step('control plane', () =>
     startControlPlane(

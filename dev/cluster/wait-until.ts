@@ -1,4 +1,5 @@
 // Waits for a condition instead of a time: asks again until it holds, and says what was last missing when it never does.
+// It must never be used to wait for a fixed time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, messageOf } from '../../src/lib/errors.ts'
 

@@ -34,7 +34,9 @@ export class Browser {
   /** Presses the button whose text contains `button`, after filling in its form. */
   press(page: Page, button: string, input: FormInput = {}): Promise<Page> {
     for (const form of page.root.querySelectorAll('form')) {
-      const pressed = form.querySelectorAll('button, input[type=submit]').find(candidate => visibleText(candidate).includes(button))
+      const pressed = form
+        .querySelectorAll('button, input[type=submit]')
+        .find(candidate => visibleText(candidate).includes(button))
       if (pressed === undefined) continue
       const body = formBody(form, pressed, input)
       const action = new URL(form.getAttribute('action') ?? '', page.url)
@@ -62,7 +64,8 @@ export class Browser {
       for (const cookie of [response.headers['set-cookie'] ?? []].flat()) await this.#jar.setCookie(cookie, current.href)
       const text = await response.body.text()
       const location = response.headers['location']
-      if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== 'string') return pageOf(current, response.statusCode, text)
+      if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== 'string')
+        return pageOf(current, response.statusCode, text)
       current = new URL(location, current)
       if (response.statusCode !== 307 && response.statusCode !== 308) [verb, payload] = ['GET', undefined]
     }
@@ -101,7 +104,8 @@ function formBody(form: HTMLElement, pressed: HTMLElement, input: FormInput): UR
       if (ticked) body.append(name, value)
     } else if (field.tagName === 'SELECT') {
       const options = field.querySelectorAll('option')
-      const chosen = wanted ?? (options.find(option => option.hasAttribute('selected')) ?? options[0])?.getAttribute('value') ?? ''
+      const chosen =
+        wanted ?? (options.find(option => option.hasAttribute('selected')) ?? options[0])?.getAttribute('value') ?? ''
       for (const item of [chosen].flat()) body.append(name, item)
     } else {
       for (const item of [wanted ?? value].flat()) body.append(name, item)
@@ -110,4 +114,9 @@ function formBody(form: HTMLElement, pressed: HTMLElement, input: FormInput): UR
   const name = pressed.getAttribute('name')
   if (name !== undefined) body.append(name, pressed.getAttribute('value') ?? '')
   return body
+}
+
+/** Whether the page offers a button or link with this text. */
+export function offers(page: Page, text: string): boolean {
+  return page.root.querySelectorAll('button, input[type=submit], a[href]').some(element => visibleText(element).includes(text))
 }

@@ -35,7 +35,9 @@ export async function runSteps(steps: readonly Step[]): Promise<number> {
     const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s`
     try {
       const remark = await step.run()
-      console.log(`${String(index + 1).padStart(2)}. ${seconds()}  ${step.title}${remark === undefined ? '' : `\n             ${remark.replaceAll('\n', '\n             ')}`}`)
+      console.log(
+        `${String(index + 1).padStart(2)}. ${seconds()}  ${step.title}${remark === undefined ? '' : `\n             ${remark.replaceAll('\n', '\n             ')}`}`,
+      )
     } catch (error) {
       console.error(`${String(index + 1).padStart(2)}. ${seconds()}  FAILED: ${step.title}`)
       throw error

@@ -30,4 +30,6 @@ export type Context = {
   readonly controlToken: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Told about defects of the emulator itself that no caller can be told about. */
+  readonly report: (message: string) => void
 }

@@ -1,10 +1,14 @@
 // The thin path of the emulator, driven by a browser, real git and the Octokit libraries.
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createAppAuth } from '@octokit/auth-app'
 import { request } from '@octokit/request'
 import { verify } from '@octokit/webhooks-methods'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from './emulator.ts'
 import { cloneUrl, createGitClient } from './testing/git-client.ts'
+import { exchange } from './testing/oauth.ts'
 import { install, signIn } from './testing/people.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './testing/webhook-receiver.ts'
 
@@ -77,5 +81,45 @@ describe('the way from installation to a webhook', () => {
       installation: { id: installationId },
     })
     await git.remove()
+  })
+})
+
+describe('a restart', () => {
+  test('keeps people signed in, tokens, installations, secrets, repositories and the deliveries', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
+    const first = await startEmulator({ stateFolder: folder, app: { webhookUrl: receiver.url, callbackUrls: [callback] } })
+    const browser = await signIn(first, 'olivia')
+    await install(first, browser, 2001, { repositoryIds: 'all' })
+    const tokens = await exchange(first, browser)
+    await first.context.webhooks.idle()
+    await first.stop()
+
+    const second = await startEmulator({ stateFolder: folder, port: Number(new URL(first.url).port) })
+    const authorization = `Bearer ${tokens.access_token}`
+    expect((await fetch(`${second.apiUrl}/user/installations`, { headers: { authorization } })).status).toBe(200)
+    expect((await browser.open(second.url)).text).toContain('Hello olivia')
+    expect(second.app).toEqual(first.app)
+    expect(second.context.webhooks.log.list(5001).map(one => one.event)).toEqual(['installation'])
+    expect(second.context.world.apps[0]?.callbackUrls).toEqual([callback])
+    const git = await createGitClient()
+    expect(await git.run('ls-remote', cloneUrl(second.url, 'acme/shop', second.personalTokens['dave']))).toMatchObject({
+      ok: true,
+    })
+    await git.remove()
+    await second.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  test('no secret stands in the clear in the state but those that GitHub itself must know', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
+    const one = await startEmulator({ stateFolder: folder, app: { callbackUrls: [callback] } })
+    const tokens = await exchange(one, await signIn(one, 'dave'))
+    await one.stop()
+    const world = await readFile(join(folder, 'world.json'), 'utf8')
+    for (const secret of [tokens.access_token, tokens.refresh_token, one.personalTokens['dave'] ?? '', 'PRIVATE KEY']) {
+      expect(world).not.toContain(secret)
+    }
+    expect((await stat(join(folder, 'world.json'))).mode & 0o077).toBe(0)
+    await rm(folder, { recursive: true })
   })
 })

@@ -2,7 +2,7 @@
 // shared between them.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Context, Settings } from './context.ts'
@@ -104,8 +104,20 @@ const openContext = async (options: EmulatorOptions, folder: string, publicUrl: 
   const webhooks = createWebhooks({ store, links, faults, sender, log, now, report })
   const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, async () => (await newKeyPair()).privateKey))
   const controlToken = await ensureSecret(files.control, () => randomBytes(24).toString('base64url'))
-  const context: Context = { settings, links, store, world: store.world, git, webhooks, faults, signingKey, controlToken, now }
-  return { context, sender, report }
+  const context: Context = {
+    settings,
+    links,
+    store,
+    world: store.world,
+    git,
+    webhooks,
+    faults,
+    signingKey,
+    controlToken,
+    now,
+    report,
+  }
+  return { context, sender }
 }
 
 const credentialsOf = async (context: Context, folder: string): Promise<AppCredentials> => {
@@ -124,7 +136,6 @@ const credentialsOf = async (context: Context, folder: string): Promise<AppCrede
 
 /** A port that is free now; links must know it before the server listens. */
 const freePort = async (address: string): Promise<number> => {
-  const { createServer } = await import('node:net')
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
@@ -142,8 +153,8 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Runn
   const address = options.address ?? '127.0.0.1'
   const port = options.port || (await freePort(address))
   const url = options.publicUrl ?? `http://${address}:${port}`
-  const { context, sender, report } = await openContext(options, folder, url)
-  const server = await buildServer(context, report)
+  const { context, sender } = await openContext(options, folder, url)
+  const server = await buildServer(context)
   await server.listen({ host: address, port })
   return {
     url,
@@ -154,8 +165,9 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Runn
     context,
     stop: async () => {
       await server.close()
-      await context.webhooks.idle()
+      const quiet = context.webhooks.stop()
       await sender.close()
+      await quiet
       await context.store.durable()
       if (options.stateFolder === undefined) await rm(folder, { recursive: true, force: true })
     },

@@ -5,6 +5,7 @@
 export type Flavour = 'enterprise-server' | 'github.com'
 
 export type Links = {
+  readonly flavour: Flavour
   readonly webUrl: string
   readonly apiUrl: string
   /** Absolute address of a page; `path` begins with a slash. */
@@ -22,6 +23,7 @@ export const createLinks = (webUrl: string, restPrefix: string, flavour: Flavour
   const web = (path: string): string => `${webUrl}${path}`
   const apiUrl = `${webUrl}${restPrefix}`
   return {
+    flavour,
     webUrl,
     apiUrl,
     web,

@@ -7,6 +7,7 @@ import { registerControl } from './control/routes.ts'
 import { registerGitRoutes } from './git/routes.ts'
 import { registerAccessToken } from './oauth/access-token.ts'
 import { registerAuthorizePage } from './oauth/authorize-page.ts'
+import { registerAuthorizationPages } from './pages/authorizations.ts'
 import { showRefusal } from './pages/browser.ts'
 import { registerInstallPages } from './pages/install.ts'
 import { registerInstallationSettings } from './pages/installation-settings.ts'
@@ -19,8 +20,8 @@ import { registerRest } from './rest/register.ts'
 /** Largest form that a page takes. */
 const largestForm = 256 * 1024
 
-/** Builds the server; it does not listen yet. `report` is told about defects of the emulator itself. */
-export const buildServer = async (context: Context, report: (message: string) => void): Promise<FastifyInstance> => {
+/** Builds the server; it does not listen yet. */
+export const buildServer = async (context: Context): Promise<FastifyInstance> => {
   const server = fastify({ bodyLimit: largestForm, forceCloseConnections: true, routerOptions: { maxParamLength: 2000 } })
   await server.register(cookie)
   await server.register(formbody, { bodyLimit: largestForm })
@@ -28,7 +29,9 @@ export const buildServer = async (context: Context, report: (message: string) =>
     const status =
       error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500
     if (status >= 500)
-      report(`${request.method} ${request.url.split('?')[0]} failed: ${error instanceof Error ? error.stack : 'unknown error'}`)
+      context.report(
+        `${request.method} ${request.url.split('?')[0]} failed: ${error instanceof Error ? error.stack : 'unknown error'}`,
+      )
     return showRefusal(
       reply,
       undefined,
@@ -41,13 +44,26 @@ export const buildServer = async (context: Context, report: (message: string) =>
   registerSignIn(server, context)
   registerAuthorizePage(server, context)
   registerAccessToken(server, context)
+  registerAuthorizationPages(server, context)
   registerInstallPages(server, context)
   registerInstallationSettings(server, context)
   registerOrganizationPages(server, context)
   registerRepositoryPages(server, context)
   registerPullRequestPages(server, context)
   registerGitRoutes(server, context)
-  await server.register(async scope => registerControl(scope, context), { prefix: '/_emulator' })
-  await server.register(async scope => registerRest(scope, context, report), { prefix: context.settings.restPrefix })
+  await server.register(
+    (scope, _options, done) => {
+      registerControl(scope, context)
+      done()
+    },
+    { prefix: '/_emulator' },
+  )
+  await server.register(
+    (scope, _options, done) => {
+      registerRest(scope, context)
+      done()
+    },
+    { prefix: context.settings.restPrefix },
+  )
   return server
 }

@@ -64,7 +64,11 @@ export async function writeOverlay(options: OverlayOptions): Promise<string> {
         // A changed setting is a changed pod: the process reads its settings once, at start.
         target: { kind: 'Deployment', name: 'sekisho' },
         patch: stringify([
-          { op: 'add', path: '/spec/template/metadata/annotations', value: { 'sekisho.dev/settings': settingsDigest(options.environment) } },
+          {
+            op: 'add',
+            path: '/spec/template/metadata/annotations',
+            value: { 'sekisho.dev/settings': settingsDigest(options.environment) },
+          },
         ]),
       },
     ],

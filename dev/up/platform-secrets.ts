@@ -30,7 +30,11 @@ export async function applyPlatformSecrets(kubectl: Kubectl, secrets: PlatformSe
         'github-client-secret': secrets.clientSecret,
         'github-webhook-secret': secrets.webhookSecret,
       }),
-      secretManifest('sekisho-broker-tls', { 'tls.crt': secrets.brokerCertificate, 'tls.key': secrets.brokerKey }, 'kubernetes.io/tls'),
+      secretManifest(
+        'sekisho-broker-tls',
+        { 'tls.crt': secrets.brokerCertificate, 'tls.key': secrets.brokerKey },
+        'kubernetes.io/tls',
+      ),
       secretManifest('github-app-key', { 'private-key.pem': secrets.appPrivateKey }),
     ].join('---\n'),
   )

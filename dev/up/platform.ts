@@ -21,7 +21,9 @@ const podFolders = { secrets: '/etc/sekisho/secrets', tls: '/etc/sekisho/tls' }
 
 export async function platformUp(settings: ClusterSettings, progress: Progress): Promise<Platform> {
   if (!settings.root && settings.givenKubeconfig === undefined)
-    throw new Error('pods need root on this machine: run as root, or set KUBECONFIG to a cluster of yours; "node dev/cluster/main.ts up" gives a control plane without pods')
+    throw new Error(
+      'pods need root on this machine: run as root, or set KUBECONFIG to a cluster of yours; "node dev/cluster/main.ts up" gives a control plane without pods',
+    )
   await clusterUp({ settings, progress, controlPlaneOnly: false })
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectlProgram = kubernetes.path('kubectl')
@@ -60,13 +62,18 @@ function node(settings: ClusterSettings, args: readonly string[]): Promise<strin
 
 async function applyFoundations(kubectl: Kubectl, settings: ClusterSettings): Promise<void> {
   await kubectl.applyFolder(join(settings.repository, 'deploy/crds'))
-  await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/part-of=sekisho'], 70_000)
+  await kubectl.run(
+    ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/part-of=sekisho'],
+    70_000,
+  )
   await kubectl.applyText(await readFile(join(settings.repository, 'deploy/base/namespace.yaml'), 'utf8'))
 }
 
 /** The reference by digest, so that a change of the image is a change of the Deployment. */
 async function buildPlatformImage(settings: ClusterSettings): Promise<string> {
-  const answer = JSON.parse(await node(settings, ['dev/images/main.ts', 'build', 'sekisho', '--push', '-o', 'json'])) as { pinned: string }[]
+  const answer = JSON.parse(await node(settings, ['dev/images/main.ts', 'build', 'sekisho', '--push', '-o', 'json'])) as {
+    pinned: string
+  }[]
   const pinned = answer[0]?.pinned
   if (pinned === undefined) throw new Error('the image builder gave no reference')
   return pinned

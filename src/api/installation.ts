@@ -48,6 +48,7 @@ export const installation = defineKind({
     { description: 'The binding.' },
   ),
   status: {
+    appId: optional(numericId('The App it was last found under; tokens are revoked by it even when the App object is gone.')),
     repositorySelection: optional(choice(['all', 'selected'], { description: 'What GitHub says.' })),
     permissions: optional(
       map(text({ description: 'Level.', max: 16 }), { description: 'The permissions GitHub reports.', max: 100 }),

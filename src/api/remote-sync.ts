@@ -85,6 +85,16 @@ export const remoteSync = defineKind({
     failedCommit: optional(
       text({ description: 'The commit whose build failed last; not tried again until something changes.', max: 64 }),
     ),
+    failure: optional(
+      object(
+        {
+          stage: choice(['Fetched', 'Built'], { description: 'Where it failed.' }),
+          reason: text({ description: 'Why, as one CamelCase word.', max: 128 }),
+          message: text({ description: 'Why, with the end of the log and the cure.', max: 2048 }),
+        },
+        { description: 'The story of failedCommit.' },
+      ),
+    ),
     phases: optional(
       object(
         {
@@ -125,6 +135,7 @@ export const remoteSyncReasons = {
   sourceTooLarge: 'SourceTooLarge',
   fetchFailed: 'FetchFailed',
   queued: 'Queued',
+  fetching: 'Fetching',
   building: 'Building',
   buildFailed: 'BuildFailed',
   buildTimedOut: 'BuildTimedOut',

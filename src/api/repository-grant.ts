@@ -55,6 +55,10 @@ export const repositoryGrant = defineKind({
     decision: optional(choice(['Approved', 'Denied', 'WaitingForApproval'], { description: 'What was decided.' })),
     rule: optional(text({ description: 'The policy rule that decided.', max: 253 })),
     decidedAt: optional(text({ description: 'When.', max: 64, format: 'date-time' })),
+    checkedAt: optional(
+      text({ description: 'When GitHub was last asked about repositories and requester.', max: 64, format: 'date-time' }),
+    ),
+    observedWake: optional(text({ description: 'The wake annotation that the last check had seen.', max: 512 })),
     expiresAt: optional(text({ description: 'When the grant ends.', max: 64, format: 'date-time' })),
     repositories: optional(
       list(

@@ -1,6 +1,6 @@
 // What the broker needs of GitHub: the facts of the App people sign in with (from its ClusterGitHubApp) and the doors for people.
 // Holds the client secret; never an App key, never an installation token.
-import { type ClusterGitHubApp, clusterGitHubApp } from '../api/cluster-github-app.ts'
+import type { ClusterGitHubApp } from '../api/cluster-github-app.ts'
 import {
   createOAuthDoor,
   createUserDoor,
@@ -9,7 +9,7 @@ import {
   type OAuthDoor,
   type UserDoor,
 } from '../github/index.ts'
-import type { KubeClient } from '../kube/client.ts'
+import type { Cache } from '../kube/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -27,27 +27,30 @@ export type GitHubAppFacts = {
 
 export type BrokerGitHub = {
   /** Throws `unavailable` while the ClusterGitHubApp does not exist. */
-  readonly app: () => Promise<GitHubAppFacts>
-  readonly oauth: () => Promise<OAuthDoor>
-  readonly userDoor: (token: SecretString) => Promise<UserDoor>
+  readonly app: () => GitHubAppFacts
+  readonly oauth: () => OAuthDoor
+  readonly userDoor: (token: SecretString) => UserDoor
 }
 
 export type BrokerGitHubDeps = {
   readonly appName: string
   readonly clientSecret: SecretString
-  readonly kube: Pick<KubeClient, 'get'>
+  readonly apps: Cache<ClusterGitHubApp>
   readonly log: Log
   readonly clock: Clock
 }
 
-const freshForMilliseconds = 5000
+/** Where the App's GitHub is. */
+export function endpointsOfApp({ spec }: ClusterGitHubApp): GitHubEndpoints {
+  const { host, endpoints } = spec
+  return endpointsOf(endpoints === undefined ? { host } : { host, endpoints })
+}
 
 function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
   const { spec, status, metadata } = app
-  const { host, endpoints } = spec
   return {
     name: metadata.name,
-    endpoints: endpointsOf(endpoints === undefined ? { host } : { host, endpoints }),
+    endpoints: endpointsOfApp(app),
     appId: spec.appId,
     clientId: spec.clientId,
     slug: status?.slug,
@@ -55,30 +58,18 @@ function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
 }
 
 export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
-  let known: { readonly facts: GitHubAppFacts; readonly readAt: number } | undefined
-
-  const app = async (): Promise<GitHubAppFacts> => {
-    const now = deps.clock.now().getTime()
-    if (known !== undefined && known.facts.slug !== undefined && now - known.readAt < freshForMilliseconds) return known.facts
-    const found = await deps.kube.get(clusterGitHubApp, { name: deps.appName })
-    if (found === undefined)
-      throw new AppError(
-        'unavailable',
-        `the ClusterGitHubApp ${deps.appName} does not exist yet: a platform admin has to create it`,
-      )
-    known = { facts: factsOf(found), readAt: now }
-    return known.facts
+  const { appName, clientSecret, apps, log, clock } = deps
+  const app = (): GitHubAppFacts => {
+    const found = apps.get({ name: appName })
+    if (found !== undefined) return factsOf(found)
+    throw new AppError('unavailable', `the ClusterGitHubApp ${appName} does not exist yet: a platform admin has to create it`)
   }
-
   return {
     app,
-    async oauth() {
-      const { endpoints, clientId } = await app()
-      return createOAuthDoor({ endpoints, clientId, clientSecret: deps.clientSecret })
+    oauth() {
+      const { endpoints, clientId } = app()
+      return createOAuthDoor({ endpoints, clientId, clientSecret })
     },
-    async userDoor(token) {
-      const { endpoints } = await app()
-      return createUserDoor({ endpoints, token, log: deps.log, clock: deps.clock })
-    },
+    userDoor: token => createUserDoor({ endpoints: app().endpoints, token, log, clock }),
   }
 }

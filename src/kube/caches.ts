@@ -21,7 +21,7 @@ export type CachesDeps = {
 export type Caches = ChangeSource & {
   readonly of: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => ObjectStore<T>
   readonly start: () => void
-  /** Rejects with `unavailable`, naming the kinds that are missing and why, when the first lists take longer than allowed. */
+  /** Rejects with `unavailable`, naming the kinds that are missing and why, when the first lists take longer than allowed. A stop ends the wait. */
   readonly synced: (withinMilliseconds: number) => Promise<void>
   readonly allSynced: () => boolean
   readonly stop: () => Promise<void>
@@ -71,14 +71,14 @@ export function createCaches(deps: CachesDeps): Caches {
     },
     async synced(withinMilliseconds) {
       const enough = new AbortController()
-      const limit = clock.sleep(withinMilliseconds, enough.signal).then(
+      const limit = clock.sleep(withinMilliseconds, AbortSignal.any([enough.signal, stopping.signal])).then(
         () => 'late' as const,
         () => 'late' as const,
       )
       const all = Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)).then(() => 'synced' as const)
       const first = await Promise.race([all, limit])
       enough.abort()
-      if (first === 'synced') return
+      if (first === 'synced' || stopping.signal.aborted) return
       const missing = [...entries.values()].filter(({ store }) => !store.synced())
       const words = missing.map(({ name, reflector }) => `${name}: ${reflector.problem() ?? 'no answer yet'}`)
       throw new AppError('unavailable', `these kinds could not be listed in time: ${words.join('; ')}`)

@@ -36,7 +36,10 @@ export type KubeClient = {
   /** All pages. */
   readonly list: <T extends KubeObject>(type: ResourceType<T>, options?: ListOptions) => Promise<readonly T[]>
   /** As `list`, with the version to watch from. */
-  readonly snapshot: <T extends KubeObject>(type: ResourceType<T>, options?: ListOptions) => Promise<Snapshot<T>>
+  readonly snapshot: <T extends KubeObject>(
+    type: ResourceType<T>,
+    options?: ListOptions & { readonly signal?: AbortSignal },
+  ) => Promise<Snapshot<T>>
   readonly create: <T extends KubeObject>(
     type: ResourceType<T>,
     object: NewObject<T>,

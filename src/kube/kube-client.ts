@@ -28,6 +28,8 @@ const pageSize = 500
 const applyType = 'application/apply-patch+yaml'
 const mergeType = 'application/merge-patch+json'
 
+type SnapshotOptions = ListOptions & { readonly signal?: AbortSignal }
+
 type ListAnswer<T> = {
   readonly items: readonly T[] | null
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
@@ -55,7 +57,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     }
   }
 
-  async function pages<T extends KubeObject>(type: ResourceType<T>, options: ListOptions): Promise<Snapshot<T>> {
+  async function pages<T extends KubeObject>(type: ResourceType<T>, options: SnapshotOptions): Promise<Snapshot<T>> {
     const items: T[] = []
     let token: string | undefined
     for (;;) {
@@ -69,6 +71,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
           labelSelector: options.labelSelector,
           fieldSelector: options.fieldSelector,
         },
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
       })
       // Items of a list carry no apiVersion and kind of their own.
       for (const item of answer.items ?? []) items.push({ ...item, apiVersion: type.apiVersion, kind: type.kind })
@@ -78,7 +81,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
   }
 
   /** Pages that expired between two requests are read again from the start, once. */
-  async function snapshot<T extends KubeObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<Snapshot<T>> {
+  async function snapshot<T extends KubeObject>(type: ResourceType<T>, options: SnapshotOptions = {}): Promise<Snapshot<T>> {
     try {
       return await pages(type, options)
     } catch (error) {

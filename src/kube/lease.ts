@@ -84,11 +84,7 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     const spec = leaseSpec(decision, current, identity, clock.now(), times.durationMilliseconds)
     const written =
       current === undefined
-        ? await client.create(
-            leases,
-            { apiVersion: leases.apiVersion, kind: leases.kind, metadata: key, spec },
-            { fieldManager },
-          )
+        ? await client.create(leases, { apiVersion: leases.apiVersion, kind: leases.kind, metadata: key, spec }, { fieldManager })
         : await client.mergePatch(
             leases,
             key,

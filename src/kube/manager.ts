@@ -54,8 +54,10 @@ export type ManagerDeps = {
   readonly syncMilliseconds?: number
 }
 
-const drainMilliseconds = 20_000
-const abortMilliseconds = 8000
+// In all less than the 30 s that a pod has between SIGTERM and SIGKILL.
+const drainMilliseconds = 18_000
+const abortMilliseconds = 7000
+const releaseMilliseconds = 4000
 
 export function createManager(deps: ManagerDeps): Manager {
   const { clock, log, leaderElection: election } = deps
@@ -63,7 +65,7 @@ export function createManager(deps: ManagerDeps): Manager {
   const runners: ControllerRunner[] = []
   const names = new Set<string>()
   const electing = new AbortController()
-  let phase: 'new' | 'starting' | 'running' | 'stopping' = 'new'
+  let phase: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new'
   let striving: Promise<void> | undefined
   let stopped: Promise<void> | undefined
 
@@ -100,8 +102,13 @@ export function createManager(deps: ManagerDeps): Manager {
     await drain()
     for (const runner of runners) runner.close()
     electing.abort()
-    await striving
-    await lease?.release()
+    const releasing = async (): Promise<boolean> => {
+      await striving
+      await lease?.release()
+      return true
+    }
+    if (!(await within(clock, releaseMilliseconds, releasing()))) log.error({}, 'the lease was not released; it ends by itself')
+    phase = 'stopped'
     await caches.stop()
   }
 

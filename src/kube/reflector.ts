@@ -51,8 +51,8 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     failures = 0
   }
 
-  async function list(): Promise<string> {
-    const { items, resourceVersion: version } = await client.snapshot(type, scope)
+  async function list(signal: AbortSignal): Promise<string> {
+    const { items, resourceVersion: version } = await client.snapshot(type, { ...scope, signal })
     store.replace(items)
     heard(version)
     first.resolve()
@@ -76,7 +76,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     async run(signal) {
       while (!signal.aborted) {
         try {
-          await follow(resourceVersion ?? (await list()), signal)
+          await follow(resourceVersion ?? (await list(signal)), signal)
         } catch (error) {
           if (signal.aborted) break
           // Too old to continue from: nothing is wrong, only a list is due. A second time in a row it waits like any failure.

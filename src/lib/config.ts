@@ -117,6 +117,34 @@ export function readSettings<S extends { readonly [key: string]: Setting<unknown
       problems.push(`${item.variable} ${messageOf(error)}: ${item.description}`)
     }
   }
-  if (problems.length > 0) throw new AppError('invalid_configuration', `configuration is not usable:\n- ${problems.join('\n- ')}`)
+  if (problems.length > 0) throw unusable(problems)
   return Object.freeze(values) as Values<S>
+}
+
+/** Reads several tables and reports the problems of all of them at once: for a process that is more than one. */
+export function readTogether<R extends { readonly [name: string]: (environment: Environment) => unknown }>(
+  readers: R,
+  environment: Environment,
+): { readonly [K in keyof R]: ReturnType<R[K]> } {
+  const problems = new Set<string>()
+  const values: Record<string, unknown> = {}
+  for (const [name, read] of Object.entries(readers)) {
+    try {
+      values[name] = read(environment)
+    } catch (error) {
+      for (const line of messageOf(error).split('\n- ').slice(1)) problems.add(line)
+      if (!(error instanceof AppError && error.code === 'invalid_configuration')) throw error
+    }
+  }
+  if (problems.size > 0) throw unusable([...problems])
+  return Object.freeze(values) as { readonly [K in keyof R]: ReturnType<R[K]> }
+}
+
+function unusable(problems: readonly string[]): AppError {
+  return new AppError('invalid_configuration', `configuration is not usable:\n- ${problems.join('\n- ')}`)
+}
+
+/** The environment of this process: the only place that reads it. */
+export function processEnvironment(): Environment {
+  return process.env
 }

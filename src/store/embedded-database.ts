@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../lib/errors.ts'
-import type { FromThread, ToThread } from './pglite-thread.ts'
+import type { FromThread, ToThread } from './database-worker.ts'
 
 /** What `pg` expects of its socket. */
 export type DatabaseStream = Duplex & {
@@ -22,7 +22,7 @@ export type EmbeddedDatabase = {
 }
 
 export async function startEmbeddedDatabase(dataFolder: string): Promise<EmbeddedDatabase> {
-  const thread = new Worker(new URL('./pglite-thread.ts', import.meta.url), { workerData: { dataFolder }, name: 'database' })
+  const thread = new Worker(new URL('./database-worker.ts', import.meta.url), { workerData: { dataFolder }, name: 'database' })
   const tell = (message: ToThread): void => thread.postMessage(message)
   const [first] = (await once(thread, 'message')) as [FromThread]
   if (first.kind !== 'ready') {

@@ -7,6 +7,8 @@ import type { Sealer } from '../lib/seal.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import type { Prisma, PrismaClient, TokenRow } from './generated/client.ts'
 
+/** Any number that no other two-part lock of this database uses. */
+const quotaLock = 7312
 const quotaMemoryMilliseconds = 2 * 60 * 60 * 1000
 
 /** An installation by what identifies it: its numbers are unique per host and App only. */
@@ -48,10 +50,20 @@ export type LiveTokenFilter = {
 }
 
 export type TokenRegistry = {
+  /** Resolves to the intent's id. */
   readonly intend: (intent: TokenIntent) => Promise<string>
+  /** As `intend`, but undefined when the namespace already has `limit` intents since `since`; exact for concurrent callers. */
+  readonly intendWithin: (
+    intent: TokenIntent,
+    quota: { readonly limit: number; readonly since: Date },
+  ) => Promise<string | undefined>
   readonly recordMinted: (id: string, minted: MintedFacts) => Promise<void>
   readonly findLive: (cacheKey: string, minimumLifeSeconds: number) => Promise<LiveToken | undefined>
   readonly recordDelivered: (id: string) => Promise<void>
+  /** From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that revoking can be tried again. */
+  readonly markRevoking: (id: string, reason: string) => Promise<void>
+  /** Tokens whose revocation began and has not ended, and that are not expired. */
+  readonly revoking: () => Promise<readonly LiveToken[]>
   readonly markRevoked: (id: string, reason: string) => Promise<void>
   /** The intent came to nothing: GitHub minted no token, or the token is known to be dead. */
   readonly abandon: (id: string, reason: string) => Promise<void>
@@ -80,6 +92,18 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
       const id = randomUUID()
       await tokens.create({ data: { ...intentColumns(intent), id, state: 'intended', intendedAt: clock.now() } })
       return id
+    },
+    async intendWithin(intent, quota) {
+      const { namespace } = intent.subject
+      return prisma.$transaction(async transaction => {
+        // Callers of one namespace take turns, in all processes; other namespaces do not wait.
+        await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${quotaLock}, hashtext(${namespace}))`
+        const count = await transaction.tokenRow.count({ where: { namespace, intendedAt: { gt: quota.since } } })
+        if (count >= quota.limit) return undefined
+        const id = randomUUID()
+        await transaction.tokenRow.create({ data: { ...intentColumns(intent), id, state: 'intended', intendedAt: clock.now() } })
+        return id
+      })
     },
     async recordMinted(id, minted) {
       const { count } = await tokens.updateMany({
@@ -110,13 +134,20 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
       })
       if (count !== 1) throw new AppError('conflict', 'the token was revoked before it could be delivered')
     },
-    markRevoked: (id, reason) => end(id, ['minted'], 'revoked', reason),
-    abandon: (id, reason) => end(id, ['intended', 'minted'], 'abandoned', reason),
+    async markRevoking(id, reason) {
+      await tokens.updateMany({ where: { id, state: 'minted' }, data: { state: 'revoking', reason: reason.slice(0, 1024) } })
+    },
+    async revoking() {
+      const rows = await tokens.findMany({ where: { state: 'revoking', expiresAt: { gt: clock.now() } }, take: 1000 })
+      return rows.map(row => liveToken(sealer, row))
+    },
+    markRevoked: (id, reason) => end(id, ['minted', 'revoking'], 'revoked', reason),
+    abandon: (id, reason) => end(id, ['intended', 'minted', 'revoking'], 'abandoned', reason),
     async liveBy(filter) {
       if (Object.values(filter).every(value => value === undefined))
         throw new AppError('invalid_request', 'liveBy needs at least one of installation, grantUid, repositoryId, namespace')
       const rows = await tokens.findMany({
-        where: { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } },
+        where: { ...filterColumns(filter), state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
         orderBy: { expiresAt: 'asc' },
       })
       return rows.map(row => liveToken(sealer, row))
@@ -136,7 +167,7 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
       const { count } = await tokens.deleteMany({
         where: {
           OR: [
-            { state: 'minted', expiresAt: { lt: now }, intendedAt: { lt: counted } },
+            { state: { in: ['minted', 'revoking'] }, expiresAt: { lt: now }, intendedAt: { lt: counted } },
             { state: { in: ['revoked', 'abandoned'] }, intendedAt: { lt: counted } },
           ],
         },

@@ -35,9 +35,8 @@ export function securityHeaders(options: SecurityHeaderOptions): Readonly<Record
 }
 
 /** Sets them on every reply; nothing is kept by caches unless a route says so. */
-export function addSecurityHeaders(server: FastifyInstance, options: SecurityHeaderOptions): void {
-  const headers = { ...securityHeaders(options), 'cache-control': 'no-store' }
+export function addSecurityHeaders(server: FastifyInstance, options: () => SecurityHeaderOptions): void {
   server.addHook('onRequest', async (_request, reply) => {
-    reply.headers(headers)
+    reply.headers({ ...securityHeaders(options()), 'cache-control': 'no-store' })
   })
 }

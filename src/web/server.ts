@@ -5,7 +5,16 @@ import { createServer as createHttpServer, type RequestListener, type ServerOpti
 import { createServer as createHttpsServer } from 'node:https'
 import rateLimit from '@fastify/rate-limit'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
@@ -13,7 +22,14 @@ import type { Html } from './html.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
 import type { Certificate } from './tls.ts'
 
-export type WebServer = FastifyInstance
+/** Routes get their types from their TypeBox schemas. */
+export type WebServer = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
 
 export type WebServerOptions = {
   readonly log: Log
@@ -23,7 +39,8 @@ export type WebServerOptions = {
   readonly bodyLimit?: number
   /** Requests a minute and address, over all routes. Default 1200. */
   readonly requestsPerMinute?: number
-  readonly headers?: SecurityHeaderOptions
+  /** Asked for every reply: what a form may lead to can change while we serve. */
+  readonly headers?: () => SecurityHeaderOptions
   /** Shows an error to a person; without it, or to a program, errors are JSON. */
   readonly errorPage?: (answer: ErrorAnswer, requestId: string) => Html
 }

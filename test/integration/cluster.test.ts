@@ -1,6 +1,9 @@
 // Proves that the test control plane is a real one: its controllers act, its users are told apart.
+// It asks the API only and knows nothing of how the control plane was booted.
 import { describe, expect, test } from 'vitest'
-import { waitUntil, withAdmin, withNamespace } from './harness.ts'
+import { createAdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
+import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
+import { testKubeconfig, waitUntil, withAdmin, withNamespace } from './harness.ts'
 
 const patience = { timeoutMilliseconds: 30_000 }
 
@@ -49,5 +52,15 @@ describe('the test control plane', () => {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const answer = await admin.call('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review)
     expect(answer).toMatchObject({ status: { userInfo: { username: 'sekisho-dev-admin', groups: ['system:authenticated'] } } })
+  })
+  test('shows the anonymous its health and nothing else', async () => {
+    const { server, certificateAuthority } = await readKubeconfig(testKubeconfig())
+    const anonymous = createAdminClient({ server, certificateAuthority })
+    try {
+      expect((await anonymous.request('GET', '/readyz')).status).toBe(200)
+      expect((await anonymous.request('GET', '/version')).status).toBe(401)
+    } finally {
+      await anonymous.close()
+    }
   })
 })

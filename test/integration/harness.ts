@@ -1,4 +1,5 @@
 // What an integration test starts from: access to the test cluster and a namespace of its own that ends with the test.
+// It must never touch a namespace that it did not make.
 import { randomBytes } from 'node:crypto'
 import { inject, onTestFinished } from 'vitest'
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'

@@ -1,4 +1,5 @@
 // A download counts only with the publisher's checksum, and leaves nothing behind when it fails.
+// The publisher is a server on loopback.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { AppError } from '../../../src/lib/errors.ts'
+import { AppError, messageOf } from '../../../src/lib/errors.ts'
 import { runCommand } from '../run-command.ts'
 import type { CatalogEntry, Download } from './catalog.ts'
 import { programsOf } from './catalog.ts'
@@ -27,13 +27,21 @@ export function checksumFor(text: string, file: string): string | undefined {
   return undefined
 }
 
+/** fetch says only "fetch failed"; the reason a person can use is in its cause. */
+async function reach(url: string, milliseconds: number, fetch: Fetch): Promise<Response> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(milliseconds) }).catch((error: unknown) => {
+    const reason = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
+    throw new AppError('upstream_failed', `${new URL(url).host} cannot be reached: ${reason}`, { cause: error })
+  })
+  if (!response.ok) throw new AppError('upstream_failed', `${url} answered ${response.status}`)
+  return response
+}
+
 async function fetchChecked(url: string, checksumUrl: string, fetch: Fetch): Promise<Buffer> {
-  const sums = await fetch(checksumUrl, { signal: AbortSignal.timeout(reachableMilliseconds) })
-  if (!sums.ok) throw new AppError('upstream_failed', `${checksumUrl} answered ${sums.status}`)
+  const sums = await reach(checksumUrl, reachableMilliseconds, fetch)
   const wanted = checksumFor(await sums.text(), basename(url))
   if (wanted === undefined) throw new AppError('integrity_violation', `${checksumUrl} holds no SHA-256 for ${basename(url)}`)
-  const response = await fetch(url, { signal: AbortSignal.timeout(wholeMilliseconds) })
-  if (!response.ok) throw new AppError('upstream_failed', `${url} answered ${response.status}`)
+  const response = await reach(url, wholeMilliseconds, fetch)
   if (Number(response.headers.get('content-length') ?? 0) > mostBytes)
     throw new AppError('payload_too_large', `${url} is too large`)
   const body = Buffer.from(await response.arrayBuffer())

@@ -1,4 +1,5 @@
 // The order in which programs are found, on a throw-away module and cache: cache, given assets, build.
+// The module has no dependencies, so no network is needed.
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
 // What the API server writes to its audit log: who did what to which object, never a body (a body may hold a Secret).
+// Pure.
 import { stringify } from 'yaml'
 
 /** Metadata level for everything but reads of health and leases, which would drown the rest. */

@@ -1,4 +1,5 @@
 // The files that the API server's walls stand on, and what is read back from kubeconfigs.
+// Parsed again from the rendered text.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,10 +1,11 @@
 // Writes and reads the small kubeconfig files of the local cluster: one cluster, one user, client certificate inside.
 // Reading also takes a given kubeconfig with a certificate or a token; plugins (exec, auth-provider) are refused by name.
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
+import { replaceFile } from '../replace-file.ts'
 
 export type ClientAccess = {
   readonly server: string
@@ -12,12 +13,6 @@ export type ClientAccess = {
   readonly certificate?: string
   readonly key?: string
   readonly token?: string
-}
-
-/** Replaces a file as a whole, readable by its owner only. */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 })
-  await rename(`${path}.new`, path)
 }
 
 export async function writeKubeconfig(
@@ -43,7 +38,7 @@ export async function writeKubeconfig(
     contexts: [{ name: 'sekisho', context: { cluster: 'sekisho', user } }],
     'current-context': 'sekisho',
   })
-  await writePrivateFile(path, text)
+  await replaceFile(path, text)
 }
 
 type Fields = Readonly<Record<string, unknown>>

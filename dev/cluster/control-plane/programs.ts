@@ -1,4 +1,5 @@
 // The three programs of a control plane with their arguments. Pure: a function of paths, ports and addresses.
+// No secret is an argument: keys and tokens are named by file.
 import { join } from 'node:path'
 import type { Program } from '../processes/supervise.ts'
 import type { ControlPlanePorts } from '../settings.ts'
@@ -119,6 +120,7 @@ export function controllerManagerProgram(
       '--use-service-account-credentials',
       '--leader-elect=false',
       '--allocate-node-cidrs',
+      `--flex-volume-plugin-dir=${join(layout.folder, 'volume-plugins')}`,
       `--cluster-cidr=${layout.podCidr}`,
       '--node-cidr-mask-size=24',
       `--service-cluster-ip-range=${layout.serviceCidr}`,

@@ -7,6 +7,7 @@ import type { BinaryDeps } from '../binaries/ensure-binary.ts'
 import { ensureBinary } from '../binaries/ensure-binary.ts'
 import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded, stopProcess } from '../processes/supervise.ts'
+import { replaceFile } from '../replace-file.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { AdminClient } from './admin-client.ts'
 import { adminClientFor } from './admin-client.ts'
@@ -15,7 +16,7 @@ import { authenticationConfiguration } from './authentication-config.ts'
 import { authorizationConfiguration } from './authorization-config.ts'
 import type { ControlPlaneCertificates } from './certificates.ts'
 import { adminUser, ensureCertificates } from './certificates.ts'
-import { writeKubeconfig, writePrivateFile } from './kubeconfig.ts'
+import { writeKubeconfig } from './kubeconfig.ts'
 import type { ControlPlaneLayout } from './programs.ts'
 import { apiServerProgram, configurationFiles, controllerManagerProgram, etcdProgram } from './programs.ts'
 
@@ -87,9 +88,9 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
   const kubeconfig = join(options.folder, 'kubeconfig')
   const breakGlassKubeconfig = join(options.folder, 'config', 'break-glass.kubeconfig')
   const issuer = { url: options.issuerUrl, audience: 'kubernetes', certificateAuthority: certificates.authorityPem }
-  await writePrivateFile(files.authentication, authenticationConfiguration(issuer))
-  await writePrivateFile(files.authorization, authorizationConfiguration())
-  await writePrivateFile(files.audit, auditPolicy())
+  await replaceFile(files.authentication, authenticationConfiguration(issuer))
+  await replaceFile(files.authorization, authorizationConfiguration())
+  await replaceFile(files.audit, auditPolicy())
   const pem = certificates.authorityPem
   await writeKubeconfig(kubeconfig, server, pem, adminUser, certificates.admin)
   await writeKubeconfig(breakGlassKubeconfig, server, pem, 'break-glass', certificates.breakGlass)

@@ -1,4 +1,5 @@
 // Looks at the machine for the doctor: versions, packages, ports, disk. It changes nothing.
+// Judging what it finds is the business of requirements.ts.
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -28,17 +29,20 @@ function isFree(port: number): Promise<boolean> {
 
 async function takenPorts(settings: ClusterSettings): Promise<Facts['takenPorts']> {
   if ((await aliveNames(settings.hostRecordFolder)).length > 0) return []
-  const wanted = [
+  const controlPlane = [
     { port: settings.ports.apiServer, purpose: 'API server' },
     { port: settings.ports.etcdClient, purpose: 'etcd' },
     { port: settings.ports.etcdPeer, purpose: 'etcd peers' },
     { port: settings.ports.controllerManager, purpose: 'kube-controller-manager' },
+  ]
+  const node = [
     { port: settings.schedulerPort, purpose: 'kube-scheduler' },
     { port: settings.registryPort, purpose: 'registry' },
     { port: settings.ingressPort, purpose: 'ingress' },
     { port: settings.dnsPort, purpose: 'DNS' },
     { port: 10_250, purpose: 'kubelet' },
   ]
+  const wanted = settings.root ? [...controlPlane, ...node] : controlPlane
   const free = await Promise.all(wanted.map(item => isFree(item.port)))
   return wanted.filter((_item, index) => !free[index])
 }

@@ -1,4 +1,5 @@
 // Every row of the doctor: what is fine, what only warns, what stops, and that each trouble names its cure.
+// No machine is looked at here.
 import { describe, expect, test } from 'vitest'
 import type { Facts } from './requirements.ts'
 import { findings, findingsTable } from './requirements.ts'

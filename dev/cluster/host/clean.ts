@@ -1,6 +1,5 @@
 // Takes back from the host what a record says was put there. Works on the record alone: it may belong to another checkout.
 // Order matters: first whoever could make more (processes), then what they hold (mounts), then the network.
-import { readdir, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '../processes/identity.ts'
 import { readRecords } from '../processes/record.ts'
@@ -12,6 +11,7 @@ import { unmountBelow } from './mounts.ts'
 import { removeAddress, removeBridge, writeSysctl } from './network.ts'
 import type { HostRecord } from './record.ts'
 import { processFolder } from './record.ts'
+import { removeRuntimeRemains } from './runtime-remains.ts'
 
 /** The node's agents end first: they would restart what is ended after them. The API server and etcd end last. */
 const stopOrder = [
@@ -54,12 +54,7 @@ async function clearPodRemains(record: HostRecord, progress: Progress): Promise<
   if (unmounted > 0) progress.note(`${unmounted} mounts removed`)
   if (await removeBridge(node.bridge)) progress.note(`network interface ${node.bridge} removed`)
   if (await removeChains(node.chainPrefixes)) progress.note(`firewall chains ${node.chainPrefixes.join('*, ')}* removed`)
-  await removeMatching('/var/lib/cni/results', async name => name.startsWith(`${node.cniNetwork}-`))
-  await removeMatching('/var/log/containers', async (name, folder) =>
-    (await readlink(join(folder, name)).catch(() => '')).startsWith(`${record.clusterFolder}/`),
-  )
-  for (const stale of ['containerd/state', 'runc', 'cni/leases'])
-    await rm(join(record.clusterFolder, stale), { recursive: true, force: true })
+  await removeRuntimeRemains(record.clusterFolder)
 }
 
 /** After a cut: ends the node's agents and clears what pods left, so that the node starts as after a reboot. */
@@ -77,10 +72,4 @@ export async function cleanHost(record: HostRecord, recordFolder: string, progre
   if (node === undefined) return
   for (const [name, value] of Object.entries(node.sysctls)) await writeSysctl(name, value)
   if (node.address !== undefined) await removeAddress(node.address)
-}
-
-async function removeMatching(folder: string, matches: (name: string, folder: string) => Promise<boolean>): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (await matches(name, folder)) await rm(join(folder, name), { force: true })
-  }
 }

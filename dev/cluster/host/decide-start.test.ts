@@ -1,4 +1,5 @@
 // What a start does about an earlier run, for every state in which that run may have been left.
+// Facts only; no host is touched.
 import { describe, expect, test } from 'vitest'
 import { decideStart } from './decide-start.ts'
 import type { HostRecord } from './record.ts'

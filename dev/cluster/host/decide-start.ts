@@ -1,4 +1,5 @@
 // Decides what a start must do about what an earlier run left on the host. Pure: a function of the record and what is alive.
+// A running cluster of somebody else must never be touched.
 import type { HostRecord } from './record.ts'
 
 export type StartFacts = {

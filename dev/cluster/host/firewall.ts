@@ -1,4 +1,5 @@
 // Takes our chains out of the firewall: rules that jump to them, then the chains. Everybody else's rules and counters stay.
+// A table is replaced as a whole, so no packet meets half of it.
 import { runCommand, tryCommand } from '../run-command.ts'
 
 function chainOf(line: string): string | undefined {

@@ -1,4 +1,5 @@
 // The host record is read back only in the form in which it was written: its names become paths and arguments of root.
+// Files live in a folder of the test.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,8 +1,10 @@
 // Recognising what a cut-off cluster left: mounts below its folder, its firewall chains, the control group trees.
+// Texts only; no host is touched.
 import { describe, expect, test } from 'vitest'
 import { hierarchyRoots } from './cgroups.ts'
 import { withoutChains } from './firewall.ts'
 import { mountsBelow } from './mounts.ts'
+import { shimSocketIn } from './runtime-remains.ts'
 
 describe('mountsBelow', () => {
   const line = (point: string): string => `36 35 98:0 / ${point} rw,noatime shared:1 - tmpfs tmpfs rw`
@@ -53,5 +55,17 @@ describe('hierarchyRoots', () => {
 
   test('takes the unified tree when it is the only one', () => {
     expect(hierarchyRoots(unified('/sys/fs/cgroup'))).toEqual(['/sys/fs/cgroup'])
+  })
+})
+
+describe('shimSocketIn', () => {
+  const socket = `/run/containerd/s/${'0a'.repeat(32)}`
+
+  test('reads the socket of a container', () => {
+    expect(shimSocketIn(`unix://${socket}\n`)).toBe(socket)
+  })
+
+  test.each(['unix:///etc/passwd', `unix://${socket}/../x`, ''])('takes %j for no socket', address => {
+    expect(shimSocketIn(address)).toBeUndefined()
   })
 })

@@ -1,7 +1,8 @@
 // The pods' network: one bridge with the node as gateway, addresses from the pod range, host ports and forwarding rules.
 // Pure text; the runtime calls the plugins (CNI specification 1.0, Debian's plugins 1.1).
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../replace-file.ts'
 import type { ClusterSettings } from '../settings.ts'
 import type { NodeLayout } from './layout.ts'
 import { bridgeName, cniNetwork } from './layout.ts'
@@ -21,5 +22,5 @@ export function cniConfiguration(settings: Pick<ClusterSettings, 'podCidr'>, lea
 
 export async function writeCniConfiguration(settings: ClusterSettings, layout: NodeLayout): Promise<void> {
   await mkdir(layout.cniConfiguration, { recursive: true })
-  await writeFile(join(layout.cniConfiguration, '10-sekisho.conflist'), cniConfiguration(settings, layout.cniLeases))
+  await replaceFile(join(layout.cniConfiguration, '10-sekisho.conflist'), cniConfiguration(settings, layout.cniLeases))
 }

@@ -1,4 +1,5 @@
 // The node programs' configuration: the settings that were learned the hard way, and that nothing leaves the cluster's folder.
+// Rendered text is parsed again, so the tests hold for any spelling.
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readClusterSettings } from '../settings.ts'

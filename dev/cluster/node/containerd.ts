@@ -1,9 +1,11 @@
 // The container runtime with its own configuration, data and socket: a containerd that the host runs itself is not touched.
-import { mkdir, writeFile } from 'node:fs/promises'
+// Configuration is text made by pure functions; starting is at the end.
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { enterCgroup } from '../host/cgroups.ts'
 import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
+import { replaceFile } from '../replace-file.ts'
 import { tryCommand } from '../run-command.ts'
 import { registryHost } from '../settings.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -65,8 +67,8 @@ export async function startContainerd(context: NodeContext, sandboxImage: string
   const configuration = join(layout.folder, 'config', 'containerd.toml')
   const hosts = join(layout.registryCertificates, registryHost(settings))
   await mkdir(hosts, { recursive: true })
-  await writeFile(join(hosts, 'hosts.toml'), registryHosts(registryHost(settings)))
-  await writeFile(configuration, containerdConfiguration(layout, sandboxImage))
+  await replaceFile(join(hosts, 'hosts.toml'), registryHosts(registryHost(settings)))
+  await replaceFile(configuration, containerdConfiguration(layout, sandboxImage))
   const program: Program = {
     name: 'containerd',
     path: '/usr/bin/containerd',

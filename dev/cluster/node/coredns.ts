@@ -1,9 +1,10 @@
 // The cluster's name server: CoreDNS as a host process behind the Service kube-dns; other names go to the host's resolvers.
+// It must never answer for names outside the cluster itself.
 import { Resolver } from 'node:dns/promises'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AdminClient } from '../control-plane/admin-client.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
+import { replaceFile } from '../replace-file.ts'
 import type { ClusterSettings } from '../settings.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { NodeContext } from './layout.ts'
@@ -52,7 +53,7 @@ export async function applyDnsService(admin: AdminClient, settings: ClusterSetti
 export async function startCoreDns(context: NodeContext, path: string, kubeconfig: string): Promise<void> {
   const { settings, folders, layout } = context
   const configuration = join(layout.folder, 'config', 'Corefile')
-  await writeFile(configuration, corefile(settings, kubeconfig))
+  await replaceFile(configuration, corefile(settings, kubeconfig))
   await ensureRunning(
     { name: 'coredns', path, args: ['-conf', configuration], configurationFiles: [configuration, kubeconfig] },
     folders,

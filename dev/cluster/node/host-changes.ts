@@ -1,4 +1,5 @@
 // What a node puts on the host beside its own folder, as a list for the host record, and the putting itself.
+// It does nothing to the host that the list does not name.
 import { ensureCgroup } from '../host/cgroups.ts'
 import { addAddress, hasAddress, readSysctl, writeSysctl } from '../host/network.ts'
 import type { HostChanges, HostRecord } from '../host/record.ts'

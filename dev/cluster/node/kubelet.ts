@@ -3,9 +3,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { writePrivateFile } from '../control-plane/kubeconfig.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
 import type { Program } from '../processes/supervise.ts'
+import { replaceFile } from '../replace-file.ts'
 import type { ClusterSettings } from '../settings.ts'
 import type { NodeContext, NodeLayout } from './layout.ts'
 import { cgroupName } from './layout.ts'
@@ -56,7 +56,7 @@ export async function kubeletProgram(
   const configuration = join(layout.folder, 'config', 'kubelet.yaml')
   await mkdir(layout.kubelet, { recursive: true })
   const text = kubeletConfiguration(settings, layout, controlPlane.certificates.authorityFile, serving)
-  await writePrivateFile(configuration, text)
+  await replaceFile(configuration, text)
   return {
     name: 'kubelet',
     path,

@@ -1,4 +1,5 @@
 // Where the node's programs keep their things: one place for paths and names that several of them share. Pure.
+// It must never read or write anything there.
 import { join } from 'node:path'
 import type { ControlPlane } from '../control-plane/start.ts'
 import { processFolder } from '../host/record.ts'

@@ -1,9 +1,9 @@
 // The image registry: Debian's docker-registry on the node address, plain http, storage in the cluster's folder.
 // The bare private address matters: builders talk plain http only to addresses they can see are private.
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
+import { replaceFile } from '../replace-file.ts'
 import { registryHost } from '../settings.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { NodeContext } from './layout.ts'
@@ -24,7 +24,7 @@ export async function startRegistry(context: NodeContext): Promise<void> {
   const { layout, settings, folders } = context
   const configuration = join(layout.folder, 'config', 'registry.yaml')
   const address = registryHost(settings)
-  await writeFile(configuration, registryConfiguration(address, join(layout.folder, 'registry')))
+  await replaceFile(configuration, registryConfiguration(address, join(layout.folder, 'registry')))
   const args = ['serve', configuration]
   await ensureRunning({ name: 'registry', path: '/usr/bin/docker-registry', args, configurationFiles: [configuration] }, folders)
   await waitUntil('registry', async () => ((await fetch(`http://${address}/v2/`)).ok ? true : undefined), {

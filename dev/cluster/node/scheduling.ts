@@ -1,8 +1,9 @@
 // kube-scheduler and kube-proxy: which node runs a pod, and how a Service's address reaches it.
+// Pure but for writing the configuration files.
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { writePrivateFile } from '../control-plane/kubeconfig.ts'
 import type { Program } from '../processes/supervise.ts'
+import { replaceFile } from '../replace-file.ts'
 import type { ClusterSettings } from '../settings.ts'
 import type { NodeContext } from './layout.ts'
 
@@ -42,6 +43,6 @@ export function proxyConfiguration(settings: ClusterSettings, kubeconfig: string
 
 export async function proxyProgram(context: NodeContext, path: string, kubeconfig: string): Promise<Program> {
   const configuration = join(context.layout.folder, 'config', 'kube-proxy.yaml')
-  await writePrivateFile(configuration, proxyConfiguration(context.settings, kubeconfig))
+  await replaceFile(configuration, proxyConfiguration(context.settings, kubeconfig))
   return { name: 'kube-proxy', path, args: [`--config=${configuration}`], configurationFiles: [configuration, kubeconfig] }
 }

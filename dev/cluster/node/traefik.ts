@@ -1,4 +1,5 @@
 // The ingress controller: Traefik as a host process, on the node address and on loopback, for Ingresses of class `traefik`.
+// It listens nowhere else and gets no configuration but Ingresses.
 import { Agent, request } from 'node:http'
 import type { AdminClient } from '../control-plane/admin-client.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'

@@ -1,4 +1,5 @@
 // Certificates as programs need them: right usage and names, renewed when they no longer serve, keys for their owner only.
+// Read back by Node, which shares no code with the program that made them.
 import { X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

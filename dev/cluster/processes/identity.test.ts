@@ -1,4 +1,5 @@
 // A process is the recorded one only when pid, executable, start time and boot all agree.
+// The name of a process must never matter.
 import { describe, expect, test } from 'vitest'
 import { identify, isAlive, parseStat } from './identity.ts'
 

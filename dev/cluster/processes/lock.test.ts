@@ -1,4 +1,5 @@
 // The lock between processes: one at a time, and never left behind by a holder that was killed.
+// Nothing here waits for a fixed time.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

@@ -31,10 +31,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-export function parseIdentity(text: string): ProcessIdentity | undefined {
-  return identityOf(parseJson(text))
-}
-
 export function parseRecord(text: string): ProcessRecord | undefined {
   const value = parseJson(text)
   const identity = identityOf(value)

@@ -1,4 +1,5 @@
 // Starting, leaving alone, restarting and ending real processes; a stranger under a recorded pid is never signalled.
+// Every process started here ends here.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

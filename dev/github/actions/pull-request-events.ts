@@ -31,34 +31,32 @@ export const tellPullRequest = async (
   })
 }
 
-/** Moves open pull requests whose head branch was pushed (`synchronize`), and closes those whose head branch is gone. */
+const close = async (context: Context, repository: Repository, pull: PullRequest, actor: User): Promise<void> => {
+  const at = timestamp(context.now())
+  context.store.change(() => Object.assign(pull, { state: 'closed', closedAt: at, updatedAt: at }))
+  await tellPullRequest(context, repository, pull, actor, 'closed')
+}
+
+/** Moves open pull requests whose head branch was pushed (`synchronize`), and closes those whose head or base branch is gone. */
 export const followPush = async (context: Context, repository: Repository, pusher: User, update: RefUpdate): Promise<void> => {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return
-  const following = context.world.pullRequests.filter(
-    one => one.state === 'open' && one.head.repositoryId === repository.id && one.head.ref === branch,
-  )
+  const open = context.world.pullRequests.filter(one => one.state === 'open' && one.repositoryId === repository.id)
+  const following = open.filter(one => one.head.repositoryId === repository.id && one.head.ref === branch)
+  const based = open.filter(one => one.base.ref === branch)
+  if (update.after === noCommit) {
+    for (const pull of [...following, ...based]) await close(context, repository, pull, pusher)
+    return
+  }
+  context.store.change(() => {
+    for (const pull of based) pull.base.sha = update.after
+  })
   for (const pull of following) {
-    const at = timestamp(context.now())
-    if (update.after === noCommit) {
-      context.store.change(() => {
-        pull.state = 'closed'
-        pull.closedAt = at
-        pull.updatedAt = at
-      })
-      await tellPullRequest(context, repository, pull, pusher, 'closed')
-      continue
-    }
     context.store.change(() => {
       pull.head.sha = update.after
-      pull.updatedAt = at
+      pull.updatedAt = timestamp(context.now())
     })
     await context.git.updateRef(pull.repositoryId, `refs/pull/${pull.number}/head`, update.after)
     await tellPullRequest(context, repository, pull, pusher, 'synchronize', { before: update.before, after: update.after })
   }
-  context.store.change(world => {
-    for (const pull of world.pullRequests) {
-      if (pull.state === 'open' && pull.repositoryId === repository.id && pull.base.ref === branch) pull.base.sha = update.after
-    }
-  })
 }

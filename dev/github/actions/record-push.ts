@@ -13,12 +13,26 @@ import { followPush } from './pull-request-events.ts'
 /** A push event lists no more commits than this. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
 const mostCommits = 2048
 
+/** Commits of a new branch that no other branch has. */
+const newCommits = ({ git }: Context, repository: Repository, update: RefUpdate) =>
+  git.log(repository.id, [
+    `--max-count=${mostCommits}`,
+    update.after,
+    '--not',
+    `--exclude=${update.ref.replace(/^refs\/heads\//, '')}`,
+    '--branches',
+  ])
+
 const pushPayload = async (context: Context, repository: Repository, update: RefUpdate, pusher: User) => {
   const created = update.before === noCommit
   const deleted = update.after === noCommit
-  const from = created ? undefined : update.before
-  const listed = deleted ? [] : await context.git.commits(repository.id, from, update.after, created ? 1 : mostCommits)
+  const listed = deleted
+    ? []
+    : await (created
+        ? newCommits(context, repository, update)
+        : context.git.commits(repository.id, update.before, update.after, mostCommits))
   const commits = [...listed].reverse().map(commit => pushedCommit(context, repository, commit))
+  const head = deleted ? null : await context.git.commit(repository.id, update.after)
   const forced = !created && !deleted && (await context.git.commits(repository.id, update.after, update.before, 1)).length > 0
   const name = fullName(context.world, repository)
   const short = (sha: string): string => sha.slice(0, 12)
@@ -44,8 +58,8 @@ const pushPayload = async (context: Context, repository: Repository, update: Ref
     compare: context.links.web(
       created ? `/${name}/commit/${short(update.after)}` : `/${name}/compare/${short(update.before)}...${short(update.after)}`,
     ),
-    commits: created ? [] : commits,
-    head_commit: commits.at(-1) ?? null,
+    commits,
+    head_commit: head && pushedCommit(context, repository, head),
   }
 }
 

@@ -1,12 +1,11 @@
-// Owns: what a test may change and real GitHub has no API for: people, repositories, memberships and faults. Guarded by a token of its
-// own, so that nothing that merely reaches the port can use it. The demo never calls it.
+// Owns: what a test may do and real GitHub has no API for: make people, and arm faults. Guarded by a token of its own, so that nothing
+// that merely reaches the port can use it. The demo never calls it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
 import type { Context } from '../context.ts'
 import { RestError } from '../rest/answer.ts'
 import { fieldsOf } from '../rest/body.ts'
-import { addRepository, addUser, setMembership, setTeamMember } from './changes.ts'
+import { addUser } from './add-user.ts'
 import { faultOf } from './fault-of.ts'
 
 const authorized = (context: Context, header: string | undefined): boolean => {
@@ -21,19 +20,15 @@ export const registerControl = (server: FastifyInstance, context: Context): void
       await reply.code(401).send({ message: 'The control token is missing or wrong.' })
   })
   server.setErrorHandler((error, _request, reply) => {
-    if (error instanceof RestError || error instanceof Refusal)
-      return reply.code(error.status).send({ message: error.message, errors: error.errors })
+    if (error instanceof RestError) return reply.code(error.status).send({ message: error.message, errors: error.errors })
     throw error
   })
-  server.addHook('preSerialization', async (_request, _reply, payload) => {
-    await context.store.durable()
-    return payload
-  })
 
-  server.post('/users', request => addUser(context, fieldsOf(request.body, 'User')))
-  server.post('/repositories', request => addRepository(context, fieldsOf(request.body, 'Repository')))
-  server.put('/memberships', request => setMembership(context, fieldsOf(request.body, 'Membership')))
-  server.put('/team-members', request => setTeamMember(context, fieldsOf(request.body, 'TeamMember')))
+  server.post('/users', async request => {
+    const added = addUser(context, fieldsOf(request.body, 'User'))
+    await context.store.durable()
+    return added
+  })
   server.get('/faults', () => ({ faults: context.faults.list() }))
   server.post('/faults', request => {
     const { fault, times } = faultOf(fieldsOf(request.body, 'Fault'))

@@ -17,6 +17,8 @@ export type BackendCall = {
   readonly remoteUser: string
   /** Where the post-receive hook leaves the ref updates. */
   readonly pushReport?: string
+  /** Runs when git is done and before the client learns it, so that whoever pushed finds what follows from it already there. */
+  readonly beforeEnd: () => Promise<void>
 }
 
 /** Largest request that is taken: a push of 512 MiB. */
@@ -76,7 +78,10 @@ export const runHttpBackend = (call: BackendCall): Promise<void> =>
       timeout: longestRun,
     })
     let pending: Buffer | undefined = Buffer.alloc(0)
-    child.on('error', reject)
+    child.on('error', error => {
+      response.destroy()
+      reject(error)
+    })
     child.stderr.resume()
     child.stdout.on('data', (chunk: Buffer) => {
       if (!pending) {
@@ -102,8 +107,16 @@ export const runHttpBackend = (call: BackendCall): Promise<void> =>
     })
     child.on('close', () => {
       if (pending) response.statusCode = 500
-      response.end(() => resolve())
-      if (response.destroyed) resolve()
+      call.beforeEnd().then(
+        () => {
+          response.end()
+          resolve()
+        },
+        (error: unknown) => {
+          response.destroy()
+          reject(error)
+        },
+      )
     })
     // git ends early when it refuses; what it wrote as answer is what counts.
     child.stdin.on('error', () => undefined)

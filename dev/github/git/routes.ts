@@ -55,6 +55,16 @@ const refuse = (reply: FastifyReply, access: Extract<Access, { allowed: false }>
   return reply.code(access.status).type('text/plain; charset=utf-8').send(`${access.message}\n`)
 }
 
+/** What the hook wrote; it wrote nothing when git refused every ref. */
+const readReport = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
+}
+
 type Target = { owner: string; repository: string }
 
 const transfer = async (
@@ -73,6 +83,11 @@ const transfer = async (
   const folder = isPush ? await mkdtemp(join(tmpdir(), 'github-push-')) : undefined
   const pushReport = folder === undefined ? undefined : join(folder, 'updates')
   const query = request.url.indexOf('?')
+  const follow = async (): Promise<void> => {
+    if (pushReport === undefined || pusherId === undefined) return
+    await recordPush(context, repository, userOf(context.world, pusherId), parseRefUpdates(await readReport(pushReport)))
+    await context.store.durable()
+  }
   reply.hijack()
   try {
     await runHttpBackend({
@@ -83,14 +98,12 @@ const transfer = async (
       request: request.raw,
       response: reply.raw,
       remoteUser: pusherId === undefined ? '' : userOf(context.world, pusherId).login,
+      beforeEnd: follow,
       ...(pushReport === undefined ? {} : { pushReport }),
     })
-    if (pushReport !== undefined && pusherId !== undefined) {
-      // The hook wrote nothing when git refused every ref.
-      const report = await readFile(pushReport, 'utf8').catch(() => '')
-      await recordPush(context, repository, userOf(context.world, pusherId), parseRefUpdates(report))
-      await context.store.durable()
-    }
+  } catch (error) {
+    // The answer is under way: all that is left is to cut it off, which was done, and to say why.
+    context.report(`git ${path} of repository ${repository.id} failed: ${error instanceof Error ? error.stack : 'unknown error'}`)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }

@@ -19,6 +19,8 @@ export type GitStore = {
   commit(repositoryId: number, sha: string): Promise<Commit>
   /** Commits reachable from `to` but not from `from`, newest first, at most `limit`. `from` undefined: all. */
   commits(repositoryId: number, from: string | undefined, to: string, limit: number): Promise<readonly Commit[]>
+  /** Commits by arguments of `git log` that the caller has made safe. */
+  log(repositoryId: number, range: readonly string[]): Promise<readonly Commit[]>
   /** Points a ref at a commit, or removes it; `expected` guards against a push in between. */
   updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
 }
@@ -94,6 +96,7 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
       }
       return undefined
     },
+    log,
     commit: async (repositoryId, sha) => {
       const [commit] = await log(repositoryId, ['-1', '--end-of-options', sha])
       if (!commit) throw new Error(`commit ${sha} of repository ${repositoryId} does not exist`)

@@ -4,8 +4,9 @@ import { days, hours, minutes, timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { App } from '../state/apps.ts'
 import type { AuthorizationCode } from '../state/credentials.ts'
-import { nextId, type World } from '../state/world.ts'
+import { nextId, userOf, type World } from '../state/world.ts'
 import { credentialKey, newAuthorizationCode, newRefreshToken, newUserToken } from '../tokens/formats.ts'
+import { simpleUser } from '../views/account.ts'
 
 export type TokenPair = {
   readonly accessToken: string
@@ -95,5 +96,12 @@ export const revokeGrant = (context: Context, app: App, userId: number): boolean
       if (code.appId === app.id && code.userId === userId) delete world.credentials.codes[key]
     }
   })
+  if (had) {
+    context.webhooks.emitToApp(app, {
+      name: 'github_app_authorization',
+      action: 'revoked',
+      payload: { sender: simpleUser(context, userOf(context.world, userId)) },
+    })
+  }
   return had
 }

@@ -27,7 +27,7 @@ const home = (call: PageCall): PageResult => {
     `Hello ${visitor.user.login}`,
     visitor,
     html`<h2>Your accounts</h2><ul>${[visitor.user, ...mine].map(one => html`<li><a href="/${one.login}">${one.login}</a></li>`)}</ul>
-<h2>Apps</h2><ul>${apps}</ul>`,
+<h2>Apps</h2><ul>${apps}</ul><p><a href="/settings/apps/authorizations">Authorized GitHub Apps</a></p>`,
   )
 }
 

@@ -34,7 +34,6 @@ export class RestError extends Error {
 export const notFound = (): RestError => new RestError(404, 'Not Found')
 export const notAccessible = (): RestError => new RestError(403, 'Resource not accessible by integration')
 export const requiresAuthentication = (): RestError => new RestError(401, 'Requires authentication')
-export const badCredentials = (): RestError => new RestError(401, 'Bad credentials')
 /** 422 for one field, as GitHub reports it. */
 export const invalidField = (
   resource: string,

@@ -8,8 +8,7 @@ import { commentView } from '../views/comment.ts'
 import { created, noContent, notFound, ok, RestError } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
-import { writerOf } from './pull-requests.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
 
 const longestBody = 65_536
 

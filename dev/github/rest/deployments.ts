@@ -6,8 +6,7 @@ import { deploymentStatusView, deploymentView } from '../views/status.ts'
 import { created, invalidField, noContent, notFound, ok, RestError } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
-import { writerOf } from './pull-requests.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
 
 const longestPayload = 64 * 1024
 

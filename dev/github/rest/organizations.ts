@@ -1,10 +1,12 @@
 // Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
 import { membershipOf } from '../access.ts'
+import { leaveOrganization, setRole } from '../actions/memberships.ts'
 import { userByLogin, userOf } from '../state/world.ts'
 import { fullOrganization, organizationMembership, simpleUser } from '../views/account.ts'
 import { noContent, notFound, ok, type RestAnswer } from './answer.ts'
+import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
-import { type OrganizationCall, organizationRoute, type RestRoute } from './route.ts'
+import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from './route.ts'
 
 const show = ({ context, organization }: OrganizationCall): RestAnswer => ok(fullOrganization(context, organization))
 
@@ -21,18 +23,40 @@ const members = ({ context, organization, paging, query }: OrganizationCall): Re
   return paged(paging, active, one => simpleUser(context, userOf(context.world, one.userId)))
 }
 
+const setMembership = (call: OrganizationCall): RestAnswer => {
+  const { context, organization, params, body } = call
+  const user = userByLogin(context.world, params['username'] ?? '')
+  if (user?.type !== 'User') throw notFound()
+  const role = fieldsOf(body, 'Membership').optionalOneOf('role', ['admin', 'member'] as const) ?? 'member'
+  return ok(organizationMembership(context, organization, setRole(context, organization, user, role), user))
+}
+
+const removeMember = (call: OrganizationCall): RestAnswer => {
+  const { context, organization, params } = call
+  const user = userByLogin(context.world, params['username'] ?? '')
+  if (!user) throw notFound()
+  leaveOrganization(context, organization, user, writerOf(call))
+  return noContent
+}
+
+const readMembers = { permission: 'members', level: 'read' } as const
+const writeMembers = { permission: 'members', level: 'write' } as const
+
 export const organizationRoutes: readonly RestRoute[] = [
   organizationRoute(undefined, { method: 'GET', path: '/orgs/{org}', handle: show }),
   organizationRoute(undefined, { method: 'GET', path: '/organizations/{org_id}', describedAs: '/orgs/{org}', handle: show }),
-  organizationRoute('members', { method: 'GET', path: '/orgs/{org}/memberships/{username}', handle: membership }),
-  organizationRoute('members', { method: 'GET', path: '/orgs/{org}/members', handle: members }),
-  organizationRoute('members', {
+  organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/memberships/{username}', handle: membership }),
+  organizationRoute(writeMembers, { method: 'PUT', path: '/orgs/{org}/memberships/{username}', handle: setMembership }),
+  organizationRoute(writeMembers, { method: 'DELETE', path: '/orgs/{org}/memberships/{username}', handle: removeMember }),
+  organizationRoute(writeMembers, { method: 'DELETE', path: '/orgs/{org}/members/{username}', handle: removeMember }),
+  organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/members', handle: members }),
+  organizationRoute(readMembers, {
     method: 'GET',
     path: '/organizations/{org_id}/members',
     describedAs: '/orgs/{org}/members',
     handle: members,
   }),
-  organizationRoute('members', {
+  organizationRoute(readMembers, {
     method: 'GET',
     path: '/orgs/{org}/members/{username}',
     handle: ({ context, organization, params }) => {

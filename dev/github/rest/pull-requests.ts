@@ -1,25 +1,16 @@
 // Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
-import { actingUserId } from '../access.ts'
 import { pullRequestFacts } from '../actions/pull-request-facts.ts'
 import { editPullRequest, mergePullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
-import type { User } from '../state/accounts.ts'
 import type { PullRequest } from '../state/repositories.ts'
-import { accountOf, pullRequestByNumber, userOf } from '../state/world.ts'
+import { accountOf, pullRequestByNumber } from '../state/world.ts'
 import { fullPullRequest, simplePullRequest } from '../views/pull-request.ts'
-import { created, notFound, ok, requiresAuthentication } from './answer.ts'
+import { created, notFound, ok } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
 
 const longestTitle = 256
 const longestBody = 65_536
-
-/** The account in whose name the call writes. */
-export const writerOf = ({ actor, context }: Pick<RepositoryCall, 'actor' | 'context'>): User => {
-  const id = actingUserId(actor)
-  if (id === undefined) throw requiresAuthentication()
-  return userOf(context.world, id)
-}
 
 const pullOf = ({ context, repository, params }: RepositoryCall): PullRequest => {
   const number = params['pull_number'] ?? ''

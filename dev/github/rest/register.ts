@@ -71,6 +71,9 @@ const paramsOf = (route: RestRoute, request: FastifyRequest): Record<string, str
 const answer = async (context: Context, limiter: RateLimiter, route: RestRoute, request: FastifyRequest, reply: FastifyReply) => {
   const path = request.url.slice(context.settings.restPrefix.length).split('?')[0] ?? ''
   void reply.header('x-github-api-version-selected', checkVersion(request))
+  if (text(request.headers['user-agent']) === undefined) {
+    throw new RestError(403, 'Request forbidden by administrative rules. Please make sure your request has a User-Agent header.')
+  }
   takeFault(context, request.method, path)
   const actor = actorOf(context, route, request.headers.authorization)
   const free = path === '/rate_limit'
@@ -82,7 +85,7 @@ const answer = async (context: Context, limiter: RateLimiter, route: RestRoute, 
       'API rate limit exceeded. (But here is the good news: authenticated requests get a higher rate limit.)',
     )
   }
-  if (actor.kind !== 'anonymous' && actor.kind !== 'app') void reply.header('x-accepted-github-permissions', route.needs)
+  if (route.needs.includes('=')) void reply.header('x-accepted-github-permissions', route.needs)
   const result = await route.handle({
     context,
     actor,
@@ -129,7 +132,7 @@ export const fastifyPath = (route: RestRoute): string => {
 }
 
 /** Registers the whole REST surface on an instance that already carries the REST prefix. */
-export const registerRest = (server: FastifyInstance, context: Context, report: (message: string) => void): void => {
+export const registerRest = (server: FastifyInstance, context: Context): void => {
   const limiter = createRateLimiter(context.settings.rateLimit, context.now)
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers({
@@ -143,10 +146,10 @@ export const registerRest = (server: FastifyInstance, context: Context, report: 
   // GitHub reads JSON whatever the content type says; an empty body is no body.
   server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: largestBody }, (request, body, done) => {
     if (body === '') done(null, undefined)
-    else parser(request, String(body), done)
+    else void parser(request, String(body), done)
   })
   server.setErrorHandler((error, _request, reply) => {
-    const shown = asRestError(error, report)
+    const shown = asRestError(error, context.report)
     return send(reply, { status: shown.status, body: errorBody(shown), headers: shown.headers })
   })
   server.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: errorBody(new RestError(404, 'Not Found')) }))

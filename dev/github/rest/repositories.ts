@@ -1,15 +1,26 @@
 // Owns: the routes about repositories as such. https://docs.github.com/en/rest/repos/repos
 import { type Actor, canSee, mayUse, repositoryRole } from '../access.ts'
-import type { RepositoryRole } from '../state/accounts.ts'
+import { createRepository } from '../actions/create-repository.ts'
+import type { Account, RepositoryRole } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountById, repositoriesOf, userByLogin } from '../state/world.ts'
 import { simpleUser } from '../views/account.ts'
 import { fullRepository, minimalRepository, permissionFlags } from '../views/repository.ts'
-import { notFound, ok, type RestAnswer } from './answer.ts'
+import { created, notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
+import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
-import { organizationRoute, type RepositoryCall, type RestRoute, repositoryRoute, userRoute } from './route.ts'
+import {
+  organizationRoute,
+  type RepositoryCall,
+  type RestCall,
+  type RestRoute,
+  repositoryRoute,
+  userRoute,
+  writerOf,
+} from './route.ts'
 
-const show = (call: RepositoryCall): RestAnswer => ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
+const show = (call: RepositoryCall): RestAnswer =>
+  ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
 
 /** The older field `permission` knows four words; `role_name` has the exact one. */
 const olderWord = (role: RepositoryRole): string => {
@@ -44,6 +55,18 @@ const collaboratorPermission = (call: RepositoryCall): RestAnswer => {
 const visibleOf = (call: { context: RepositoryCall['context']; actor: Actor }, ownerId: number): Repository[] =>
   repositoriesOf(call.context.world, ownerId).filter(one => canSee(call.context.world, call.actor, one))
 
+const create = async (call: RestCall, owner: Account) => {
+  const fields = fieldsOf(call.body, 'Repository')
+  const repository = await createRepository(call.context, owner, writerOf(call), {
+    name: fields.text('name', 100),
+    description: fields.optionalText('description', 350) ?? null,
+    private: fields.optionalBoolean('private') ?? false,
+    withReadme: fields.optionalBoolean('auto_init') ?? false,
+  })
+  const view = fullRepository(call.context, call.actor, repository)
+  return created(view, { location: view.url })
+}
+
 export const repositoryRoutes: readonly RestRoute[] = [
   repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: '/repos/{owner}/{repo}', handle: show }),
   repositoryRoute(
@@ -73,4 +96,17 @@ export const repositoryRoutes: readonly RestRoute[] = [
       return paged(call.paging, mine, one => fullRepository(call.context, call.actor, one))
     },
   }),
+  // An App may not make repositories in a person's name here: only personal tokens may.
+  userRoute({
+    method: 'POST',
+    path: '/user/repos',
+    handle: call => {
+      if (call.app) throw notAccessible()
+      return create(call, call.user)
+    },
+  }),
+  organizationRoute(
+    { permission: 'administration', level: 'write' },
+    { method: 'POST', path: '/orgs/{org}/repos', handle: call => create(call, call.organization) },
+  ),
 ]

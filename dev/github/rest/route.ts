@@ -1,12 +1,12 @@
 // Owns: the declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
 // check in front of the handler, so that no handler runs for somebody who may not see its subject.
-import { type Actor, atLeast, canSee, mayUse, permissionOnOrganization } from '../access.ts'
+import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../access.ts'
 import type { Context } from '../context.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
 import type { Repository } from '../state/repositories.ts'
-import { organizationById, organizationByLogin, repositoryById, repositoryByName } from '../state/world.ts'
+import { organizationById, organizationByLogin, repositoryById, repositoryByName, userOf } from '../state/world.ts'
 import { notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './answer.ts'
 import type { Paging } from './page.ts'
 
@@ -30,7 +30,7 @@ export type RestRoute = {
   readonly describedAs?: string
   /** The last parameter takes slashes too. */
   readonly greedy?: boolean
-  /** For people: who may call it and what it needs. */
+  /** What a caller needs: a kind of credential, or permissions as `name=level`, alternatives separated by `; `. */
   readonly needs: string
   readonly handle: (call: RestCall) => RestAnswer | Promise<RestAnswer>
 }
@@ -123,7 +123,7 @@ export const repositoryRoute = (
   const names = typeof needed.permission === 'string' ? [needed.permission] : needed.permission
   return {
     ...declaration,
-    needs: names.map(name => `${name}=${needed.level}`).join(' or '),
+    needs: names.map(name => `${name}=${needed.level}`).join('; '),
     handle: call => {
       refuseJwt(call.actor)
       const repository = repositoryOf(call)
@@ -136,10 +136,13 @@ export const repositoryRoute = (
   }
 }
 
-/** An organization and, unless `permission` is undefined, that organization permission at `read`. Organizations are public. */
-export const organizationRoute = (permission: string | undefined, declaration: Declaration<OrganizationCall>): RestRoute => ({
+/** An organization and, unless `needed` is undefined, an organization permission. Organizations as such are public. */
+export const organizationRoute = (
+  needed: { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> } | undefined,
+  declaration: Declaration<OrganizationCall>,
+): RestRoute => ({
   ...declaration,
-  needs: permission === undefined ? 'nothing' : `${permission}=read`,
+  needs: needed === undefined ? 'nothing' : `${needed.permission}=${needed.level}`,
   handle: call => {
     refuseJwt(call.actor)
     const { params, context } = call
@@ -151,10 +154,18 @@ export const organizationRoute = (permission: string | undefined, declaration: D
           ? organizationById(context.world, Number(id))
           : undefined
     if (!found) throw notFound()
-    if (permission !== undefined) {
+    if (needed !== undefined) {
       if (call.actor.kind === 'anonymous') throw requiresAuthentication()
-      if (!atLeast(permissionOnOrganization(context.world, call.actor, found, permission), 'read')) throw notAccessible()
+      if (!atLeast(permissionOnOrganization(context.world, call.actor, found, needed.permission), needed.level))
+        throw notAccessible()
     }
     return declaration.handle({ ...call, organization: found })
   },
 })
+
+/** The account in whose name the call writes. */
+export const writerOf = ({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User => {
+  const id = actingUserId(actor)
+  if (id === undefined) throw requiresAuthentication()
+  return userOf(context.world, id)
+}

@@ -7,8 +7,7 @@ import { created, invalidField, ok, RestError } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { commitOf } from './branches.ts'
 import { paged } from './page.ts'
-import { writerOf } from './pull-requests.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
 
 /** GitHub keeps 1000 statuses per commit and context. */
 const mostStatuses = 1000

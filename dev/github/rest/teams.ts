@@ -1,13 +1,15 @@
 // Owns: the routes about teams, by slug and by the numeric forms that GitHub serves beside them.
 // https://docs.github.com/en/rest/teams/teams
-import type { Team } from '../state/accounts.ts'
+import { joinTeam, leaveTeam } from '../actions/memberships.ts'
+import type { Team, User } from '../state/accounts.ts'
 import { repositoryById, teamBySlug, userByLogin, userOf } from '../state/world.ts'
 import { simpleUser } from '../views/account.ts'
 import { minimalRepository } from '../views/repository.ts'
 import { fullTeam, teamWithParent } from '../views/team.ts'
-import { notFound, ok, type RestAnswer } from './answer.ts'
+import { noContent, notFound, ok, type RestAnswer } from './answer.ts'
+import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
-import { type OrganizationCall, organizationRoute, type RestRoute } from './route.ts'
+import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from './route.ts'
 
 const teamOf = ({ context, organization, params }: OrganizationCall): Team => {
   const id = params['team_id']
@@ -64,10 +66,36 @@ const repositories = (call: OrganizationCall): RestAnswer => {
   return paged(call.paging, found, one => minimalRepository(call.context, one))
 }
 
-const parts: readonly { readonly path: string; readonly handle: (call: OrganizationCall) => RestAnswer }[] = [
+const personOf = ({ context, params }: OrganizationCall): User => {
+  const user = userByLogin(context.world, params['username'] ?? '')
+  if (!user) throw notFound()
+  return user
+}
+
+const join = (call: OrganizationCall): RestAnswer => {
+  const role = fieldsOf(call.body, 'TeamMembership').optionalOneOf('role', ['member', 'maintainer'] as const) ?? 'member'
+  joinTeam(call.context, call.organization, teamOf(call), personOf(call), role, writerOf(call))
+  return membership(call)
+}
+
+const leave = (call: OrganizationCall): RestAnswer => {
+  leaveTeam(call.context, call.organization, teamOf(call), personOf(call), writerOf(call))
+  return noContent
+}
+
+const readMembers = { permission: 'members', level: 'read' } as const
+const writeMembers = { permission: 'members', level: 'write' } as const
+
+const parts: readonly {
+  readonly path: string
+  readonly method?: Method
+  readonly handle: (call: OrganizationCall) => RestAnswer
+}[] = [
   { path: '', handle: call => ok(fullTeam(call.context, teamOf(call))) },
   { path: '/members', handle: members },
   { path: '/memberships/{username}', handle: membership },
+  { path: '/memberships/{username}', method: 'PUT', handle: join },
+  { path: '/memberships/{username}', method: 'DELETE', handle: leave },
   { path: '/repos', handle: repositories },
   {
     path: '/teams',
@@ -83,20 +111,19 @@ const parts: readonly { readonly path: string; readonly handle: (call: Organizat
 ]
 
 export const teamRoutes: readonly RestRoute[] = [
-  organizationRoute('members', { method: 'GET', path: '/orgs/{org}/teams', handle: list }),
-  organizationRoute('members', {
+  organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/teams', handle: list }),
+  organizationRoute(readMembers, {
     method: 'GET',
     path: '/organizations/{org_id}/teams',
     describedAs: '/orgs/{org}/teams',
     handle: list,
   }),
-  ...parts.flatMap(({ path, handle }) => [
-    organizationRoute('members', { method: 'GET', path: `/orgs/{org}/teams/{team_slug}${path}`, handle }),
-    organizationRoute('members', {
-      method: 'GET',
-      path: `/organizations/{org_id}/team/{team_id}${path}`,
-      describedAs: `/orgs/{org}/teams/{team_slug}${path}`,
-      handle,
-    }),
-  ]),
+  ...parts.flatMap(({ path, method = 'GET', handle }) => {
+    const needed = method === 'GET' ? readMembers : writeMembers
+    const bySlug = `/orgs/{org}/teams/{team_slug}${path}`
+    return [
+      organizationRoute(needed, { method, path: bySlug, handle }),
+      organizationRoute(needed, { method, path: `/organizations/{org_id}/team/{team_id}${path}`, describedAs: bySlug, handle }),
+    ]
+  }),
 ]

@@ -1,11 +1,13 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
 import { atLeast, membershipOf, permissionOnOrganization } from '../access.ts'
+import { acceptMembership } from '../actions/memberships.ts'
 import type { Context } from '../context.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import { accountById, accountByLogin, organizationByLogin } from '../state/world.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
 import { fullTeam } from '../views/team.ts'
-import { notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
+import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
+import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
 import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } from './route.ts'
 
@@ -39,6 +41,16 @@ const ownMembership = (call: UserCall): RestAnswer => {
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
   return membershipAnswer(call.context, organization, call.user)
+}
+
+const accept = (call: UserCall): RestAnswer => {
+  const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
+  if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
+  if (!appMayReadMembers(call, organization)) throw notAccessible()
+  if (fieldsOf(call.body, 'Membership').text('state', 20) !== 'active') throw invalidField('Membership', 'state', 'invalid')
+  return ok(
+    organizationMembership(call.context, organization, acceptMembership(call.context, organization, call.user), call.user),
+  )
 }
 
 const ownMemberships = (call: UserCall): RestAnswer => {
@@ -78,6 +90,7 @@ export const userRoutes: readonly RestRoute[] = [
   }),
   userRoute({ method: 'GET', path: '/user/memberships/orgs', handle: ownMemberships }),
   userRoute({ method: 'GET', path: '/user/memberships/orgs/{org}', handle: ownMembership }),
+  userRoute({ method: 'PATCH', path: '/user/memberships/orgs/{org}', handle: accept }),
   publicRoute({
     method: 'GET',
     path: '/user/{account_id}',

@@ -10,6 +10,7 @@ export const defaultSeed: Seed = {
     { id: 1003, login: 'mia', name: 'Mia Member' },
     { id: 1004, login: 'gary', name: 'Gary Globex' },
     { id: 1005, login: 'noah', name: 'Noah Nobody' },
+    { id: 1006, login: 'ada', name: 'Ada Admin' },
   ],
   organizations: [
     { id: 2001, login: 'acme', name: 'Acme', basePermission: 'none', owners: ['olivia'], members: ['dave', 'mia'] },

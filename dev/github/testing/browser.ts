@@ -27,16 +27,16 @@ export type Browser = {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-const unescape = (text: string): string =>
+const unescapeText = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
 
 const attribute = (tag: string, name: string): string | undefined => {
   const found = new RegExp(`\\s${name}="([^"]*)"`, 'i').exec(tag)?.[1]
-  return found === undefined ? undefined : unescape(found)
+  return found === undefined ? undefined : unescapeText(found)
 }
 
 const labelOf = (markup: string): string =>
-  unescape(markup.replace(/<[^>]*>/g, ''))
+  unescapeText(markup.replace(/<[^>]*>/g, ''))
     .replace(/\s+/g, ' ')
     .trim()
 
@@ -50,7 +50,7 @@ const filledFields = (form: string): URLSearchParams => {
   }
   for (const [, tag = '', value = ''] of form.matchAll(/(<textarea\b[^>]*>)([\s\S]*?)<\/textarea>/gi)) {
     const name = attribute(tag, 'name')
-    if (name !== undefined) fields.append(name, unescape(value))
+    if (name !== undefined) fields.append(name, unescapeText(value))
   }
   return fields
 }

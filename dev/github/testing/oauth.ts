@@ -3,7 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from './browser.ts'
 
-export type Tokens = { readonly access_token: string; readonly refresh_token: string; readonly expires_in: number; readonly token_type: string }
+export type Tokens = {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly expires_in: number
+  readonly token_type: string
+}
 
 type Site = Pick<RunningEmulator, 'url' | 'app' | 'context'>
 
@@ -19,16 +24,24 @@ export const authorizeUrl = (site: Site, parameters: Readonly<Record<string, str
 /** Posts to the token address as the application, JSON asked for. */
 export const postToken = async (site: Site, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>> => {
   const body = new URLSearchParams({ client_id: site.app.clientId, client_secret: site.app.clientSecret, ...parameters })
-  const response = await fetch(`${site.url}/login/oauth/access_token`, { method: 'POST', headers: { accept: 'application/json' }, body })
+  const response = await fetch(`${site.url}/login/oauth/access_token`, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body,
+  })
   return (await response.json()) as Record<string, unknown>
 }
 
 /** Lets the person at the browser consent (the first time) and answers the code. */
-export const obtainCode = async (site: Site, browser: Browser, parameters: Readonly<Record<string, string>> = {}): Promise<string> => {
+export const obtainCode = async (
+  site: Site,
+  browser: Browser,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<string> => {
   const [callback = ''] = site.context.world.apps[0]?.callbackUrls ?? []
-  browser.stops.push(callback)
+  browser.stops.push(parameters['redirect_uri'] ?? callback)
   let page = await browser.open(authorizeUrl(site, parameters))
-  if (!page.url.startsWith(callback)) page = await page.form(`Authorize ${site.app.slug}`).submit()
+  if (page.status === 200) page = await page.form(`Authorize ${site.app.slug}`).submit()
   return new URL(page.url).searchParams.get('code') ?? ''
 }
 

@@ -2,7 +2,6 @@
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
-import { RequestError } from '@octokit/request-error'
 import type { RunningEmulator } from '../emulator.ts'
 import { createRateLimiter } from '../rest/rate-limit.ts'
 import { restRoutes } from '../rest/routes.ts'
@@ -27,9 +26,14 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 /** Clients for one emulator. */
 export const createRestClients = (emulator: RunningEmulator): RestClients => {
   const limiter = createRateLimiter({ authenticated: 5000, anonymous: 60 }, Date.now)
-  const described = describeAnswers(restRoutes({ limiter }), emulator.apiUrl)
+  const description = emulator.context.settings.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
+  const described = describeAnswers(restRoutes({ limiter }), emulator.apiUrl, description)
   const base = { baseUrl: emulator.apiUrl, request: { fetch: described.fetch }, log: silent }
-  const app = new Client({ ...base, authStrategy: createAppAuth, auth: { appId: emulator.app.clientId, privateKey: emulator.app.privateKeyPem } })
+  const app = new Client({
+    ...base,
+    authStrategy: createAppAuth,
+    auth: { appId: emulator.app.clientId, privateKey: emulator.app.privateKeyPem },
+  })
   return {
     anonymous: new Client(base),
     app,
@@ -45,16 +49,17 @@ export const createRestClients = (emulator: RunningEmulator): RestClients => {
   }
 }
 
-/** Status and message of a refused request; throws when it was not refused. */
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
+
+/** Status and message of a refused request; throws when it was answered, or failed in another way. */
 export const refusal = async (attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> => {
   try {
     await attempt
   } catch (error) {
-    if (error instanceof RequestError) {
-      const data = error.response?.data
-      const message = typeof data === 'object' && data !== null && 'message' in data ? String(data.message) : error.message
-      return { status: error.status, message }
-    }
+    const status = field(error, 'status')
+    const message = field(field(field(error, 'response'), 'data'), 'message')
+    if (typeof status === 'number' && typeof message === 'string') return { status, message }
     throw error
   }
   throw new Error('the request was answered, not refused')

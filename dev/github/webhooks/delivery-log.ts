@@ -6,7 +6,8 @@ import type { Delivery } from './delivery.ts'
 const mostKept = 1000
 
 export type DeliveryLog = {
-  add(delivery: Delivery): Promise<void>
+  /** Keeps the delivery under the next id. */
+  add(delivery: Omit<Delivery, 'id'>): Promise<void>
   list(appId: number): readonly Delivery[]
   find(appId: number, id: number): Delivery | undefined
 }
@@ -31,8 +32,11 @@ export const openDeliveryLog = async (file: string): Promise<DeliveryLog> => {
     }
   }
   await writeFile(file, kept.map(one => `${JSON.stringify(one)}\n`).join(''), { mode: 0o600 })
+  let lastId = kept.at(-1)?.id ?? 1_000_000
   return {
-    add: async delivery => {
+    add: async facts => {
+      lastId += 1
+      const delivery: Delivery = { id: lastId, ...facts }
       kept.push(delivery)
       if (kept.length > mostKept) kept.shift()
       await appendFile(file, `${JSON.stringify(delivery)}\n`)

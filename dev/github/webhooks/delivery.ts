@@ -85,7 +85,7 @@ export const createSender = (caFile: string | undefined): Sender => {
       }
     },
     close: async () => {
-      await agent?.close()
+      await agent?.destroy()
     },
   }
 }

@@ -6,7 +6,7 @@ import type { Faults } from '../faults.ts'
 import { type Links, nodeId } from '../links.ts'
 import type { App, Installation } from '../state/apps.ts'
 import type { WorldStore } from '../state/store.ts'
-import { appById, nextId, repositoryById } from '../state/world.ts'
+import { appById, repositoryById } from '../state/world.ts'
 import type { Delivery, Sender } from './delivery.ts'
 import type { DeliveryLog } from './delivery-log.ts'
 import { signSha1, signSha256 } from './signature.ts'
@@ -25,11 +25,15 @@ export type Webhooks = {
   emit(event: WebhookEvent): void
   /** Queues an event about an installation itself; every App gets those of its own, subscribed or not. */
   emitTo(installation: Installation, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
+  /** Queues an event that concerns the App as such and no installation. */
+  emitToApp(app: App, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
   /** Sends a logged delivery again under the same GUID; `false` when it is not in the log. */
   redeliver(appId: number, deliveryId: number): boolean
   readonly log: DeliveryLog
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>
+  /** Drops what is queued and resolves when nothing is under way. */
+  stop(): Promise<void>
 }
 
 export type WebhookDeps = {
@@ -52,7 +56,7 @@ type Job = Pick<Delivery, 'guid' | 'event' | 'action' | 'installationId' | 'repo
   readonly body: string
 }
 
-const headersOf = (app: App, job: Job, host: string): Record<string, string> => ({
+const headersOf = (app: App, job: Job, enterpriseHost: string | undefined): Record<string, string> => ({
   accept: '*/*',
   'content-type': 'application/json',
   'user-agent': 'GitHub-Hookshot/0000000',
@@ -61,23 +65,24 @@ const headersOf = (app: App, job: Job, host: string): Record<string, string> => 
   'x-github-hook-id': String(app.id),
   'x-github-hook-installation-target-id': String(app.id),
   'x-github-hook-installation-target-type': 'integration',
-  'x-github-enterprise-host': host,
+  ...(enterpriseHost === undefined
+    ? {}
+    : { 'x-github-enterprise-host': enterpriseHost, 'x-github-enterprise-version': '3.19.0' }),
   'x-hub-signature': signSha1(app.webhookSecret, job.body),
   'x-hub-signature-256': signSha256(app.webhookSecret, job.body),
 })
 
 /** A dispatcher over the given sender and log. */
 export const createWebhooks = (deps: WebhookDeps): Webhooks => {
+  let stopped = false
   const queues = new Map<number, { waiting: number; tail: Promise<void> }>()
 
   const deliver = async (app: App, url: string, job: Job): Promise<void> => {
-    const headers = headersOf(app, job, new URL(deps.links.webUrl).host)
+    const headers = headersOf(app, job, deps.links.flavour === 'enterprise-server' ? new URL(deps.links.webUrl).host : undefined)
     const started = deps.now()
     const outcome = await deps.sender.send(url, headers, job.body)
-    const id = deps.store.change(nextId)
     const { body, ...facts } = job
     await deps.log.add({
-      id,
       appId: app.id,
       ...facts,
       url,
@@ -96,7 +101,7 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
     if (queue.waiting >= longestQueue) return
     queue.waiting += 1
     queue.tail = queue.tail
-      .then(() => deliver(app, url, job))
+      .then(() => (stopped ? undefined : deliver(app, url, job)))
       .catch(error =>
         deps.report(`webhook ${job.event} was not logged: ${error instanceof Error ? error.message : 'unknown error'}`),
       )
@@ -106,18 +111,26 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
     queues.set(app.id, queue)
   }
 
-  const send = (app: App, installation: Installation, event: Omit<WebhookEvent, 'accountId'>): void => {
-    const reference = { id: installation.id, node_id: nodeId('IntegrationInstallation', installation.id) }
-    const payload = { ...(event.action === null ? {} : { action: event.action }), installation: reference, ...event.payload }
+  const send = (app: App, installation: Installation | undefined, event: Omit<WebhookEvent, 'accountId'>): void => {
+    const reference = installation && { id: installation.id, node_id: nodeId('IntegrationInstallation', installation.id) }
+    const payload = {
+      ...(event.action === null ? {} : { action: event.action }),
+      ...(reference ? { installation: reference } : {}),
+      ...event.payload,
+    }
     enqueue(app, {
       guid: randomUUID(),
       event: event.name,
       action: event.action,
-      installationId: installation.id,
+      installationId: installation?.id ?? null,
       repositoryId: event.repositoryId,
       redelivery: false,
       body: JSON.stringify(payload),
     })
+  }
+
+  const idle = async (): Promise<void> => {
+    while ([...queues.values()].some(queue => queue.waiting > 0)) await Promise.all([...queues.values()].map(queue => queue.tail))
   }
 
   return {
@@ -138,6 +151,7 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
       const app = appById(deps.store.world, installation.appId)
       if (app) send(app, installation, { ...event, repositoryId: null })
     },
+    emitToApp: (app, event) => send(app, undefined, { ...event, repositoryId: null }),
     redeliver: (appId, deliveryId) => {
       const app = appById(deps.store.world, appId)
       const delivery = deps.log.find(appId, deliveryId)
@@ -146,9 +160,10 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
       enqueue(app, { guid, event, action, installationId, repositoryId, redelivery: true, body: delivery.request.payload })
       return true
     },
-    idle: async () => {
-      while ([...queues.values()].some(queue => queue.waiting > 0))
-        await Promise.all([...queues.values()].map(queue => queue.tail))
+    idle,
+    stop: () => {
+      stopped = true
+      return idle()
     },
   }
 }

@@ -2,6 +2,7 @@
 // from a small record, so that nothing is read, packed or compressed again.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import type { TreeEntry } from '../archive/tree-entry.ts'
 import { writeTar } from '../archive/write-tar.ts'
@@ -32,20 +33,8 @@ export async function buildLayer(plan: LayerPlan, store: BlobStore, recordFolder
   if (known && (await store.has(known.digest))) return { name: plan.name, ...known, built: false }
 
   const tar = createMeter()
-  const gzip = createGzip(compression)
-  const compressed = store.putStream(gzip)
-  try {
-    for await (const chunk of tar.through(writeTar(await plan.entries()))) {
-      if (!gzip.write(chunk)) await new Promise<void>(resolve => gzip.once('drain', resolve))
-    }
-    gzip.end()
-  } catch (error) {
-    // The store waits for the end of this stream; without the error it would wait for ever.
-    gzip.destroy(error instanceof Error ? error : new Error(String(error)))
-    await compressed.catch(() => undefined)
-    throw error
-  }
-  const blob = await compressed
+  const archive = tar.through(writeTar(await plan.entries()))
+  const blob = await pipeline(archive, createGzip(compression), compressed => store.putStream(compressed))
   const record: LayerRecord = { diffId: tar.result().digest, digest: blob.digest, size: blob.size }
   await mkdir(recordFolder, { recursive: true })
   await writeFile(`${recordFile}.${process.pid}`, JSON.stringify(record))

@@ -21,7 +21,11 @@ function stackConfig(environment: Readonly<Record<string, string>>): ImageConfig
       CNB_STACK_ID: stackId,
       ...environment,
     },
-    labels: { 'io.buildpacks.stack.id': stackId },
+    labels: {
+      'io.buildpacks.stack.id': stackId,
+      'io.buildpacks.base.distro.name': 'debian',
+      'io.buildpacks.base.distro.version': '12',
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 // The five requests of the distribution API that a push needs (OCI distribution spec, "Push"). Speaks plain HTTP to a registry of
 // the development cluster; holds no credentials and knows nothing about images.
 import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { request } from 'undici'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Digest } from '../blobs/blob-store.ts'
@@ -21,13 +22,13 @@ export function createRegistryClient(address: string): RegistryClient {
   const call = async (
     method: 'HEAD' | 'POST' | 'PUT',
     path: string | URL,
-    options: { body?: Uint8Array | NodeJS.ReadableStream; headers?: Record<string, string> } = {},
+    options: { body?: Uint8Array | Readable; headers?: Record<string, string> } = {},
   ) => {
     const url = new URL(path, base)
     const answer = await request(url, {
       method,
       headers: options.headers ?? {},
-      body: (options.body as Uint8Array | undefined) ?? null,
+      body: options.body ?? null,
     }).catch((cause: unknown) => {
       throw new AppError('unavailable', `the registry ${address} does not answer: start the cluster (make up) first`, { cause })
     })

@@ -36,7 +36,7 @@ CREATE TRIGGER "append_only_table" BEFORE TRUNCATE ON "audit"."entries"
 -- Installation tokens from the intent to their end. `sealed_token` is set while the token may be alive, and never otherwise.
 CREATE TABLE "desk"."tokens" (
     "id" UUID NOT NULL,
-    "state" TEXT NOT NULL CHECK ("state" IN ('intended', 'minted', 'revoked', 'abandoned')),
+    "state" TEXT NOT NULL CHECK ("state" IN ('intended', 'minted', 'revoking', 'revoked', 'abandoned')),
     "cache_key" TEXT NOT NULL,
     "host" TEXT NOT NULL,
     "app_id" BIGINT NOT NULL,
@@ -59,7 +59,7 @@ CREATE TABLE "desk"."tokens" (
     "deliveries" INTEGER NOT NULL DEFAULT 0,
     "expires_at" TIMESTAMPTZ(3),
     CONSTRAINT "tokens_pkey" PRIMARY KEY ("id"),
-    CONSTRAINT "tokens_sealed_while_minted" CHECK (("state" = 'minted') = ("sealed_token" IS NOT NULL))
+    CONSTRAINT "tokens_sealed_while_alive" CHECK (("state" IN ('minted', 'revoking')) = ("sealed_token" IS NOT NULL))
 );
 CREATE INDEX "tokens_cache_key_state_idx" ON "desk"."tokens" ("cache_key", "state");
 CREATE INDEX "tokens_grant_uid_state_idx" ON "desk"."tokens" ("grant_uid", "state");

@@ -6,8 +6,8 @@ import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { type ApplicationChartDeps, reconcileApplicationChart } from './reconcile.ts'
 
-export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts' | 'configMaps'> & {
-  readonly manager: Pick<Manager, 'cache'>
+export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts' | 'configMaps' | 'client'> & {
+  readonly manager: Pick<Manager, 'cache' | 'client'>
 }
 
 const configMapIndex = 'configMap'
@@ -17,7 +17,7 @@ export function createApplicationChartController(deps: ApplicationChartControlle
   const scope = { namespace: deps.platformNamespace }
   const charts = deps.manager.cache(applicationChart)
   charts.addIndex(configMapIndex, chart => (chart.spec.configMap ? [chart.spec.configMap.name] : []))
-  const all = { ...deps, charts, configMaps: deps.manager.cache(configMaps, scope) }
+  const all = { ...deps, client: deps.manager.client, charts, configMaps: deps.manager.cache(configMaps, scope) }
   return {
     name: 'application-chart',
     for: applicationChart,

@@ -1,7 +1,7 @@
 // Loads an ApplicationChart once per change and says whether it can be used. Writes only its status and Events.
 // Its status wakes the Applications that use it: a chart that changed is rendered anew.
 import { type ApplicationChart, applicationChart } from '../../api/application-chart.ts'
-import { type ConfigMap } from '../../kube/builtin.ts'
+import type { ConfigMap } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { findCondition, sameStatus } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller.ts'
@@ -40,6 +40,10 @@ export async function reconcileApplicationChart(deps: ApplicationChartDeps, cont
   const before = findCondition(chart.status?.conditions, 'Ready')
   const after = findCondition(status.conditions, 'Ready')
   if (after && before?.reason !== after.reason)
-    deps.events.record(chart, { type: after.status === 'True' ? 'Normal' : 'Warning', reason: after.reason, message: after.message })
+    deps.events.record(chart, {
+      type: after.status === 'True' ? 'Normal' : 'Warning',
+      reason: after.reason,
+      message: after.message,
+    })
   return done
 }

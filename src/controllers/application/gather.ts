@@ -59,10 +59,16 @@ function cacheOf(caches: ApplicationCaches, entry: InventoryEntry): Cache<KubeOb
   return is(ingresses) ? caches.ingresses : undefined
 }
 
-/** undefined when there is no such Application. */
-export function gather(caches: ApplicationCaches, platformNamespace: string, key: ObjectKey): Facts | undefined {
-  const application = caches.applications.get(key)
-  if (!application) return undefined
+/** undefined when there is no such Application. `latest` gives our own last write of one where the cache is behind it. */
+export function gather(
+  caches: ApplicationCaches,
+  platformNamespace: string,
+  key: ObjectKey,
+  latest: (cached: Application) => Application,
+): Facts | undefined {
+  const cached = caches.applications.get(key)
+  if (!cached) return undefined
+  const application = latest(cached)
   const { namespace = '', name } = application.metadata
   return {
     application,

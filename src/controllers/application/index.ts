@@ -7,13 +7,16 @@ import { configMaps, deployments, ingresses, type Pod, pods, services } from '..
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
+import { createOwnWrites } from '../own-writes.ts'
 import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
 import { troublePart } from './pod-trouble.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 
 export { type ChartRenderer, createChartRenderer } from './charts/renderer.ts'
 
-export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches'> & { readonly manager: Pick<Manager, 'cache'> }
+export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'writes' | 'client'> & {
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+}
 
 function applicationOfPod(pod: Pod): readonly ObjectKey[] {
   const { namespace } = pod.metadata
@@ -42,6 +45,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
         .filter(other => other.metadata.uid !== changed.metadata.uid)
         .map(keyOf),
     )
+  const all: ApplicationDeps = { ...deps, client: manager.client, caches, writes: createOwnWrites() }
   return {
     name: 'application',
     for: application,
@@ -52,6 +56,6 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
       watches(application, sharesDomain, { predicate: partChanged(changed => changed.spec.domains) }),
       watches(pods, applicationOfPod, { ...labelled, predicate: partChanged(troublePart) }),
     ],
-    reconcile: context => reconcileApplication({ ...deps, caches }, context),
+    reconcile: context => reconcileApplication(all, context),
   }
 }

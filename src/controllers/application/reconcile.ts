@@ -9,6 +9,7 @@ import { findCondition, sameStatus } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { OwnWrites } from '../own-writes.ts'
 import { applyObjects, fieldManager, prune } from './apply-objects.ts'
 import type { ChartRenderer } from './charts/renderer.ts'
 import { decide } from './decide.ts'
@@ -22,6 +23,7 @@ import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
 export type ApplicationDeps = {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'delete'>
   readonly caches: ApplicationCaches
+  readonly writes: OwnWrites<Application>
   readonly renderer: Pick<ChartRenderer, 'render'>
   readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Clock
@@ -48,7 +50,8 @@ async function writeStatus(deps: ApplicationDeps, application: Application, stat
   const { name, namespace, uid } = application.metadata
   const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
   const object = { apiVersion: applications.apiVersion, kind: applications.kind, metadata, status }
-  await deps.client.applyStatus(applications, object, { fieldManager, force: true })
+  const answered = await deps.client.applyStatus(applications, object, { fieldManager, force: true })
+  if (answered) deps.writes.remember(answered)
   const before = findCondition(application.status?.conditions, 'Ready')
   const after = findCondition(status.conditions, 'Ready')
   if (!after || (before?.reason === after.reason && before.status === after.status)) return
@@ -123,7 +126,7 @@ function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefin
 }
 
 export async function reconcileApplication(deps: ApplicationDeps, context: ReconcileContext): Promise<Outcome> {
-  const facts = gather(deps.caches, deps.platformNamespace, context.key)
+  const facts = gather(deps.caches, deps.platformNamespace, context.key, deps.writes.latest)
   // Owner references let the garbage collector delete what a deleted Application had.
   if (!facts || facts.application.metadata.deletionTimestamp !== undefined) return done
   const step = await advance(deps, facts)

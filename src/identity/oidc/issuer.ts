@@ -11,7 +11,7 @@ export type IssuerDeps = IssuerConfigurationDeps & {
   readonly publicUrl: URL
   readonly log: Log
   /** Set on every answer that the library writes itself. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: () => Readonly<Record<string, string>>
 }
 
 /** A sign-in that waits for the person's decision. */
@@ -42,7 +42,7 @@ export function createIssuer(deps: IssuerDeps): Issuer {
   // Addresses in answers follow the public URL alone: `handle` overwrites what a client or a proxy says about host and scheme.
   provider.proxy = true
   provider.use(async (ctx, next) => {
-    ctx.set({ ...deps.headers })
+    ctx.set({ ...deps.headers() })
     await next()
   })
   provider.on('server_error', (_ctx, error) => log.error({ error }, 'issuer failed'))

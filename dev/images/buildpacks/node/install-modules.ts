@@ -23,11 +23,15 @@ export function installModules({ layersFolder, appFolder, environment }: BuildCo
     mkdirSync(layer, { recursive: true })
     mkdirSync(cache, { recursive: true })
     for (const name of present) copyFileSync(join(appFolder, name), join(layer, name))
-    execFileSync('npm', [locked ? 'ci' : 'install', '--omit=dev', '--no-audit', '--no-fund', '--cache', cache], {
-      cwd: layer,
-      stdio: 'inherit',
-      env: { ...environment },
-    })
+    execFileSync(
+      'npm',
+      [locked ? 'ci' : 'install', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier', '--cache', cache],
+      {
+        cwd: layer,
+        stdio: 'inherit',
+        env: { ...environment },
+      },
+    )
     for (const name of present) rmSync(join(layer, name), { force: true })
     mkdirSync(modules, { recursive: true })
   }

@@ -18,7 +18,7 @@ export type FromThread =
   | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array }
   | { readonly kind: 'failed'; readonly message: string }
 
-if (parentPort === null) throw new Error('pglite-thread.ts runs as a worker thread only')
+if (parentPort === null) throw new Error('database-worker.ts runs as a worker thread only')
 const port = parentPort
 const say = (message: FromThread): void => port.postMessage(message)
 const sayFailed = (error: unknown): void =>

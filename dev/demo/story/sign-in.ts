@@ -1,0 +1,59 @@
+// How a person comes through the login pages: GitHub's sign-in and consent, then our own consent for kubectl. Clicks what the pages offer.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { Browser, offers, type Page, summary } from '../browser.ts'
+import { expectThat } from '../steps.ts'
+import { mustRun, type Person } from '../tools.ts'
+import type { World } from '../world.ts'
+
+/** Clicks on until no sign-in page is left. `page` may be any page that leads to signing in. */
+export async function passSignIn(browser: Browser, start: Page, login: string): Promise<Page> {
+  const clicks = ['Sign in with GitHub', `Sign in as ${login}`, 'Authorize sekisho-dev', `Continue as ${login}`]
+  let page = start
+  for (let click = 0; click < 8; click++) {
+    const next = clicks.find(text => offers(page, text))
+    if (next === undefined) return page
+    page =
+      next === 'Sign in with GitHub' && page.root.querySelector('form') === null
+        ? await browser.follow(page, next)
+        : await press(browser, page, next)
+  }
+  throw new Error(`sign-in does not end: ${summary(page)}`)
+}
+
+async function press(browser: Browser, page: Page, text: string): Promise<Page> {
+  const isLink = page.root.querySelectorAll('a[href]').some(anchor => anchor.text.includes(text))
+  return isLink ? browser.follow(page, text) : browser.press(page, text)
+}
+
+/** `sekisho login` with the pages clicked by the person; afterwards kubectl runs as that person. */
+export async function commandLineLogin(world: World, who: Person): Promise<void> {
+  const browser = new Browser({ certificateAuthority: world.certificateAuthority })
+  const child = spawn(world.tools.sekisho, ['login', '--no-browser'], {
+    env: { ...who.environment },
+    cwd: who.home,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  })
+  const ended = new Promise<number>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => resolve(code ?? 1))
+  })
+  const said: string[] = []
+  try {
+    const address = await new Promise<string>((resolve, reject) => {
+      createInterface(child.stderr).on('line', line => {
+        said.push(line)
+        const found = /https:\/\/\S+/.exec(line)
+        if (found) resolve(found[0])
+      })
+      ended.then(code => reject(new Error(`sekisho login ended with ${code}: ${said.join('; ')}`)), reject)
+    })
+    await passSignIn(browser, await browser.open(address), who.login)
+    expectThat((await ended) === 0, `sekisho login of ${who.login} failed: ${said.slice(-3).join('; ')}`)
+  } finally {
+    if (child.exitCode === null) child.kill()
+    await browser.close()
+  }
+  await mustRun(who, world.tools.sekisho, ['kubeconfig', '--namespace', 'acme'])
+}

@@ -1,0 +1,90 @@
+// A pod that asks the token desk as any workload would and tries how far the token reaches. It prints HTTP statuses only.
+import type { Application } from '../../../src/api/application.ts'
+import { eventually } from '../steps.ts'
+import { mustRun, type Person } from '../tools.ts'
+import { applicationName, tenantNamespace, type World } from '../world.ts'
+
+export type ProbeAnswers = { readonly shop: number; readonly secretPlans: number; readonly write: number }
+
+const script = `
+const { readFileSync } = require('node:fs')
+const https = require('node:https')
+const post = (url, options, body) => new Promise((resolve, reject) => {
+  const request = https.request(url, { method: 'POST', ...options }, response => {
+    const chunks = []
+    response.on('data', chunk => chunks.push(chunk)).on('end', () => resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }))
+  })
+  request.on('error', reject).end(body)
+})
+;(async () => {
+  const identity = readFileSync('/var/run/sekisho/token', 'utf8')
+  const answer = await post(process.env.TOKEN_DESK + '/v1/token', {
+    ca: readFileSync('/var/run/sekisho-ca/ca.crt'),
+    headers: { authorization: 'Bearer ' + identity, 'content-type': 'application/json' },
+  }, JSON.stringify({ grant: 'demo-reader' }))
+  if (answer.status !== 200) throw new Error('token desk: ' + answer.status + ' ' + answer.text)
+  const { token } = JSON.parse(answer.text)
+  const headers = { authorization: 'token ' + token, accept: 'application/vnd.github+json' }
+  const api = process.env.GITHUB_API
+  const status = async (path, options = {}) => (await fetch(api + path, { headers, ...options })).status
+  console.log(JSON.stringify({
+    shop: await status('/repos/acme/shop/contents/package.json'),
+    secretPlans: await status('/repos/acme/secret-plans'),
+    write: await status('/repos/acme/shop/git/refs', { method: 'POST', body: JSON.stringify({ ref: 'refs/heads/probe', sha: process.env.SHA }) }),
+  }))
+})().catch(error => { console.error(error.message); process.exit(1) })
+`
+
+export async function probePod(world: World, dave: Person): Promise<ProbeAnswers> {
+  const kubectl = (args: readonly string[], input?: string): Promise<string> =>
+    mustRun(dave, world.tools.kubectl, args, input === undefined ? {} : { input })
+  const application: Application = JSON.parse(
+    await kubectl(['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
+  )
+  await kubectl(['apply', '-f', '-'], JSON.stringify(podManifest(world, application.status?.image ?? '')))
+  const phase = await eventually('the probe pod ends', 60, async () => {
+    const now = await kubectl(['get', 'pod/demo-reader', '-n', tenantNamespace, '-o', 'jsonpath={.status.phase}'])
+    return now === 'Succeeded' || now === 'Failed' ? now : undefined
+  })
+  const output = await kubectl(['logs', 'demo-reader', '-n', tenantNamespace])
+  if (phase !== 'Succeeded') throw new Error(`the probe failed: ${output}`)
+  return JSON.parse(output)
+}
+
+function podManifest(world: World, image: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'demo-reader', namespace: tenantNamespace },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1001, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          name: 'probe',
+          image,
+          command: ['/usr/local/bin/node', '-e', script],
+          env: [
+            { name: 'TOKEN_DESK', value: 'https://sekisho-token-desk.sekisho-system.svc' },
+            { name: 'GITHUB_API', value: `${world.githubWeb}/api/v3` },
+            { name: 'SHA', value: world.pushed.at(-1) ?? '' },
+          ],
+          resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+          volumeMounts: [
+            { name: 'identity', mountPath: '/var/run/sekisho' },
+            { name: 'authority', mountPath: '/var/run/sekisho-ca' },
+          ],
+        },
+      ],
+      volumes: [
+        {
+          name: 'identity',
+          projected: { sources: [{ serviceAccountToken: { audience: 'sekisho', expirationSeconds: 600, path: 'token' } }] },
+        },
+        { name: 'authority', configMap: { name: 'sekisho-ca' } },
+      ],
+    },
+  }
+}

@@ -1,0 +1,129 @@
+// Owns: who joins and leaves organizations and teams, with the webhooks each change sends. The caller has checked the permissions.
+// https://docs.github.com/en/rest/orgs/members
+import { membershipOf } from '../access.ts'
+import type { Context } from '../context.ts'
+import type { AccountRole, Organization, OrganizationMembership, Team, User } from '../state/accounts.ts'
+import { organizationMembership, simpleOrganization, simpleUser } from '../views/account.ts'
+import { simpleTeam } from '../views/team.ts'
+import { Refusal } from './outcome.ts'
+
+const tellOrganization = (
+  context: Context,
+  organization: Organization,
+  subject: { readonly user: User; readonly membership: OrganizationMembership },
+  sender: User,
+  action: 'member_added' | 'member_removed',
+): void =>
+  context.webhooks.emit({
+    name: 'organization',
+    action,
+    accountId: organization.id,
+    repositoryId: null,
+    payload: {
+      membership: organizationMembership(context, organization, subject.membership, subject.user),
+      organization: simpleOrganization(context, organization),
+      sender: simpleUser(context, sender),
+    },
+  })
+
+const ownersOf = (organization: Organization): readonly OrganizationMembership[] =>
+  organization.memberships.filter(one => one.role === 'admin' && one.state === 'active')
+
+const refuseLastOwner = (organization: Organization, user: User): void => {
+  const owners = ownersOf(organization)
+  if (owners.length === 1 && owners[0]?.userId === user.id) {
+    throw new Refusal(403, 'You cannot remove or demote the last owner of an organization.')
+  }
+}
+
+/** Sets the role of a member, or invites somebody: an invitation is `pending` until the person accepts it. */
+export const setRole = (context: Context, organization: Organization, user: User, role: AccountRole): OrganizationMembership => {
+  const existing = membershipOf(organization, user.id)
+  if (existing) {
+    if (role !== 'admin') refuseLastOwner(organization, user)
+    context.store.change(() => {
+      existing.role = role
+    })
+    return existing
+  }
+  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending' }
+  context.store.change(() => organization.memberships.push(membership))
+  return membership
+}
+
+/** The invited person accepts. */
+export const acceptMembership = (context: Context, organization: Organization, user: User): OrganizationMembership => {
+  const membership = membershipOf(organization, user.id)
+  if (!membership) throw new Refusal(404, 'Not Found')
+  if (membership.state === 'active') return membership
+  context.store.change(() => {
+    membership.state = 'active'
+  })
+  tellOrganization(context, organization, { user, membership }, user, 'member_added')
+  return membership
+}
+
+const tellTeam = (
+  context: Context,
+  organization: Organization,
+  team: Team,
+  user: User,
+  sender: User,
+  action: 'added' | 'removed',
+): void =>
+  context.webhooks.emit({
+    name: 'membership',
+    action,
+    accountId: organization.id,
+    repositoryId: null,
+    payload: {
+      scope: 'team',
+      member: simpleUser(context, user),
+      team: simpleTeam(context, team),
+      organization: simpleOrganization(context, organization),
+      sender: simpleUser(context, sender),
+    },
+  })
+
+/** Takes a person out of a team. */
+export const leaveTeam = (context: Context, organization: Organization, team: Team, user: User, sender: User): void => {
+  if (!team.members.some(one => one.userId === user.id)) return
+  context.store.change(() => {
+    team.members = team.members.filter(one => one.userId !== user.id)
+  })
+  tellTeam(context, organization, team, user, sender, 'removed')
+}
+
+/** Puts a member of the organization into a team; who is no active member must be invited to the organization first. */
+export const joinTeam = (
+  context: Context,
+  organization: Organization,
+  team: Team,
+  user: User,
+  role: 'member' | 'maintainer',
+  sender: User,
+): void => {
+  if (membershipOf(organization, user.id)?.state !== 'active') {
+    throw new Refusal(422, `${user.login} is no active member of ${organization.login}; invite them and let them accept first.`)
+  }
+  const existing = team.members.find(one => one.userId === user.id)
+  context.store.change(() => {
+    if (existing) existing.role = role
+    else team.members.push({ userId: user.id, role })
+  })
+  if (!existing) tellTeam(context, organization, team, user, sender, 'added')
+}
+
+/** Removes a person from the organization and from all of its teams, or withdraws an invitation. */
+export const leaveOrganization = (context: Context, organization: Organization, user: User, sender: User): void => {
+  const membership = membershipOf(organization, user.id)
+  if (!membership) throw new Refusal(404, 'Not Found')
+  refuseLastOwner(organization, user)
+  for (const team of context.world.teams.filter(one => one.organizationId === organization.id)) {
+    leaveTeam(context, organization, team, user, sender)
+  }
+  context.store.change(() => {
+    organization.memberships = organization.memberships.filter(one => one !== membership)
+  })
+  if (membership.state === 'active') tellOrganization(context, organization, { user, membership }, sender, 'member_removed')
+}

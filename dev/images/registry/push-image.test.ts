@@ -1,0 +1,113 @@
+// Whether a push sends each byte once. The registry here is a real HTTP server on loopback that keeps blobs as the specification says.
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { textFile } from '../archive/tree-entry.ts'
+import { createBlobStore } from '../blobs/blob-store.ts'
+import { assembleImage } from '../image/assemble.ts'
+import type { ImagePlan } from '../image/image-plan.ts'
+import { type PushDeps, type PushResult, pushImage } from './push-image.ts'
+import { createRegistryClient } from './registry-client.ts'
+
+let scratch = ''
+let server: Server
+let uploads = 0
+/** `repository@digest` and `repository:tag` -> digest. */
+let held: Map<string, string>
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://registry')
+  const [, repository = '', kind = '', rest = ''] = /^\/v2\/(.+?)\/(blobs|manifests)\/(.*)$/.exec(url.pathname) ?? []
+  const sha256 = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+  if (request.method === 'HEAD') {
+    const digest = held.get(`${repository}${kind === 'blobs' ? '@' : ':'}${rest}`)
+    return void response.writeHead(digest ? 200 : 404, digest ? { 'docker-content-digest': digest } : {}).end()
+  }
+  if (request.method === 'POST') {
+    const mount = url.searchParams.get('mount')
+    const known = mount !== null && held.has(`${url.searchParams.get('from')}@${mount}`)
+    if (known) held.set(`${repository}@${mount}`, mount)
+    return void response.writeHead(known ? 201 : 202, { location: `/v2/${repository}/blobs/uploads/1?_state=x` }).end()
+  }
+  const body = await bodyOf(request)
+  if (kind === 'manifests') held.set(`${repository}:${rest}`, sha256(body))
+  else if (url.searchParams.get('digest') === sha256(body) && url.searchParams.get('_state') === 'x') {
+    uploads++
+    held.set(`${repository}@${sha256(body)}`, sha256(body))
+  } else return void response.writeHead(400).end()
+  response.writeHead(201).end()
+}
+
+beforeEach(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'sekisho-push-'))
+  uploads = 0
+  held = new Map()
+  server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+})
+afterEach(async () => {
+  server.closeAllConnections()
+  await new Promise(resolve => server.close(resolve))
+  await rm(scratch, { recursive: true, force: true })
+})
+
+function plan(repository: string, top: string): ImagePlan {
+  const layer = (name: string, text: string) => ({ name, key: [text], entries: async () => [textFile(name, text)] })
+  return {
+    repository,
+    tag: '1',
+    layers: [layer('base', 'same'), layer('top', top)],
+    config: () => ({ user: '1001', environment: { A: 'b' } }),
+  }
+}
+
+type Push = (plan: ImagePlan) => Promise<PushResult>
+
+function createPush(): Push {
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const store = createBlobStore(join(scratch, 'blobs'))
+  const deps: PushDeps = { registry: createRegistryClient(`127.0.0.1:${port}`), store, knownHomes: new Map() }
+  return async wanted => {
+    const image = await assembleImage(wanted, { store, recordFolder: join(scratch, 'records'), onLayer: () => undefined })
+    return pushImage(image, [wanted.tag], deps)
+  }
+}
+
+test('an image is uploaded once: a second push changes nothing', async () => {
+  const push = createPush()
+  expect((await push(plan('one', 'x'))).changed).toBe(true)
+  expect(uploads).toBe(3)
+  expect(await push(plan('one', 'x'))).toEqual({ changed: false, uploadedBytes: 0 })
+  expect(uploads).toBe(3)
+})
+
+test('a changed layer travels alone, with the configuration that names it', async () => {
+  const push = createPush()
+  await push(plan('one', 'x'))
+  await push(plan('one', 'y'))
+  expect(uploads).toBe(5)
+})
+
+test('a layer that a sister repository holds is linked and not sent', async () => {
+  const push = createPush()
+  await push(plan('one', 'x'))
+  await push(plan('two', 'x'))
+  expect(uploads).toBe(4)
+})
+
+test('a registry that is not there is named, with the cure', async () => {
+  const push = createPush()
+  server.closeAllConnections()
+  await new Promise(resolve => server.close(resolve))
+  await expect(push(plan('one', 'x'))).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('make up') })
+})

@@ -1,0 +1,90 @@
+// Starts a throw-away PostgreSQL for tests: own folder, free loopback port, own password; ends with stop(). PostgreSQL refuses to run as
+// root, so root runs it as the account that the Debian package made. It never touches a server that is there already.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { SecretString } from '../../src/lib/secret-string.ts'
+import { cure, findPostgres } from './find-postgres.ts'
+
+const run = promisify(execFile)
+
+export type TestPostgres = {
+  /** A URL for the named database, as the server's owner or as another role with its password. */
+  readonly url: (database: string, role?: { readonly name: string; readonly password: string }) => SecretString
+  readonly stop: () => Promise<void>
+}
+
+type Account = { readonly uid: number; readonly gid: number } | undefined
+
+/** Rejects with the cure when PostgreSQL is not there. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const programs = findPostgres()
+  if (programs === undefined)
+    throw new Error(
+      `PostgreSQL was not found. Install it: ${cure} (or set SEKISHO_TEST_POSTGRES=skip to test the embedded database only)`,
+    )
+  const account = await accountToRunAs()
+  const folder = mkdtempSync(join(tmpdir(), 'sekisho-postgres-'))
+  const password = randomBytes(12).toString('hex')
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  if (account) for (const path of [folder, passwordFile]) chownSync(path, account.uid, account.gid)
+  const data = join(folder, 'data')
+  const as = account ?? {}
+  await run(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'owner', '--pwfile', passwordFile, '--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--no-sync'],
+    { ...as, cwd: folder },
+  )
+  const port = await freePort()
+  const server = spawn(
+    join(programs, 'postgres'),
+    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-F', '-c', 'max_connections=60'],
+    { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  await untilReady(server)
+  return {
+    url(database, role = { name: 'owner', password }) {
+      return new SecretString(`postgresql://${role.name}:${role.password}@127.0.0.1:${port}/${database}`)
+    },
+    async stop() {
+      const ended = new Promise(resolve => server.once('exit', resolve))
+      // SIGINT is PostgreSQL's fast shutdown: sessions end, data is consistent.
+      if (server.exitCode === null && server.kill('SIGINT')) await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function accountToRunAs(): Promise<Account> {
+  if (process.getuid?.() !== 0) return undefined
+  const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+function untilReady(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    server.stderr?.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-8000)
+      if (output.includes('ready to accept connections')) resolve()
+    })
+    server.once('exit', code => reject(new Error(`postgres ended with ${code} before it was ready:\n${output}`)))
+  })
+}

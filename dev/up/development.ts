@@ -1,0 +1,143 @@
+// `make dev`: the platform as a process of this host in watch mode, against the running cluster, under the same addresses and the same
+// identity. The pod is scaled away and the Services lead here; when it ends (Ctrl-C), the pod comes back.
+import { spawn } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { catalog } from '../cluster/binaries/catalog.ts'
+import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
+import type { Progress } from '../cluster/progress.ts'
+import { adminKubeconfig, type ClusterSettings, devClusterFolder, registryHost, toolEnvironment } from '../cluster/settings.ts'
+import { createKubectl, type Kubectl } from './kubectl.ts'
+import { platformSettings } from './settings-map.ts'
+
+const namespace = 'sekisho-system'
+
+/** Service, its port name and port, the port of the process on this host, and the setting that chooses it. */
+const services = [
+  { service: 'sekisho-broker', name: 'https', port: 18_443, setting: 'SEKISHO_BROKER_PORT' },
+  { service: 'sekisho-token-desk', name: 'https', port: 18_444, setting: 'SEKISHO_TOKEN_DESK_PORT' },
+  { service: 'sekisho-admission', name: 'https', port: 19_443, setting: 'SEKISHO_ADMISSION_PORT' },
+  { service: 'sekisho-source', name: 'git', port: 18_081, setting: 'SEKISHO_SOURCE_PORT' },
+] as const
+
+export async function runDevelopment(settings: ClusterSettings, progress: Progress): Promise<number> {
+  const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
+  const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
+  if ((await kubectl.read(['deployment', 'sekisho', '-n', namespace])) === undefined)
+    throw new Error('the platform is not there yet: run make up first')
+  const folder = join(settings.stateFolder, 'development')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const environment = await processEnvironment(kubectl, settings, folder)
+  await progress.step('the pod makes room', async () => {
+    await kubectl.run(['scale', 'deployment/sekisho', '-n', namespace, '--replicas=0'])
+    await kubectl.run(
+      ['wait', '--for=delete', 'pod', '-l', 'app.kubernetes.io/name=sekisho', '-n', namespace, '--timeout=60s'],
+      70_000,
+    )
+    for (const item of services) await leadHere(kubectl, settings, item)
+  })
+  progress.note(`serving at ${settings.issuerUrl}; files under src restart it; Ctrl-C brings the pod back`)
+  try {
+    return await watchProcess(settings, environment)
+  } finally {
+    await progress.step('the pod comes back', () => giveBack(kubectl))
+  }
+}
+
+async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, folder: string): Promise<Record<string, string>> {
+  const secret = (await kubectl.read(['secret', 'sekisho-secrets', '-n', namespace])) as { data: Record<string, string> }
+  const files = Object.entries(secret.data).map(([name, value]) =>
+    writeFile(join(folder, name), Buffer.from(value, 'base64'), { mode: 0o600 }),
+  )
+  await Promise.all(files)
+  const pki = join(devClusterFolder(settings), 'pki')
+  const kubeconfig = join(folder, 'kubeconfig')
+  const token = await kubectl.run(['create', 'token', 'sekisho', '-n', namespace, '--duration=12h'])
+  await writeFile(kubeconfig, kubeconfigWith(settings, join(pki, 'ca.crt'), token.trim()), { mode: 0o600 })
+  const addresses = {
+    issuerUrl: settings.issuerUrl,
+    registry: registryHost(settings),
+    ingressPort: settings.ingressPort,
+    sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+  }
+  return {
+    ...toolEnvironment(),
+    ...platformSettings(addresses, { secrets: folder, tls: folder }),
+    SEKISHO_TLS_CERTIFICATE_PATH: join(pki, 'broker.crt'),
+    SEKISHO_TLS_KEY_PATH: join(pki, 'broker.key'),
+    SEKISHO_DATA_FOLDER: join(devClusterFolder(settings), 'platform-data'),
+    SEKISHO_HEALTH_PORT: '18090',
+    SEKISHO_LOG_LEVEL: 'debug',
+    KUBECONFIG: kubeconfig,
+    ...Object.fromEntries(services.map(({ setting, port }) => [setting, String(port)])),
+  }
+}
+
+function kubeconfigWith(settings: ClusterSettings, authorityFile: string, token: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'local',
+        cluster: { server: `https://127.0.0.1:${settings.ports.apiServer}`, 'certificate-authority': authorityFile },
+      },
+    ],
+    users: [{ name: 'sekisho', user: { token } }],
+    contexts: [{ name: 'local', context: { cluster: 'local', user: 'sekisho', namespace } }],
+    'current-context': 'local',
+  })
+}
+
+/** A Service without a selector takes its endpoints from a slice that names it. */
+async function leadHere(kubectl: Kubectl, settings: ClusterSettings, item: (typeof services)[number]): Promise<void> {
+  await kubectl.run(['patch', 'service', item.service, '-n', namespace, '--type=merge', '-p', '{"spec":{"selector":null}}'])
+  await kubectl.applyText(
+    stringify({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: `${item.service}-development`, namespace, labels: { 'kubernetes.io/service-name': item.service } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [settings.nodeAddress], conditions: { ready: true } }],
+      ports: [{ name: item.name, port: item.port, protocol: 'TCP' }],
+    }),
+  )
+}
+
+async function giveBack(kubectl: Kubectl): Promise<void> {
+  for (const { service } of services) {
+    await kubectl.run(['delete', 'endpointslice', `${service}-development`, '-n', namespace, '--ignore-not-found'])
+    await kubectl.run([
+      'patch',
+      'service',
+      service,
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p',
+      '{"spec":{"selector":{"app.kubernetes.io/name":"sekisho"}}}',
+    ])
+  }
+  await kubectl.run(['scale', 'deployment/sekisho', '-n', namespace, '--replicas=1'])
+}
+
+/** Ends when the person ends it; both signals reach the child first, which drains. */
+function watchProcess(settings: ClusterSettings, environment: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'src/standalone.ts'], {
+      cwd: settings.repository,
+      env: environment,
+      stdio: 'inherit',
+    })
+    const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
+    process.on('SIGINT', pass)
+    process.on('SIGTERM', pass)
+    child.on('error', reject)
+    child.on('close', code => {
+      process.off('SIGINT', pass)
+      process.off('SIGTERM', pass)
+      resolve(code ?? 0)
+    })
+  })
+}

@@ -1,0 +1,72 @@
+// The rules as ValidatingAdmissionPolicies with their bindings: what holds when every process of ours is down, and on clusters where
+// no webhook may run. Pure; the result for standalone mode is committed under deploy/policies.
+// Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+import { labels } from '../api/names.ts'
+import type { PlatformIdentities } from './identities.ts'
+import type { Rule } from './rule.ts'
+import { rules } from './rules/index.ts'
+
+export type Manifest = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+} & Readonly<Record<string, unknown>>
+
+const apiVersion = 'admissionregistration.k8s.io/v1'
+const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
+
+/** Selects the namespaces of tenants by a label that only the platform can write (rule namespace-guard). */
+export const tenantNamespaces = { matchExpressions: [{ key: labels.tenant, operator: 'Exists' }] }
+
+/** The file name below deploy/policies, and what is in it. */
+export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
+  return new Map(rules.map(rule => [`${rule.name}.yaml`, [policy(rule, identities), binding(rule)]]))
+}
+
+export function resourceRules(rule: Pick<Rule, 'matches'>): readonly Readonly<Record<string, unknown>>[] {
+  return rule.matches.map(match => ({
+    apiGroups: [match.group],
+    apiVersions: ['*'],
+    resources: match.resources,
+    operations: match.operations,
+    scope: '*',
+  }))
+}
+
+function policy(rule: Rule, identities: PlatformIdentities): Manifest {
+  const { variables, validation } = rule.policy(identities)
+  return {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: policyName(rule), labels: partOf, annotations: { 'sekisho.dev/stops': rule.stops } },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        matchPolicy: 'Equivalent',
+        ...(rule.scope === 'tenant-namespaces' ? { namespaceSelector: tenantNamespaces } : {}),
+        resourceRules: resourceRules(rule),
+      },
+      ...(variables.length === 0 ? {} : { variables }),
+      // Without this reason the API server answers 422 instead of 403.
+      validations: [{ ...validation, reason: 'Forbidden' }],
+    },
+  }
+}
+
+function binding(rule: Rule): Manifest {
+  return {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: policyName(rule), labels: partOf },
+    spec: { policyName: policyName(rule), validationActions: ['Deny'] },
+  }
+}
+
+function policyName(rule: Rule): string {
+  return `sekisho-${rule.name}`
+}

@@ -1,0 +1,35 @@
+// Secrets whose names begin with the reserved prefix hold GitHub tokens; the platform alone makes, changes and removes them.
+// Reading is not admission's to stop: closed roles (and the authorizer, where there is one) do that.
+import { reservedSecretPrefix } from '../../api/names.ts'
+import { sameStatus as sameJson } from '../../kube/conditions.ts'
+import { objectAt, textIn } from '../review.ts'
+import { celList, celText, type Rule } from '../rule.ts'
+
+const message = `Secrets named ${reservedSecretPrefix}… belong to the platform: choose another name`
+
+export const reservedSecrets: Rule = {
+  name: 'reserved-secrets',
+  stops: 'planting a Secret that a controller then fills or trusts, or changing one that holds a token',
+  scope: 'tenant-namespaces',
+  matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
+  check({ object, oldObject, operation, username }, identities) {
+    const name = textIn(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
+    if (!name.startsWith(reservedSecretPrefix) || identities.controllers.includes(username)) return undefined
+    const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
+    if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined
+    return message
+  },
+  policy: identities => ({
+    variables: [
+      { name: 'secretName', expression: 'object != null ? object.metadata.name : oldObject.metadata.name' },
+      {
+        name: 'sameData',
+        expression: "request.operation == 'UPDATE' && dyn(object).?data == dyn(oldObject).?data",
+      },
+    ],
+    validation: {
+      expression: `!variables.secretName.startsWith(${celText(reservedSecretPrefix)}) || request.userInfo.username in ${celList(identities.controllers)} || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameData))`,
+      message,
+    },
+  }),
+}

@@ -1,0 +1,38 @@
+// Who may write a kind that tenants must never write, with the parts that every such rule shares: controllers report by status and
+// hold finalizers, Kubernetes' cleaners delete and unhook, and nobody else exists.
+import { sameStatus as sameJson } from '../../kube/conditions.ts'
+import type { PlatformIdentities } from '../identities.ts'
+import type { AdmissionRequest } from '../review.ts'
+import { celList } from '../rule.ts'
+
+/** An update of the object itself that leaves its spec as it was: labels, annotations, finalizers, owners. */
+export function isMetadataOnly({ operation, subResource, object, oldObject }: AdmissionRequest): boolean {
+  return operation === 'UPDATE' && subResource === undefined && sameJson(object?.['spec'], oldObject?.['spec'])
+}
+
+export function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+  const { username, subResource, operation } = request
+  if (identities.controllers.includes(username) && (subResource === 'status' || isMetadataOnly(request))) return true
+  return identities.reapers.includes(username) && (operation === 'DELETE' || isMetadataOnly(request))
+}
+
+export const metadataOnlyVariable = {
+  name: 'metadataOnly',
+  expression: "request.operation == 'UPDATE' && !has(request.subResource) && object.?spec == oldObject.?spec",
+}
+
+/** The CEL twin of `mayMaintain`; needs `metadataOnlyVariable`. */
+export function mayMaintainExpression(identities: PlatformIdentities): string {
+  const controllers = `request.userInfo.username in ${celList(identities.controllers)}`
+  const reapers = `request.userInfo.username in ${celList(identities.reapers)}`
+  const status = "(has(request.subResource) && request.subResource == 'status')"
+  return `(${controllers} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
+}
+
+export function isInGroup(request: AdmissionRequest, groups: readonly string[]): boolean {
+  return request.groups.some(group => groups.includes(group))
+}
+
+export function isInGroupExpression(groups: readonly string[]): string {
+  return `request.userInfo.?groups.orValue([]).exists(g, g in ${celList(groups)})`
+}

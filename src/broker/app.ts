@@ -1,0 +1,151 @@
+// Puts the broker together. Controllers and caches are added to the manager here, so call this before `manager.start()`; `start()`
+// after it. Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { clusterGitHubApp } from '../api/cluster-github-app.ts'
+import { installation } from '../api/installation.ts'
+import { kubernetesClientId } from '../api/names.ts'
+import { remoteSync } from '../api/remote-sync.ts'
+import { repositoryGrant } from '../api/repository-grant.ts'
+import { tenant } from '../api/tenant.ts'
+import { createIssuer } from '../identity/oidc/issuer.ts'
+import { loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
+import { createIdTokenVerifier } from '../identity/verify-id-token.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Manager } from '../kube/manager.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Store } from '../store/store.ts'
+import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
+import { createWebServer, listen } from '../web/server.ts'
+import type { Certificate } from '../web/tls.ts'
+import type { BrokerSettings } from './config.ts'
+import type { BrokerContext } from './context.ts'
+import { createBrokerGitHub, endpointsOfApp } from './github.ts'
+import { createIssuerAccounts } from './issuer-accounts.ts'
+import type { BeginDeps } from './onboarding/begin.ts'
+import { createOnboardingWorker } from './onboarding/worker.ts'
+import { issuerPages } from './pages/issuer.ts'
+import { errorPage } from './pages/layout.ts'
+import { createPeople } from './people/people.ts'
+import { registerRoutes } from './routes/index.ts'
+import { createPersonSessions } from './sessions.ts'
+import { createSweeper } from './sweeper.ts'
+import { handleDelivery } from './webhooks/handle-delivery.ts'
+import { createInboxWorker } from './webhooks/inbox-worker.ts'
+
+export type BrokerDeps = {
+  readonly settings: BrokerSettings
+  readonly store: Store
+  readonly kube: KubeClient
+  readonly manager: Pick<Manager, 'cache' | 'add'>
+  /** Absent only where something else ends TLS in front of us on the same host. */
+  readonly certificate?: Certificate
+  readonly log: Log
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+export type BrokerApp = {
+  /** Resolves with the port when requests are served. */
+  readonly start: () => Promise<number>
+  /** Stops serving, then finishes the work under way. */
+  readonly stop: () => Promise<void>
+}
+
+export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
+  const { settings, store, kube, manager, clock, random } = deps
+  const log = deps.log.child({ process: 'broker' })
+  const tenants = manager.cache(tenant)
+  const installations = manager.cache(installation)
+  const syncs = manager.cache(remoteSync)
+  const grants = manager.cache(repositoryGrant)
+
+  const apps = manager.cache(clusterGitHubApp)
+
+  const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
+  const people = createPeople({ users: store.users, github, tenants, clock, log })
+  const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
+  const onboarding = createOnboardingWorker({ kube, onboardings: store.onboardings, audit: store.audit, log, clock })
+  manager.add(onboarding.controller)
+
+  const begin: BeginDeps = { github, people, onboardings: store.onboardings, audit: store.audit, clock }
+  const known = () => ({
+    installations: installations.list(),
+    syncs: syncs.list(),
+    grants: grants.list(),
+    tenants: tenants.list(),
+  })
+  const inbox = createInboxWorker({
+    inbox: store.inbox,
+    handle: delivery => handleDelivery({ kube, store, known, begin, log }, delivery),
+    clock,
+    random,
+    log,
+  })
+  const sweeper = createSweeper({ store, onboarding, clock, log })
+
+  const headers = (): SecurityHeaderOptions => {
+    const app = apps.get({ name: settings.githubApp })
+    // A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl).
+    const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
+    return { formTargets: [...github, 'http://127.0.0.1:*'], strictTransport: true }
+  }
+  const issuerKeys = await loadIssuerKeys(store.keys)
+  const issuer = createIssuer({
+    publicUrl: settings.publicUrl,
+    keys: issuerKeys,
+    records: store.oidc,
+    accounts: createIssuerAccounts({ people, audit: store.audit }),
+    pages: issuerPages,
+    headers: () => securityHeaders(headers()),
+    now: clock.now,
+    log,
+  })
+  const verifyIdToken = createIdTokenVerifier({
+    issuer: settings.publicUrl.origin,
+    audience: kubernetesClientId,
+    keySet: () => ({ keys: [...issuerKeys.publicKeys.keys] }),
+    clock,
+  })
+
+  const server = await createWebServer({
+    log,
+    ...(deps.certificate ? { certificate: deps.certificate } : {}),
+    headers,
+    errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),
+  })
+  await server.register(cookie)
+  await server.register(formbody, { bodyLimit: 65_536 })
+  const context: BrokerContext = {
+    settings,
+    store,
+    github,
+    people,
+    sessions,
+    tenants,
+    installations,
+    issuer,
+    issuerKeys,
+    verifyIdToken,
+    onboarding,
+    inbox,
+    clock,
+    log,
+  }
+  await registerRoutes(server, context)
+
+  return {
+    async start() {
+      inbox.start()
+      sweeper.start()
+      const port = await listen(server, { host: settings.address, port: settings.port })
+      log.info({ port, publicUrl: settings.publicUrl.origin }, 'broker serves')
+      return port
+    },
+    async stop() {
+      await server.close()
+      await Promise.all([inbox.stop(), sweeper.stop()])
+    },
+  }
+}

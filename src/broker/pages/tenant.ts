@@ -1,0 +1,40 @@
+// One tenant as its people see it: state, installation, roles, commands. Pure.
+import type { Installation } from '../../api/installation.ts'
+import type { Condition } from '../../api/resource.ts'
+import type { Tenant } from '../../api/tenant.ts'
+import { type Html, html } from '../../web/html.ts'
+import type { TenantRole } from '../people/tenant-access.ts'
+import type { Person } from '../sessions.ts'
+import { kubectlSteps } from './home.ts'
+import { page } from './layout.ts'
+
+function isReady(conditions: readonly Condition[] | undefined): boolean {
+  return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+}
+
+function state(name: string, conditions: readonly Condition[] | undefined): Html {
+  const ready = conditions?.find(({ type }) => type === 'Ready')
+  return html`<tr><th scope="row">${name}</th><td>${ready?.status === 'True' ? 'Ready' : (ready?.reason ?? 'Pending')}</td><td>${ready?.message ?? ''}</td></tr>`
+}
+
+export function tenantPage(options: {
+  readonly person: Person
+  readonly tenant: Tenant
+  readonly role: TenantRole
+  readonly installations: readonly Installation[]
+  readonly issuer: string
+}): Html {
+  const { person, tenant, role, installations, issuer } = options
+  const { account, namespace, roles } = tenant.spec
+  const ready = isReady(tenant.status?.conditions) && installations.some(item => isReady(item.status?.conditions))
+  return page({
+    title: tenant.metadata.name,
+    person,
+    ...(ready ? {} : { refreshSeconds: 3 }),
+    body: html`<p>GitHub account <strong>${account.login}</strong>, namespace <code>${namespace}</code>. You are its ${role}.</p>
+<h2>State</h2><table><tbody>${state('Tenant', tenant.status?.conditions)}
+${installations.length === 0 ? html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting for the namespace</td></tr>` : installations.map(item => state(`Installation ${item.metadata.name}`, item.status?.conditions))}</tbody></table>
+<h2>Roles</h2><table><tbody>${roles.map(item => html`<tr><td>${item.role}</td><td>${item.subject.type} ${item.subject.name ?? ''}</td></tr>`)}</tbody></table>
+${kubectlSteps(issuer, namespace)}`,
+  })
+}

@@ -1,0 +1,25 @@
+// The first page and the style sheet.
+import type { WebServer } from '../../../web/server.ts'
+import type { BrokerContext } from '../../context.ts'
+import { homePage, welcomePage } from '../../pages/home.ts'
+import { styleSheet } from '../../pages/style.ts'
+import { tenantRole } from '../../people/tenant-access.ts'
+import { sendPage } from '../pages.ts'
+
+export function registerHome(server: WebServer, { sessions, people, tenants, settings }: BrokerContext): void {
+  server.get('/', async (request, reply) => {
+    const person = await sessions.personOf(request)
+    if (person === undefined) return sendPage(reply, welcomePage())
+    const identity = { subject: person.subject, groups: await people.shownGroups(person.host, person.userId) }
+    const held = tenants.list().flatMap(tenant => {
+      const role = tenantRole(identity, tenant)
+      return role === undefined ? [] : [{ tenant, role }]
+    })
+    held.sort((a, b) => (a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1))
+    return sendPage(reply, homePage(person, held, settings.publicUrl.origin))
+  })
+
+  server.get('/style.css', async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(styleSheet),
+  )
+}

@@ -1,0 +1,22 @@
+// Every route of the broker, in the order of the address bar.
+import type { WebServer } from '../../web/server.ts'
+import type { BrokerContext } from '../context.ts'
+import { registerApi } from './api/index.ts'
+import { registerHome } from './home/index.ts'
+import { registerLogin } from './login/index.ts'
+import { registerLogout } from './logout/index.ts'
+import { registerOidc } from './oidc/index.ts'
+import { registerOnboard } from './onboard/index.ts'
+import { registerTenants } from './tenants/index.ts'
+import { registerWebhooks } from './webhooks/index.ts'
+
+export async function registerRoutes(server: WebServer, context: BrokerContext): Promise<void> {
+  registerHome(server, context)
+  registerLogin(server, context)
+  registerLogout(server, context)
+  registerOnboard(server, context)
+  registerTenants(server, context)
+  registerApi(server, context)
+  await registerOidc(server, context)
+  await registerWebhooks(server, context)
+}

@@ -1,0 +1,91 @@
+// `sekisho kubeconfig`: a context that gets its tokens from `sekisho token`. Merges by name; other entries and comments stay as they are.
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Document, isMap, isSeq, parseDocument } from 'yaml'
+import { AppError } from '../../lib/errors.ts'
+import { kubeconfigPath, ownCommand } from '../config.ts'
+import { readTextFile, writePrivateFile } from '../files/private-file.ts'
+import type { CommandContext } from './context.ts'
+
+export type KubeconfigOptions = {
+  readonly server?: string
+  readonly certificateAuthority?: string
+  readonly namespace?: string
+  readonly context: string
+  readonly kubeconfig?: string
+}
+
+type Named = { readonly name: string } & Readonly<Record<string, unknown>>
+
+type Cluster = { readonly server: string; readonly authority: string | undefined }
+
+function isCluster(value: unknown): value is { readonly server: string; readonly certificateAuthority?: string | null } {
+  return typeof value === 'object' && value !== null && 'server' in value && typeof value.server === 'string'
+}
+
+/** From the flags, else what the platform says of its own API server. */
+async function clusterOf(context: CommandContext, options: KubeconfigOptions): Promise<Cluster> {
+  const { server, certificateAuthority } = options
+  if (server !== undefined) {
+    const authority = certificateAuthority === undefined ? undefined : await readFile(certificateAuthority, 'utf8')
+    return { server, authority }
+  }
+  const answer = await (await context.api()).json('/api/v1/cluster')
+  if (!isCluster(answer))
+    throw new AppError(
+      'not_found',
+      'the platform does not say where its API server is: give --server and --certificate-authority',
+    )
+  return { server: answer.server, authority: answer.certificateAuthority ?? undefined }
+}
+
+function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry: Named): void {
+  const items = document.get(list)
+  if (!isSeq(items)) {
+    document.set(list, document.createNode([entry]))
+    return
+  }
+  const found = items.items.findIndex(item => isMap(item) && item.get('name') === entry.name)
+  if (found >= 0) items.set(found, document.createNode(entry))
+  else items.add(document.createNode(entry))
+}
+
+export async function kubeconfig(context: CommandContext, options: KubeconfigOptions): Promise<void> {
+  const { settings } = context
+  const path = options.kubeconfig ?? kubeconfigPath()
+  const { server, authority } = await clusterOf(context, options)
+  const text = await readTextFile(path)
+  const document: Document =
+    text === undefined || text.trim() === '' ? new Document({ apiVersion: 'v1', kind: 'Config' }) : parseDocument(text)
+  if (document.errors.length > 0) throw new AppError('invalid_request', `${path} is no YAML: it is left as it is`)
+
+  const name = options.context
+  const caArguments = settings.caFile === undefined ? [] : ['--ca-file', resolve(settings.caFile)]
+  put(document, 'clusters', {
+    name,
+    cluster: {
+      server,
+      ...(authority === undefined ? {} : { 'certificate-authority-data': Buffer.from(authority).toString('base64') }),
+    },
+  })
+  put(document, 'users', {
+    name,
+    user: {
+      exec: {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        command: ownCommand(),
+        args: ['token', '--issuer', settings.issuer, ...caArguments],
+        interactiveMode: 'Never',
+        provideClusterInfo: false,
+        installHint: 'sekisho is the command of the platform you use; its operator says where to get it.',
+      },
+    },
+  })
+  put(document, 'contexts', {
+    name,
+    context: { cluster: name, user: name, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) },
+  })
+  document.set('current-context', name)
+  await writePrivateFile(path, document.toString())
+  context.say(`context ${name} written to ${path}`)
+}

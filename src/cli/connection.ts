@@ -1,0 +1,40 @@
+// How the CLI reaches the platform: one HTTP connection that trusts the given authority, used for OIDC and for our API alike.
+import { readFileSync } from 'node:fs'
+import { Agent, fetch as undiciFetch } from 'undici'
+import { AppError, messageOf } from '../lib/errors.ts'
+import type { CliSettings } from './config.ts'
+
+export type Connection = { readonly fetch: typeof fetch; readonly close: () => Promise<void> }
+
+const longestWaitMilliseconds = 30_000
+
+function authority(caFile: string | undefined): string | undefined {
+  if (caFile === undefined) return undefined
+  try {
+    return readFileSync(caFile, 'utf8')
+  } catch (cause) {
+    throw new AppError('invalid_request', `the file of --ca-file or SEKISHO_CA_FILE cannot be read: ${caFile}`, { cause })
+  }
+}
+
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  return messageOf(cause)
+}
+
+export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'>): Connection {
+  const ca = authority(settings.caFile)
+  const agent = new Agent({ connect: { ...(ca === undefined ? {} : { ca }), timeout: 10_000 } })
+  const connected = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const address = input instanceof Request ? input.url : input
+    const signal = AbortSignal.timeout(longestWaitMilliseconds)
+    try {
+      // undici's own fetch, because only it takes undici's own agent; its types differ from the global ones in name only.
+      const options = { ...init, redirect: 'manual', signal, dispatcher: agent } as unknown as Parameters<typeof undiciFetch>[1]
+      return (await undiciFetch(address, options)) as unknown as Response
+    } catch (cause) {
+      throw new AppError('unavailable', `${settings.issuer} cannot be reached: ${reason(cause)}`, { cause })
+    }
+  }
+  return { fetch: connected as typeof fetch, close: () => agent.close() }
+}

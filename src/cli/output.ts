@@ -1,0 +1,47 @@
+// What the CLI prints: results on standard output (text, table or JSON), everything else on standard error, and exit codes that mean something.
+import { AppError, messageOf } from '../lib/errors.ts'
+import { redactTokens } from '../lib/log.ts'
+
+/** 0 done · 1 failed · 2 wrong usage · 3 sign in first · 4 the audit log does not verify. */
+export const exitCodes = { failed: 1, usage: 2, signIn: 3, notVerified: 4 } as const
+
+export type OutputFormat = 'table' | 'wide' | 'json'
+
+export type Terminal = {
+  readonly result: (text: string) => void
+  readonly say: (text: string) => void
+}
+
+export const processTerminal: Terminal = {
+  result: text => void process.stdout.write(`${text}\n`),
+  say: text => void process.stderr.write(`${text}\n`),
+}
+
+/** Columns as wide as their widest cell; control characters never reach the terminal. */
+export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
+  const clean = rows.map(row => row.map(printable))
+  const widths = headers.map((header, column) => Math.max(header.length, ...clean.map(row => row[column]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [line(headers), ...clean.map(line)].join('\n')
+}
+
+export function printable(text: string): string {
+  return [...text].map(character => (character < ' ' || character === '\u007f' ? '?' : character)).join('')
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof AppError)) return exitCodes.failed
+  if (error.code === 'unauthenticated') return exitCodes.signIn
+  if (error.code === 'integrity_violation') return exitCodes.notVerified
+  return error.code === 'invalid_request' ? exitCodes.usage : exitCodes.failed
+}
+
+/** One line for a person; the stack only for what we did not foresee. */
+export function errorText(error: unknown): string {
+  if (error instanceof AppError) return `sekisho: ${redactTokens(error.message)}`
+  return `sekisho: ${redactTokens(error instanceof Error ? (error.stack ?? error.message) : messageOf(error))}`
+}

@@ -1,0 +1,67 @@
+// The commands and their flags. Says what exists; each command's work is in `commands/`.
+import { Command, Option } from 'commander'
+import { type AuditListOptions, auditList, auditVerify } from './commands/audit.ts'
+import { type CommandContext, withContext } from './commands/context.ts'
+import { type KubeconfigOptions, kubeconfig } from './commands/kubeconfig.ts'
+import { type LoginOptions, login, logout, token } from './commands/login.ts'
+import { whoami } from './commands/whoami.ts'
+import type { CliFlags } from './config.ts'
+import type { OutputFormat, Terminal } from './output.ts'
+
+type Shown = { readonly output: OutputFormat }
+
+function shared(command: Command): Command {
+  return command
+    .option('--issuer <url>', 'the platform, such as https://sekisho.example.com (SEKISHO_ISSUER)')
+    .option('--ca-file <file>', 'PEM file with the authority of its certificate (SEKISHO_CA_FILE)')
+}
+
+function outputOption(): Option {
+  return new Option('-o, --output <format>', 'how to show the result').choices(['table', 'wide', 'json']).default('table')
+}
+
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('sekisho').description('Sign in to a Sekisho platform, use kubectl there, read its audit log.')
+  program.configureOutput({ writeErr: text => terminal.say(text.trimEnd()), writeOut: text => terminal.result(text.trimEnd()) })
+  const run =
+    <O>(work: (context: CommandContext, options: O) => Promise<void>) =>
+    (options: O & CliFlags): Promise<void> =>
+      withContext(options, terminal, context => work(context, options))
+
+  shared(program.command('login'))
+    .description('sign in; the browser opens once')
+    .option('--device', 'sign in on another device with a code')
+    .option('--no-browser', 'do not open a browser: the first line on standard error is the address')
+    .option('--print-url-file <file>', 'also write the address to this file')
+    .addOption(outputOption())
+    .action(run<LoginOptions>(login))
+  shared(program.command('token')).description('print a credential for kubectl (an exec plugin)').action(run(token))
+  shared(program.command('logout')).description('end the login here and at the platform').action(run(logout))
+  shared(program.command('whoami'))
+    .description('who the platform takes you for')
+    .addOption(outputOption())
+    .action(run<Shown>(whoami))
+  shared(program.command('kubeconfig'))
+    .description('write a kubectl context that uses sekisho token')
+    .option('--server <url>', 'the API server; asked of the platform when absent')
+    .option('--certificate-authority <file>', 'PEM file with the authority of the API server')
+    .option('--namespace <name>', 'the namespace of the context')
+    .option('--context <name>', 'the name of the context', 'sekisho')
+    .option('--kubeconfig <file>', 'the file to write (KUBECONFIG, ~/.kube/config)')
+    .action(run<KubeconfigOptions>(kubeconfig))
+
+  const audit = program.command('audit').description('read and verify the audit log')
+  shared(audit.command('list'))
+    .description('who did what and why, newest first')
+    .option('--namespace <name>', 'only this namespace')
+    .option('--action <word>', 'only this action, such as token.delivered')
+    .option('--actor <subject>', 'only this actor')
+    .option('--limit <count>', 'at most so many, up to 1000', '50')
+    .addOption(outputOption())
+    .action(run<AuditListOptions>(auditList))
+  shared(audit.command('verify'))
+    .description('download the log and prove on this computer that it was not altered')
+    .addOption(outputOption())
+    .action(run<Shown>(auditVerify))
+  return program
+}

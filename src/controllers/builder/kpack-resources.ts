@@ -1,0 +1,49 @@
+// The two kinds of kpack that we use, with the fields we use. Source: kpack v0.17.2, API kpack.io/v1alpha2.
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
+
+const apiVersion = 'kpack.io/v1alpha2'
+
+type KpackCondition = { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }
+type StepState = {
+  readonly running?: { readonly startedAt?: string }
+  readonly terminated?: { readonly startedAt?: string; readonly exitCode?: number }
+}
+
+export type KpackBuild = KubeObject & {
+  readonly spec: {
+    readonly tags: readonly string[]
+    readonly source: { readonly git?: { readonly url: string; readonly revision: string }; readonly subPath?: string }
+    readonly activeDeadlineSeconds?: number
+  } & Readonly<Record<string, unknown>>
+  readonly status?: {
+    readonly conditions?: readonly KpackCondition[]
+    readonly latestImage?: string
+    readonly podName?: string
+    readonly stack?: { readonly id?: string }
+    readonly stepStates?: readonly StepState[]
+    readonly stepsCompleted?: readonly string[]
+  }
+}
+
+export const kpackBuilds: ResourceType<KpackBuild> = { apiVersion, kind: 'Build', plural: 'builds', namespaced: true }
+
+export type ClusterBuilder = KubeObject & {
+  readonly status?: {
+    readonly latestImage?: string
+    readonly stack?: { readonly id?: string }
+    readonly conditions?: readonly KpackCondition[]
+  }
+}
+
+export const clusterBuilders: ResourceType<ClusterBuilder> = {
+  apiVersion,
+  kind: 'ClusterBuilder',
+  plural: 'clusterbuilders',
+  namespaced: false,
+}
+
+/** The CRD whose presence says that kpack is installed. */
+export const kpackBuildCrd = 'builds.kpack.io'
+
+/** In the order in which the build pod runs them. */
+export const kpackSteps: readonly string[] = ['prepare', 'analyze', 'detect', 'restore', 'build', 'export', 'completion']

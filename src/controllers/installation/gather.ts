@@ -1,0 +1,72 @@
+// What must be known about an Installation: what GitHub says about it with the App's own key and, when it is time, whether the person
+// who bound it still owns the account. Writes nothing to the cluster, never throws: what could not be learned is a fact too.
+import { type Installation, installationReasons } from '../../api/installation.ts'
+import { wakeAnnotation } from '../../api/names.ts'
+import { githubReasons, type InstallationFacts } from '../../github/index.ts'
+import { findCondition } from '../../kube/conditions.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
+import type { GitHubAppDoor, GitHubApps } from '../github-apps.ts'
+import { checkOwner, type OwnerCheckDeps, type OwnerFinding } from './owner-check.ts'
+
+export type InstallationAnswer =
+  | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerFinding; readonly appId: number }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'app-not-ready'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
+
+export type Facts = {
+  readonly object: Installation
+  readonly answer: InstallationAnswer
+  /** When the asking began: what changes later is not covered. */
+  readonly askedAt: Date
+}
+
+export type GatherDeps = OwnerCheckDeps & {
+  readonly githubApps: GitHubApps
+  /** How often the owner is asked for without a reason. */
+  readonly ownerCheckMilliseconds: number
+}
+
+export async function gather(deps: GatherDeps, object: Installation): Promise<Facts> {
+  const askedAt = deps.clock.now()
+  const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
+  let app: GitHubAppDoor
+  try {
+    app = await deps.githubApps.door(object.spec.app)
+  } catch (error) {
+    return facts({ kind: 'app-not-ready', message: messageOf(error) })
+  }
+  try {
+    const installation = await app.door.installation(object.spec.installationId)
+    if (installation === undefined) return facts({ kind: 'absent' })
+    const due = isOwnerCheckDue(object, installation, askedAt, deps.ownerCheckMilliseconds)
+    const owner: OwnerFinding = due ? await ownerOf(deps, app, object, installation) : { kind: 'not-due' }
+    return facts({ kind: 'found', installation, owner, appId: app.appId })
+  } catch (error) {
+    if (isAppError(error) && error.reason === githubReasons.credentialRefused)
+      return facts({ kind: 'app-not-ready', message: messageOf(error) })
+    const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
+    return facts({ kind: 'unreachable', message: messageOf(error), retryAfterSeconds })
+  }
+}
+
+/** A user account is its own owner: `decide` compares the ids. */
+async function ownerOf(
+  deps: GatherDeps,
+  app: GitHubAppDoor,
+  object: Installation,
+  installation: InstallationFacts,
+): Promise<OwnerFinding> {
+  return installation.account.type === 'User' ? { kind: 'owner' } : await checkOwner(deps, app, object, installation)
+}
+
+/** A suspended installation gives no token to ask with. */
+function isOwnerCheckDue(object: Installation, installation: InstallationFacts, now: Date, interval: number): boolean {
+  if (installation.suspendedAt !== undefined) return false
+  const { status, metadata } = object
+  const verified = findCondition(status?.conditions, 'Verified')
+  if (status?.verifiedAt === undefined || verified?.status !== 'True') return true
+  if (verified.reason !== installationReasons.verified) return true
+  if (metadata.annotations?.[wakeAnnotation] !== status.observedWake) return true
+  return now.getTime() - Date.parse(status.verifiedAt) >= interval
+}

@@ -1,0 +1,39 @@
+// Wires the Installation controller: an App that becomes usable or unusable wakes the Installations under it.
+import { type ClusterGitHubApp, clusterGitHubApp } from '../../api/cluster-github-app.ts'
+import { installation } from '../../api/installation.ts'
+import { keyOf } from '../../api/resource.ts'
+import { findCondition } from '../../kube/conditions.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { partChanged } from '../../kube/predicates.ts'
+import { type InstallationDeps, reconcileInstallation } from './reconcile.ts'
+
+export type { TokenRevoker } from './reconcile.ts'
+
+export type InstallationControllerDeps = Omit<InstallationDeps, 'installations' | 'appIdOf' | 'ownerCheckMilliseconds'> & {
+  readonly manager: Pick<Manager, 'cache'>
+  /** Default one hour; the broker's webhooks wake the controller much sooner. */
+  readonly ownerCheckMilliseconds?: number
+}
+
+const byApp = 'installation/by-app'
+
+/** Call before the manager starts: indexes can only be added then. */
+export function createInstallationController(deps: InstallationControllerDeps): ControllerDefinition {
+  const { manager, ownerCheckMilliseconds = 3_600_000 } = deps
+  const installations = manager.cache(installation)
+  const apps = manager.cache(clusterGitHubApp)
+  installations.addIndex(byApp, object => [object.spec.app])
+  const appIdOf = (name: string): number | undefined => apps.get({ name })?.spec.appId
+  const usability = (app: ClusterGitHubApp): unknown => [app.spec, findCondition(app.status?.conditions, 'Ready')?.status]
+  return {
+    name: 'installation',
+    for: installation,
+    watches: [
+      watches(clusterGitHubApp, app => installations.byIndex(byApp, app.metadata.name).map(keyOf), {
+        predicate: partChanged(usability),
+      }),
+    ],
+    reconcile: context => reconcileInstallation({ ...deps, installations, appIdOf, ownerCheckMilliseconds }, context),
+  }
+}

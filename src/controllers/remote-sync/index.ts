@@ -1,0 +1,123 @@
+// Wires the RemoteSync controller: what it caches, what wakes it. Decides nothing.
+import { application } from '../../api/application.ts'
+import { installation } from '../../api/installation.ts'
+import { remoteSync } from '../../api/remote-sync.ts'
+import { repositoryGrant } from '../../api/repository-grant.ts'
+import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
+import { tenant } from '../../api/tenant.ts'
+import { createRepositoryDoor } from '../../github/index.ts'
+import { customResourceDefinitions } from '../../kube/builtin.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { findCondition } from '../../kube/conditions.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { partChanged } from '../../kube/predicates.ts'
+import type { Log } from '../../lib/log.ts'
+import { createBuildSlots } from '../builder/build-slots.ts'
+import type { Builder } from '../builder/builder.ts'
+import { createKpackBuilder } from '../builder/kpack.ts'
+import { type KpackSettings, kpackBuildSelector, ownerAnnotation } from '../builder/kpack-manifest.ts'
+import { type KpackBuild, kpackBuildCrd, kpackBuilds } from '../builder/kpack-resources.ts'
+import { noBuilder } from '../builder/no-builder.ts'
+import { createOwnWrites } from '../own-writes.ts'
+import { addRemoteSyncIndexes, installationIndex, namespaced, type RemoteSyncCaches, targetIndex } from './gather.ts'
+import { reconcileRemoteSync } from './reconcile.ts'
+import type { RemoteSyncDeps } from './run.ts'
+
+export type { RepositoryTokens } from './access.ts'
+
+export type RemoteSyncControllerDeps = Omit<
+  RemoteSyncDeps,
+  'caches' | 'writes' | 'builder' | 'slots' | 'openRepository' | 'client'
+> & {
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+  /** `kpackInstalled`: false when the cluster had no kpack at the start. */
+  readonly kpack: { readonly installed: boolean; readonly settings: KpackSettings }
+  readonly log: Log
+}
+
+/** Whether the cluster has kpack; ask before the manager starts, because a watch on an absent kind never becomes ready. */
+export async function kpackInstalled(client: Pick<KubeClient, 'get'>): Promise<boolean> {
+  return (await client.get(customResourceDefinitions, { name: kpackBuildCrd })) !== undefined
+}
+
+/** The RemoteSync a build belongs to. An annotation is only a hint for waking: whose build it is says the uid label. */
+function remoteSyncOfBuild(build: KubeObject): readonly ObjectKey[] {
+  const [namespace, name] = build.metadata.annotations?.[ownerAnnotation]?.split('/') ?? []
+  return namespace === undefined || name === undefined ? [] : [{ namespace, name }]
+}
+
+function buildPart(build: KpackBuild): unknown {
+  const { conditions, stepsCompleted } = build.status ?? {}
+  return [build.metadata.deletionTimestamp, stepsCompleted, conditions?.map(({ type, status }) => [type, status])]
+}
+
+/** Call before the manager starts: caches and indexes can only be added then. */
+export function createRemoteSyncController(deps: RemoteSyncControllerDeps): ControllerDefinition {
+  const { manager, kpack } = deps
+  const caches: RemoteSyncCaches = {
+    remoteSyncs: manager.cache(remoteSync),
+    applications: manager.cache(application),
+    installations: manager.cache(installation),
+    grants: manager.cache(repositoryGrant),
+    tenants: manager.cache(tenant),
+  }
+  addRemoteSyncIndexes(caches)
+  const { client } = manager
+  const { clock, log } = deps
+  const scope = { labelSelector: kpackBuildSelector }
+  const builder: Builder = kpack.installed
+    ? createKpackBuilder({ client, builds: manager.cache(kpackBuilds, scope), settings: kpack.settings, clock })
+    : noBuilder
+  const slots = createBuildSlots(builder, clock)
+  const all: RemoteSyncDeps = {
+    ...deps,
+    client,
+    caches,
+    writes: createOwnWrites(),
+    builder,
+    slots,
+    openRepository: ({ endpoints, token }) => createRepositoryDoor({ endpoints, token, log, clock }),
+  }
+  const keysOf = (index: string, value: string): readonly ObjectKey[] => caches.remoteSyncs.byIndex(index, value).map(keyOf)
+  const byName = (index: string) => (object: KubeObject) =>
+    keysOf(index, namespaced(object.metadata.namespace, object.metadata.name))
+  const checks = new Map<string, number>()
+  const builds = watches(kpackBuilds, build => [...remoteSyncOfBuild(build), ...slots.waiting()], {
+    ...scope,
+    predicate: partChanged(buildPart),
+  })
+  return {
+    name: 'remote-sync',
+    for: remoteSync,
+    owns: [repositoryGrant],
+    watches: [
+      watches(application, byName(targetIndex), {
+        predicate: partChanged(({ metadata, spec, status }) => [
+          metadata.generation,
+          metadata.deletionTimestamp,
+          spec.image,
+          status?.image,
+          status?.availableAt,
+          findCondition(status?.conditions, 'Ready'),
+        ]),
+      }),
+      watches(installation, byName(installationIndex), {
+        predicate: partChanged(({ status }) => findCondition(status?.conditions, 'Ready')?.status),
+      }),
+      watches(tenant, ({ spec }) => caches.remoteSyncs.list(spec.namespace).map(keyOf), {
+        predicate: partChanged(({ status, spec }) => [status?.buildNamespace, spec.limits]),
+      }),
+      // A RemoteSync that goes frees its Application for another one.
+      watches(remoteSync, item => keysOf(targetIndex, namespaced(item.metadata.namespace, item.spec.application)), {
+        predicate: ({ old, new: present }) =>
+          old !== undefined && (present === undefined || old.spec.application !== present.spec.application),
+      }),
+      ...(kpack.installed ? [builds] : []),
+    ],
+    // A fetch may take its two minutes, and a token and a build are asked for besides.
+    timeoutMilliseconds: 240_000,
+    resyncMilliseconds: deps.sweepMilliseconds,
+    reconcile: context => reconcileRemoteSync(all, checks, context),
+  }
+}

@@ -1,0 +1,77 @@
+// What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is time, what GitHub says. Never throws:
+// what could not be learned is a fact too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, and on a schedule.
+import type { Installation } from '../../api/installation.ts'
+import { parseUserSubject, wakeAnnotation } from '../../api/names.ts'
+import type { RepositoryGrant } from '../../api/repository-grant.ts'
+import { findCondition } from '../../kube/conditions.ts'
+import type { Cache } from '../../kube/store.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
+import type { GitHubApps } from '../github-apps.ts'
+import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
+
+export type GitHubAnswer =
+  | ProbeAnswer
+  /** Asked recently enough; what was decided then holds. */
+  | { readonly kind: 'not-due' }
+  /** Nothing to ask: the requester is no person of this GitHub host. */
+  | { readonly kind: 'no-person' }
+  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
+
+export type Facts = {
+  readonly object: RepositoryGrant
+  readonly installation: Installation | undefined
+  /** The Installation is verified now, as far as its own status says. */
+  readonly installationReady: boolean
+  readonly answer: GitHubAnswer
+  readonly askedAt: Date
+}
+
+export type GatherDeps = ProbeDeps & {
+  readonly installations: Pick<Cache<Installation>, 'get'>
+  readonly githubApps: GitHubApps
+  /** How often an approved grant is checked without a reason. */
+  readonly recheckMilliseconds: number
+}
+
+/** What is not approved is looked at again sooner: people are waiting for it. */
+export const impatientMilliseconds = 600_000
+
+export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise<Facts> {
+  const askedAt = deps.clock.now()
+  const { namespace = '' } = object.metadata
+  const installation = deps.installations.get({ namespace, name: object.spec.installation })
+  const installationReady = isReady(installation)
+  const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, askedAt })
+  if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
+  if (!isDue(object, askedAt, deps.recheckMilliseconds)) return facts({ kind: 'not-due' })
+  const person = parseUserSubject(object.spec.requestedBy)
+  if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
+  try {
+    const app = await deps.githubApps.door(installation.spec.app)
+    const { installationId } = installation.spec
+    const known = object.status?.repositories
+    return facts(await probe(deps, app, { grant: object, installationId, known, requesterId: person.userId }))
+  } catch (error) {
+    const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
+    return facts({ kind: 'unreachable', message: messageOf(error), retryAfterSeconds })
+  }
+}
+
+export function isExpired(object: RepositoryGrant, now: Date): boolean {
+  const { expiresAt } = object.status ?? {}
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime()
+}
+
+function isReady(installation: Installation | undefined): boolean {
+  if (installation === undefined || installation.metadata.deletionTimestamp !== undefined) return false
+  return findCondition(installation.status?.conditions, 'Ready')?.status === 'True'
+}
+
+function isDue(object: RepositoryGrant, now: Date, recheckMilliseconds: number): boolean {
+  const { status, metadata } = object
+  if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
+  if (metadata.annotations?.[wakeAnnotation]?.slice(0, 512) !== status.observedWake) return true
+  if (findCondition(status.conditions, 'Approved')?.status === 'Unknown') return true
+  const interval = status.decision === 'Approved' ? recheckMilliseconds : impatientMilliseconds
+  return now.getTime() - Date.parse(status.checkedAt) >= interval
+}

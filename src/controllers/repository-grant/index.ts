@@ -1,0 +1,41 @@
+// Wires the RepositoryGrant controller: an Installation that becomes ready, or stops to be, wakes the grants under it.
+import { type Installation, installation } from '../../api/installation.ts'
+import { repositoryGrant } from '../../api/repository-grant.ts'
+import { keyOf, keyText } from '../../api/resource.ts'
+import { findCondition } from '../../kube/conditions.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { partChanged } from '../../kube/predicates.ts'
+import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
+
+export type RepositoryGrantControllerDeps = Omit<RepositoryGrantDeps, 'grants' | 'installations' | 'recheckMilliseconds'> & {
+  readonly manager: Pick<Manager, 'cache'>
+  /** Default one hour; the broker's webhooks wake the controller much sooner. */
+  readonly recheckMilliseconds?: number
+}
+
+const byInstallation = 'repository-grant/by-installation'
+
+/** Call before the manager starts: indexes can only be added then. */
+export function createRepositoryGrantController(deps: RepositoryGrantControllerDeps): ControllerDefinition {
+  const { manager, recheckMilliseconds = 3_600_000 } = deps
+  const grants = manager.cache(repositoryGrant)
+  const installations = manager.cache(installation)
+  grants.addIndex(byInstallation, ({ metadata, spec }) => [
+    keyText({ namespace: metadata.namespace ?? '', name: spec.installation }),
+  ])
+  const readiness = (object: Installation): unknown => [
+    object.metadata.deletionTimestamp,
+    findCondition(object.status?.conditions, 'Ready')?.status,
+  ]
+  return {
+    name: 'repository-grant',
+    for: repositoryGrant,
+    watches: [
+      watches(installation, object => grants.byIndex(byInstallation, keyText(keyOf(object))).map(keyOf), {
+        predicate: partChanged(readiness),
+      }),
+    ],
+    reconcile: context => reconcileRepositoryGrant({ ...deps, grants, installations, recheckMilliseconds }, context),
+  }
+}

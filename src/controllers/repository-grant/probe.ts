@@ -1,0 +1,152 @@
+// Asks GitHub, as the App, what the names of a grant mean and what its requester may do there. The token for it can read metadata of the
+// named repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
+// Writes nothing but the audit log; throws AppError when nothing could be learned.
+import type { AuditRecord } from '../../api/audit-event.ts'
+import type { RepositoryGrant } from '../../api/repository-grant.ts'
+import { createRepositoryDoor, type Fetch, type MintedToken, type RepositoryPermission } from '../../github/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { GitHubAppDoor } from '../github-apps.ts'
+
+export type Repository = { readonly id: number; readonly name: string }
+
+export type RequesterAccess =
+  | { readonly kind: 'unknown' }
+  /** What the person may do, by repository id. */
+  | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
+
+export type ProbeAnswer =
+  | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
+  | { readonly kind: 'missing'; readonly names: readonly string[] }
+
+export type ProbeDeps = {
+  readonly audit: { readonly append: (record: AuditRecord) => Promise<unknown> }
+  readonly log: Log
+  readonly clock: Clock
+  readonly fetch?: Fetch
+}
+
+export type ProbeQuestion = {
+  readonly grant: RepositoryGrant
+  readonly installationId: number
+  /** The ids of an earlier decision: then they count and the names do not. */
+  readonly known: readonly Repository[] | undefined
+  readonly requesterId: number | undefined
+}
+
+const permissions = { metadata: 'read' } as const
+
+export async function probe(deps: ProbeDeps, app: GitHubAppDoor, question: ProbeQuestion): Promise<ProbeAnswer> {
+  const { grant, known } = question
+  const record = recordFor(app, question)
+  await deps.audit.append(record('token.intended', 'allowed'))
+  const minted = await mint(deps, app, question, record)
+  const names = known?.map(({ name }) => name) ?? grant.spec.repositories
+  if (minted === undefined) return { kind: 'missing', names }
+  try {
+    await deps.audit.append(record('token.minted', 'allowed'))
+    const repositories = matched(minted, question)
+    if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
+    return { kind: 'found', repositories, requester: await accessOf(deps, app, minted, repositories, question.requesterId) }
+  } finally {
+    await takeBack(deps, app, minted, record)
+  }
+}
+
+/** Undefined when GitHub says that one of the repositories is not there for this installation. */
+async function mint(
+  deps: ProbeDeps,
+  app: GitHubAppDoor,
+  question: ProbeQuestion,
+  record: RecordOf,
+): Promise<MintedToken | undefined> {
+  const { installationId, known, grant } = question
+  const bare = [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))]
+  const reach = known === undefined ? { repositoryNames: bare } : { repositoryIds: known.map(({ id }) => id) }
+  try {
+    return await app.door.mint({ installationId, permissions, ...reach })
+  } catch (error) {
+    await deps.audit.append(record('token.refused', 'failed'))
+    if (isAppError(error, 'not_found')) return undefined
+    throw error
+  }
+}
+
+/** GitHub takes names without owner: only what has the full name that was asked for counts. Names compare as GitHub does. */
+function matched(minted: MintedToken, { grant, known }: ProbeQuestion): readonly Repository[] | undefined {
+  if (Object.entries(minted.permissions).some(([name, level]) => name !== 'metadata' || level !== 'read'))
+    throw new AppError('integrity_violation', "GitHub's token for the check has more permissions than metadata: read")
+  const answered = new Map(minted.repositories.map(({ id, fullName }) => [id, fullName]))
+  const wanted =
+    known?.map(({ id }) => id) ??
+    grant.spec.repositories.map(name => minted.repositories.find(({ fullName }) => sameName(fullName, name))?.id)
+  const repositories = wanted.map(id => ({ id: id ?? 0, name: answered.get(id ?? 0) ?? '' }))
+  if (repositories.some(({ name }) => name === '')) return undefined
+  const extra = minted.repositoryIds.find(id => !wanted.includes(id))
+  if (extra !== undefined && known !== undefined)
+    throw new AppError('integrity_violation', `GitHub's token for the check reaches repository ${extra}, which was not asked for`)
+  return repositories
+}
+
+function missingNames(minted: MintedToken, names: readonly string[]): readonly string[] {
+  return names.filter(name => !minted.repositories.some(({ fullName }) => sameName(fullName, name)))
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+async function accessOf(
+  deps: ProbeDeps,
+  app: GitHubAppDoor,
+  { token }: MintedToken,
+  repositories: readonly Repository[],
+  requesterId: number | undefined,
+): Promise<RequesterAccess> {
+  if (requesterId === undefined) return { kind: 'unknown' }
+  const { log, clock, fetch } = deps
+  const door = createRepositoryDoor({ endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) })
+  const person = await door.userById(requesterId)
+  if (person === undefined) return { kind: 'unknown' }
+  const found = new Map<number, RepositoryPermission>()
+  for (const { id, name } of repositories) {
+    const { permission, userId } = await door.collaboratorPermission(name, person.login)
+    // A login that changed hands in between is another person.
+    found.set(id, userId === requesterId ? permission : 'none')
+  }
+  return { kind: 'known', login: person.login, permissions: found }
+}
+
+type RecordOf = (action: AuditRecord['action'], outcome: AuditRecord['outcome']) => AuditRecord
+
+function recordFor(app: GitHubAppDoor, { grant, installationId }: ProbeQuestion): RecordOf {
+  const { namespace = '', name } = grant.metadata
+  const details = {
+    host: app.endpoints.host,
+    appId: app.appId,
+    installationId,
+    repositories: [...grant.spec.repositories],
+    permissions: { ...permissions },
+  }
+  return (action, outcome) => ({
+    action,
+    actor: 'sekisho:repository-grant-controller',
+    namespace,
+    object: `RepositoryGrant/${namespace}/${name}`,
+    outcome,
+    reason: 'what do the names mean, and what may the requester do there',
+    details,
+  })
+}
+
+async function takeBack(deps: ProbeDeps, app: GitHubAppDoor, { token }: MintedToken, record: RecordOf): Promise<void> {
+  try {
+    await app.door.revoke(token)
+  } catch (error) {
+    deps.log.error({ problem: messageOf(error) }, 'a token that reads metadata could not be revoked; it ends within the hour')
+    await deps.audit.append(record('token.revoked', 'failed'))
+    return
+  }
+  await deps.audit.append(record('token.revoked', 'allowed'))
+}

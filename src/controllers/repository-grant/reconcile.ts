@@ -1,0 +1,105 @@
+// Keeps the status of one RepositoryGrant true and ends the tokens under it when it stops to hold. The only file here that writes.
+// Order: the decision is in the audit log before it is in the status; the status says "no" before tokens are revoked (the token desk
+// looks at the status again after minting, so no token slips through in between).
+import type { AuditRecord } from '../../api/audit-event.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { findCondition, sameStatus } from '../../kube/conditions.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
+import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
+import type { Cache } from '../../kube/store.ts'
+import { decide, type Verdict } from './decide.ts'
+import { type Facts, type GatherDeps, gather, impatientMilliseconds } from './gather.ts'
+import { type GrantStatus, isNewDecision, nextStatus } from './status.ts'
+
+/** The part of the token desk that ends tokens. */
+export type TokenRevoker = {
+  readonly revokeBy: (filter: { readonly grantUid: string }, reason: string) => Promise<unknown>
+}
+
+export type RepositoryGrantDeps = GatherDeps & {
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'mergePatch'>
+  readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
+  readonly desk: TokenRevoker
+  readonly events: Pick<EventRecorder, 'record'>
+}
+
+const finalizer = 'sekisho.dev/repository-grant'
+const fieldManager = 'sekisho.dev/repository-grant'
+const longestWait = 2_147_000_000
+
+export async function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: ReconcileContext): Promise<Outcome> {
+  const cached = deps.grants.get(context.key)
+  if (cached === undefined) return done
+  if (cached.metadata.deletionTimestamp !== undefined) {
+    await revokeTokens(deps, cached, 'the grant was deleted')
+    await removeFinalizer(deps.client, repositoryGrant, cached, finalizer)
+    return done
+  }
+  // Before it can be approved, and so before any token can exist under it.
+  const object = await addFinalizer(deps.client, repositoryGrant, cached, finalizer)
+  if (object === undefined) return done
+  const facts = await gather(deps, object)
+  const verdict = decide(facts)
+  if (isNewDecision(object.status, verdict)) await deps.audit.append(decisionRecord(facts, verdict))
+  const status = nextStatus(facts, verdict)
+  await writeStatus(deps, object, status)
+  if (verdict.revoke) await revokeTokens(deps, object, verdict.ready.reason)
+  return nextLook(deps, facts, status)
+}
+
+async function revokeTokens(deps: RepositoryGrantDeps, object: RepositoryGrant, reason: string): Promise<void> {
+  const { uid } = object.metadata
+  if (uid !== undefined) await deps.desk.revokeBy({ grantUid: uid }, reason)
+}
+
+function decisionRecord({ object, installation, answer }: Facts, { judgement }: Verdict): AuditRecord {
+  const { namespace = '', name, uid = '' } = object.metadata
+  const { permissions, subjects, reason, delivery } = object.spec
+  const repositories = answer.kind === 'found' ? answer.repositories.map(({ id, name: fullName }) => ({ id, fullName })) : []
+  return {
+    action: 'grant.decided',
+    actor: object.spec.requestedBy,
+    namespace,
+    object: `RepositoryGrant/${namespace}/${name}`,
+    outcome: judgement?.decision === 'Approved' ? 'allowed' : 'denied',
+    reason: `${reason} | ${judgement?.message ?? ''}`,
+    details: {
+      decision: judgement?.decision ?? '',
+      rule: judgement?.rule ?? '',
+      check: judgement?.reason ?? '',
+      grantUid: uid,
+      installationId: installation?.spec.installationId ?? 0,
+      repositories,
+      permissions: { ...permissions },
+      subjects: subjects.map(subject => ({ kind: subject.kind, name: subject.name })),
+      delivery,
+    },
+  }
+}
+
+async function writeStatus(deps: RepositoryGrantDeps, object: RepositoryGrant, status: GrantStatus): Promise<void> {
+  if (sameStatus(object.status, status)) return
+  const { apiVersion, kind } = repositoryGrant
+  const { name, namespace, uid } = object.metadata
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
+  await deps.client.applyStatus(repositoryGrant, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
+  const ready = findCondition(status.conditions, 'Ready')
+  const before = findCondition(object.status?.conditions, 'Ready')
+  if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return
+  const type = ready.status === 'True' ? 'Normal' : 'Warning'
+  deps.events.record(object, { type, reason: ready.reason, message: ready.message })
+}
+
+/** When nothing changes: at the end of the grant, and when GitHub has to be asked again. */
+function nextLook(deps: RepositoryGrantDeps, { answer, askedAt, installationReady }: Facts, status: GrantStatus): Outcome {
+  const ready = findCondition(status.conditions, 'Ready')
+  if (status.expiresAt !== undefined && Date.parse(status.expiresAt) <= askedAt.getTime()) return done
+  if (answer.kind === 'unreachable') return requeueAfter(Math.max(30, answer.retryAfterSeconds ?? 0) * 1000)
+  // The Installation wakes its grants when it becomes ready.
+  if (!installationReady) return done
+  const recheck = ready?.status === 'True' ? deps.recheckMilliseconds : impatientMilliseconds
+  const end = status.expiresAt === undefined ? longestWait : Date.parse(status.expiresAt) - askedAt.getTime()
+  return requeueAfter(Math.min(recheck, end, longestWait))
+}

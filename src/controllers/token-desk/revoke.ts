@@ -1,0 +1,60 @@
+// Ends tokens: first nobody can get them any more, then GitHub is told. A token that GitHub does not take back stays in the registry and
+// is tried again until it expires. Every end is audited.
+import { AppError, messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { LiveToken, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
+import type { GitHubApps } from '../github-apps.ts'
+import { type AuditAppend, tokenRecord } from './desk-audit.ts'
+
+export type RevokeDeps = {
+  readonly tokens: Pick<TokenRegistry, 'liveBy' | 'markRevoking' | 'markRevoked' | 'revoking'>
+  readonly githubApps: GitHubApps
+  /** The name of the ClusterGitHubApp with that host and id. */
+  readonly appNameOf: (host: string, appId: number) => string | undefined
+  readonly audit: AuditAppend
+  readonly log: Log
+}
+
+const atOnce = 8
+const actor = 'sekisho:token-desk'
+
+export async function revokeBy(deps: RevokeDeps, filter: LiveTokenFilter, reason: string): Promise<number> {
+  const live = await deps.tokens.liveBy(filter)
+  for (const token of live) await deps.tokens.markRevoking(token.id, reason)
+  const failed = await revokeAll(deps, live, reason)
+  if (failed > 0)
+    throw new AppError('unavailable', `${failed} of ${live.length} tokens could not be revoked at GitHub yet`, {
+      retryAfterSeconds: 5,
+    })
+  return live.length
+}
+
+/** Another try for every token whose revocation has not ended; returns how many are still alive. */
+export async function revokeLeftOvers(deps: RevokeDeps): Promise<number> {
+  return revokeAll(deps, await deps.tokens.revoking(), 'tried again')
+}
+
+async function revokeAll(deps: RevokeDeps, live: readonly LiveToken[], reason: string): Promise<number> {
+  let failed = 0
+  for (let start = 0; start < live.length; start += atOnce) {
+    const results = await Promise.all(live.slice(start, start + atOnce).map(token => revokeOne(deps, token, reason)))
+    failed += results.filter(done => !done).length
+  }
+  return failed
+}
+
+async function revokeOne(deps: RevokeDeps, live: LiveToken, reason: string): Promise<boolean> {
+  const { host, appId } = live.installation
+  try {
+    const name = deps.appNameOf(host, appId)
+    if (name === undefined) throw new AppError('not_found', `there is no ClusterGitHubApp for App ${appId} on ${host}`)
+    const { door } = await deps.githubApps.door(name)
+    await door.revoke(live.token)
+  } catch (error) {
+    deps.log.error({ token: live.id, problem: messageOf(error) }, 'a token could not be revoked yet')
+    return false
+  }
+  await deps.audit.append(tokenRecord('token.revoked', actor, live, live.id, 'allowed', reason))
+  await deps.tokens.markRevoked(live.id, reason)
+  return true
+}

@@ -1,0 +1,67 @@
+// Who a workload is: its projected ServiceAccount token, judged by the API server's TokenReview and by the pod it is bound to.
+// Believes nothing that the request says about itself. Pod labels, addresses and forwarded headers do not count.
+// Source: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
+// https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
+import { tokenDeskAudience } from '../../api/names.ts'
+import { type Pod, pods, type TokenReview, tokenReviews } from '../../kube/builtin.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
+import type { TokenSubject } from '../../store/token-registry.ts'
+
+export type Workload = { readonly subject: TokenSubject; readonly username: string; readonly pod: string }
+
+/** What the token says, once the API server has vouched for it. */
+export type ReviewedToken = {
+  readonly namespace: string
+  readonly serviceAccount: string
+  readonly serviceAccountUid: string
+  readonly username: string
+  readonly podName: string
+  readonly podUid: string
+}
+
+export type WorkloadDeps = { readonly client: Pick<KubeClient, 'create' | 'get'> }
+
+const longestToken = 16_384
+const podNameKey = 'authentication.kubernetes.io/pod-name'
+const podUidKey = 'authentication.kubernetes.io/pod-uid'
+const refused = () =>
+  new AppError('unauthenticated', 'a projected ServiceAccount token of a running pod, with audience sekisho, is needed')
+
+/** Rejects with `unauthenticated`, always in the same words. */
+export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString): Promise<Workload> {
+  if (bearer.length === 0 || bearer.length > longestToken) throw refused()
+  const { apiVersion, kind } = tokenReviews
+  const review = await deps.client.create<TokenReview>(
+    tokenReviews,
+    { apiVersion, kind, metadata: {}, spec: { token: bearer.reveal(), audiences: [tokenDeskAudience] } },
+    { fieldManager: 'sekisho.dev/token-desk' },
+  )
+  const reviewed = readReview(review.status)
+  if (reviewed === undefined) throw refused()
+  const pod = await deps.client.get<Pod>(pods, { namespace: reviewed.namespace, name: reviewed.podName })
+  if (!isPodAlive(pod, reviewed)) throw refused()
+  const { namespace, serviceAccount: name, serviceAccountUid: uid, username, podName } = reviewed
+  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username, pod: podName }
+}
+
+/** Undefined unless the token is a ServiceAccount's, meant for us, and bound to a pod. Pure. */
+export function readReview(status: TokenReview['status']): ReviewedToken | undefined {
+  const { authenticated, audiences, user } = status ?? {}
+  // `authenticated: false` may come with a user: it is nobody.
+  if (authenticated !== true || !audiences?.includes(tokenDeskAudience)) return undefined
+  const username = user?.username ?? ''
+  const match = /^system:serviceaccount:([a-z0-9][a-z0-9-]{0,62}):([a-z0-9][a-z0-9.-]{0,252})$/.exec(username)
+  const podName = user?.extra?.[podNameKey]?.[0]
+  const podUid = user?.extra?.[podUidKey]?.[0]
+  if (!match?.[1] || !match[2] || !user?.uid || !podName || !podUid) return undefined
+  return { namespace: match[1], serviceAccount: match[2], serviceAccountUid: user.uid, username, podName, podUid }
+}
+
+/** The very pod the token was made for, not ending and not ended. Pure. */
+export function isPodAlive(pod: Pod | undefined, token: ReviewedToken): boolean {
+  if (pod === undefined || pod.metadata.uid !== token.podUid || pod.metadata.deletionTimestamp !== undefined) return false
+  if (pod.spec?.serviceAccountName !== token.serviceAccount) return false
+  return pod.status?.phase === 'Pending' || pod.status?.phase === 'Running'
+}

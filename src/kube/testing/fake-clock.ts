@@ -1,0 +1,56 @@
+// A clock for tests that only moves when told, waking sleepers in order of their time. Never used outside tests.
+import type { Clock } from '../../lib/clock.ts'
+
+export type FakeClock = Clock & {
+  /** Moves time on, waking each sleeper at its own moment and letting what it started settle before the next. */
+  readonly advance: (milliseconds: number) => Promise<void>
+  /** Moves the wall clock alone, as an administrator might. */
+  readonly step: (milliseconds: number) => void
+  readonly monotonic: () => number
+  readonly sleepers: () => number
+}
+
+type Sleeper = { readonly at: number; readonly wake: () => void }
+
+/** Lets every promise that can settle do so. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
+}
+
+export function createFakeClock(start = Date.parse('2026-01-01T00:00:00Z')): FakeClock {
+  const sleepers = new Set<Sleeper>()
+  let elapsed = 0
+  let stepped = 0
+  return {
+    now: () => new Date(start + elapsed + stepped),
+    monotonic: () => elapsed,
+    sleepers: () => sleepers.size,
+    step(milliseconds) {
+      stepped += milliseconds
+    },
+    sleep(milliseconds, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const sleeper: Sleeper = { at: elapsed + Math.max(0, milliseconds), wake: resolve }
+        sleepers.add(sleeper)
+        signal?.addEventListener('abort', () => {
+          sleepers.delete(sleeper)
+          reject(signal.reason)
+        })
+      })
+    },
+    async advance(milliseconds) {
+      const end = elapsed + milliseconds
+      await settle()
+      for (;;) {
+        const [next] = [...sleepers].filter(sleeper => sleeper.at <= end).sort((a, b) => a.at - b.at)
+        if (next === undefined) break
+        elapsed = Math.max(elapsed, next.at)
+        sleepers.delete(next)
+        next.wake()
+        await settle()
+      }
+      elapsed = end
+    },
+  }
+}

@@ -1,0 +1,199 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { databases, openTestStore, type TestDatabase, testSealingKeys } from '../../test/store/databases.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silentLog } from '../lib/log.ts'
+import { SecretString } from '../lib/secret-string.ts'
+import { holdDataFolder } from './data-folder-lock.ts'
+import { openStore } from './open-store.ts'
+import type { Store } from './store.ts'
+
+const intent = {
+  cacheKey: 'k',
+  installation: { host: 'github.localhost', appId: 1, installationId: 2 },
+  grantUid: 'g',
+  grantName: 'read-shop',
+  subject: { kind: 'ServiceAccount', namespace: 'acme', name: 'runner', uid: 'u' },
+  repositoryIds: [1],
+  permissions: { contents: 'read' },
+}
+const plainTexts = [
+  'ghs_plain-token-value',
+  'ghu_plain-token-value',
+  'ghr_plain-token-value',
+  'plain-verifier',
+  'plain-payload',
+  'plain-key',
+]
+
+/** Puts one of everything that is secret into the store; returns the handles. */
+async function fill(store: Store): Promise<readonly string[]> {
+  const expiresAt = new Date(Date.now() + 600_000)
+  const token = (index: number): SecretString => new SecretString(plainTexts[index] ?? '')
+  const id = await store.tokens.intend(intent)
+  await store.tokens.recordMinted(id, { token: token(0), expiresAt, repositoryIds: [1], permissions: {} })
+  await store.users.save({ host: 'h', userId: 1, login: 'x', accessToken: token(1), refreshToken: token(2), groups: [] })
+  const state = await store.sessions.createLoginState({ data: { v: 'plain-verifier' }, expiresAt })
+  const session = await store.sessions.create({ host: 'h', userId: 1, login: 'x', data: { csrf: 'plain-verifier' }, expiresAt })
+  await store.oidc.upsert('RefreshToken', 'plain-handle-of-oidc', { a: 'plain-payload' }, expiresAt)
+  await store.keys.getOrCreate('k', async () => new SecretString('plain-key'))
+  return [state.reveal(), session.reveal(), 'plain-handle-of-oidc']
+}
+
+describe.each(databases)('what $name keeps', ({ start }) => {
+  let place: TestDatabase
+  beforeAll(async () => {
+    place = await start()
+  }, 120_000)
+  afterAll(() => place?.stop())
+
+  test('holds no secret and no handle in the clear, in any column of any table', async () => {
+    const { connectServer, openEmbedded } = await import('./database.ts')
+    const folder = mkdtempSync(join(tmpdir(), 'sekisho-store-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const { url } = place.location
+    const location = url === undefined ? { dataFolder: folder } : { url }
+    const store = await openTestStore(location)
+    const handles = await fill(store)
+    await store.close()
+    const database = url === undefined ? await openEmbedded(folder, silentLog) : connectServer(url, silentLog)
+    const tables = await database.pool.query<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
+       WHERE table_schema IN ('broker', 'desk', 'audit')`,
+    )
+    let text = ''
+    for (const { name } of tables.rows) text += JSON.stringify((await database.pool.query(`SELECT t::text FROM ${name} t`)).rows)
+    await database.close()
+    expect(text).toContain('read-shop')
+    for (const plain of [...plainTexts, ...handles]) expect(text).not.toContain(plain)
+  }, 60_000)
+})
+
+describe('the embedded store', () => {
+  function temporaryFolder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'sekisho-store-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    return folder
+  }
+
+  test('finds everything again after it was closed, refuses a second owner and a wrong key', async () => {
+    const dataFolder = temporaryFolder()
+    const first = await openTestStore({ dataFolder })
+    await fill(first)
+    await expect(openTestStore({ dataFolder })).rejects.toThrow('another process uses the data folder')
+    await first.close()
+    const second = await openTestStore({ dataFolder })
+    expect((await second.tokens.findLive('k', 0))?.token.reveal()).toBe('ghs_plain-token-value')
+    await second.close()
+    const wrongKey = new SecretString(Buffer.alloc(32, 9).toString('base64'))
+    const third = await openStore({ dataFolder, sealingKeys: [wrongKey], clock: systemClock, log: silentLog })
+    await expect(third.tokens.findLive('k', 0)).rejects.toThrow('names no key')
+    await third.close()
+    const fourth = await openStore({
+      dataFolder,
+      sealingKeys: [wrongKey, ...testSealingKeys],
+      clock: systemClock,
+      log: silentLog,
+    })
+    expect(await fourth.tokens.findLive('k', 0)).toBeDefined()
+    await fourth.close()
+  }, 90_000)
+
+  test('takes over the lock that a killed process left behind', async () => {
+    const folder = temporaryFolder()
+    const script = `const net=require('net');net.createServer().listen(${JSON.stringify(join(folder, 'in-use.sock'))},()=>process.kill(process.pid,'SIGKILL'))`
+    expect(() => execFileSync(process.execPath, ['-e', script], { stdio: 'ignore' })).toThrow()
+    expect(readdirSync(folder)).toEqual(['in-use.sock'])
+    const release = await holdDataFolder(folder)
+    await expect(holdDataFolder(folder)).rejects.toThrow('another process')
+    await release()
+    await (await holdDataFolder(folder))()
+  })
+})
+
+describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))('the roles of deploy/postgres on $name', ({ start }) => {
+  let place: TestDatabase
+  const passwords = { broker: 'b-password', desk: 'd-password', audit: 'a-password' }
+  const urlFor = (role: keyof typeof passwords): SecretString => {
+    const url = place.postgres?.url('postgres', { name: `sekisho_${role}`, password: passwords[role] })
+    if (url === undefined) throw new Error('this test needs a server')
+    return url
+  }
+  async function as(role: keyof typeof passwords, sql: string): Promise<string> {
+    const client = new pg.Client({ connectionString: urlFor(role).reveal() })
+    await client.connect()
+    try {
+      await client.query(sql)
+      return 'done'
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      await client.end()
+    }
+  }
+
+  beforeAll(async () => {
+    place = await start()
+    const owner = await openTestStore(place.location)
+    await owner.audit.append({ action: 'token.minted', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
+    await owner.close()
+    const variables = Object.entries(passwords).flatMap(([role, password]) => ['-v', `${role}_password=${password}`])
+    const file = join(import.meta.dirname, '../../deploy/postgres/roles.sql')
+    for (const _twice of [1, 2]) execFileSync('psql', [place.location.url?.reveal() ?? '', '-q', ...variables, '-f', file])
+  }, 120_000)
+  afterAll(() => place?.stop())
+
+  test('let the audit role append and read, and nothing else', async () => {
+    for (const sql of [
+      `UPDATE audit.entries SET reason = 'x'`,
+      'DELETE FROM audit.entries',
+      'TRUNCATE audit.entries',
+      'DROP TABLE audit.entries',
+      'ALTER TABLE audit.entries DISABLE TRIGGER ALL',
+      'SELECT * FROM desk.tokens',
+      'SELECT * FROM broker.users',
+      'CREATE TABLE public.mine (a int)',
+    ])
+      expect(await as('audit', sql), sql).toMatch(/permission denied|must be owner/)
+    expect(await as('audit', 'SELECT * FROM audit.entries')).toBe('done')
+  })
+
+  test('keep people, tokens and the log apart', async () => {
+    expect(await as('broker', 'SELECT * FROM broker.users')).toBe('done')
+    expect(await as('desk', 'SELECT * FROM desk.tokens')).toBe('done')
+    for (const [role, table] of [
+      ['broker', 'desk.tokens'],
+      ['broker', 'audit.entries'],
+      ['desk', 'broker.users'],
+      ['desk', 'audit.entries'],
+    ] as const)
+      expect(await as(role, `SELECT * FROM ${table}`), `${role} ${table}`).toContain('permission denied')
+  })
+
+  test('are enough for a process: the desk mints into its schema and writes the log as the audit role', async () => {
+    const store = await openTestStore({ url: urlFor('desk'), auditUrl: urlFor('audit') })
+    expect(await store.healthy()).toBe(true)
+    await store.tokens.intend(intent)
+    await store.audit.append({ action: 'token.intended', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
+    expect(await store.audit.verify()).toMatchObject({ ok: true })
+    await expect(store.users.find('h', 1)).rejects.toThrow()
+    await store.close()
+  })
+})
+
+describe('the generated client', () => {
+  test('is not committed, and the migration names every table of the schema', () => {
+    const root = join(import.meta.dirname, '../..')
+    const schema = readFileSync(join(root, 'prisma/schema.prisma'), 'utf8')
+    const sql = readFileSync(join(root, 'prisma/migrations/0001_init/migration.sql'), 'utf8')
+    const tables = [...schema.matchAll(/@@map\("(\w+)"\)\s+@@schema\("(\w+)"\)/g)].map(
+      ([, table, name]) => `"${name}"."${table}"`,
+    )
+    expect(tables).toHaveLength(10)
+    for (const table of tables) expect(sql).toContain(`CREATE TABLE ${table}`)
+  })
+})

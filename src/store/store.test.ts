@@ -1,0 +1,347 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/store/databases.ts'
+import { SecretString } from '../lib/secret-string.ts'
+import type { Store } from './store.ts'
+import type { TokenIntent } from './token-registry.ts'
+
+const secret = (text: string): SecretString => new SecretString(text)
+
+describe.each(databases)('the store on $name', ({ start }) => {
+  const clock = movableClock()
+  let place: TestDatabase
+  let store: Store
+  const inSeconds = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000)
+
+  beforeAll(async () => {
+    place = await start()
+    store = await openTestStore(place.location, clock)
+  }, 120_000)
+  afterAll(async () => {
+    await store?.close()
+    await place?.stop()
+  })
+
+  describe('the token registry', () => {
+    let counter = 0
+    const intent = (change: Partial<TokenIntent> = {}): TokenIntent => {
+      counter += 1
+      return {
+        cacheKey: `key-${counter}`,
+        installation: { host: 'github.localhost', appId: 1, installationId: 1000 + counter },
+        grantUid: `grant-${counter}`,
+        grantName: 'read-shop',
+        subject: { kind: 'ServiceAccount', namespace: `tenant-${counter}`, name: 'runner', uid: 'uid-1' },
+        repositoryIds: [10, 20],
+        permissions: { contents: 'read' },
+        ...change,
+      }
+    }
+    const minted = (token: string, seconds = 3600) => ({
+      token: secret(token),
+      expiresAt: inSeconds(seconds),
+      repositoryIds: [10, 20],
+      permissions: { contents: 'read', metadata: 'read' },
+    })
+
+    test('gives a minted token back, with what GitHub said, while enough of its life is left', async () => {
+      const wish = intent()
+      const id = await store.tokens.intend(wish)
+      expect(await store.tokens.findLive(wish.cacheKey, 600)).toBeUndefined()
+      await store.tokens.recordMinted(id, minted('ghs_first'))
+      const live = await store.tokens.findLive(wish.cacheKey, 600)
+      expect(live).toMatchObject({ ...wish, id, permissions: { contents: 'read', metadata: 'read' } })
+      expect(live?.token.reveal()).toBe('ghs_first')
+      clock.advance(3001)
+      expect(await store.tokens.findLive(wish.cacheKey, 600)).toBeUndefined()
+      expect(await store.tokens.findLive(wish.cacheKey, 500)).toMatchObject({ id })
+    })
+
+    test('forgets a token when it is revoked, and refuses to deliver it', async () => {
+      const wish = intent()
+      const id = await store.tokens.intend(wish)
+      await store.tokens.recordMinted(id, minted('ghs_gone'))
+      await store.tokens.recordDelivered(id)
+      await store.tokens.markRevoked(id, 'grant deleted')
+      expect(await store.tokens.findLive(wish.cacheKey, 0)).toBeUndefined()
+      expect(await store.tokens.liveBy({ grantUid: wish.grantUid })).toEqual([])
+      await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
+    })
+
+    test('takes one outcome for an intent', async () => {
+      const id = await store.tokens.intend(intent())
+      await store.tokens.recordMinted(id, minted('ghs_one'))
+      await expect(store.tokens.recordMinted(id, minted('ghs_two'))).rejects.toThrow('no open intent')
+    })
+
+    test('finds live tokens by installation, grant, repository and namespace, and by all of them together', async () => {
+      const wish = intent()
+      const id = await store.tokens.intend(wish)
+      await store.tokens.recordMinted(id, minted('ghs_found'))
+      const { installation, grantUid } = wish
+      const { namespace } = wish.subject
+      const ids = async (filter: Parameters<Store['tokens']['liveBy']>[0]) =>
+        (await store.tokens.liveBy(filter)).map(row => row.id)
+      expect(await ids({ installation })).toEqual([id])
+      expect(await ids({ grantUid })).toEqual([id])
+      expect(await ids({ namespace })).toEqual([id])
+      expect(await ids({ installation, grantUid, namespace, repositoryId: 20 })).toEqual([id])
+      expect(await ids({ grantUid, repositoryId: 30 })).toEqual([])
+      expect(await ids({ installation: { ...installation, host: 'github.com' } })).toEqual([])
+      expect(await ids({ installation: { ...installation, appId: 2 } })).toEqual([])
+      await expect(store.tokens.liveBy({})).rejects.toThrow('at least one')
+    })
+
+    test('reports intents that never had an outcome, and counts intents for the quota', async () => {
+      const wish = intent()
+      const since = new Date(clock.now().getTime() - 1)
+      const id = await store.tokens.intend(wish)
+      clock.advance(120)
+      expect((await store.tokens.orphans(inSeconds(-60))).map(row => row.id)).toContain(id)
+      await store.tokens.abandon(id, 'swept')
+      expect((await store.tokens.orphans(inSeconds(-60))).map(row => row.id)).not.toContain(id)
+      expect(await store.tokens.countIntended(wish.subject.namespace, since)).toBe(1)
+      expect(await store.tokens.countIntended(wish.subject.namespace, clock.now())).toBe(0)
+    })
+
+    test('takes exactly as many concurrent intents of a namespace as its quota has room for', async () => {
+      const { subject } = intent()
+      const since = new Date(clock.now().getTime() - 1)
+      const tries = Array.from({ length: 12 }, () => store.tokens.intendWithin(intent({ subject }), { limit: 5, since }))
+      const ids = (await Promise.all(tries)).filter(id => id !== undefined)
+      expect(ids).toHaveLength(5)
+      expect(await store.tokens.intendWithin(intent(), { limit: 5, since })).toBeDefined()
+    })
+
+    test('keeps a token whose revocation began for another try, and delivers it to nobody', async () => {
+      const wish = intent()
+      const id = await store.tokens.intend(wish)
+      await store.tokens.recordMinted(id, minted('ghs_going'))
+      await store.tokens.markRevoking(id, 'grant deleted')
+      expect(await store.tokens.findLive(wish.cacheKey, 0)).toBeUndefined()
+      await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
+      expect((await store.tokens.liveBy({ grantUid: wish.grantUid })).map(row => row.token.reveal())).toEqual(['ghs_going'])
+      expect((await store.tokens.revoking()).map(row => row.id)).toContain(id)
+      await store.tokens.markRevoked(id, 'grant deleted')
+      expect((await store.tokens.revoking()).map(row => row.id)).not.toContain(id)
+    })
+
+    test('deletes rows that neither GitHub nor the quota knows any more', async () => {
+      const id = await store.tokens.intend(intent())
+      await store.tokens.recordMinted(id, minted('ghs_old', 60))
+      expect(await store.tokens.deleteExpired(inSeconds(61))).toBe(0)
+      expect(await store.tokens.deleteExpired(inSeconds(3 * 3600))).toBeGreaterThan(0)
+    })
+  })
+
+  describe('the inbox', () => {
+    const delivery = (deliveryId: string, body = '{}') => ({
+      deliveryId,
+      event: 'push',
+      host: 'github.localhost',
+      receivedAt: clock.now(),
+      body: Buffer.from(body),
+    })
+
+    test('stores a delivery once, byte for byte', async () => {
+      const bytes = Buffer.from([0, 255, 10, 13, 34])
+      expect(await store.inbox.receive({ ...delivery('a'), body: bytes, action: 'opened' })).toBe('stored')
+      expect(await store.inbox.receive(delivery('a', 'another body'))).toBe('duplicate')
+      expect(await store.inbox.receive({ ...delivery('a'), host: 'github.com' })).toBe('stored')
+      const rows = await store.inbox.claim(10)
+      expect(rows.map(row => [row.host, row.deliveryId, row.attempts])).toEqual(
+        expect.arrayContaining([
+          ['github.localhost', 'a', 1],
+          ['github.com', 'a', 1],
+        ]),
+      )
+      const mine = rows.find(row => row.host === 'github.localhost')
+      expect(mine?.action).toBe('opened')
+      expect(mine?.body.equals(bytes)).toBe(true)
+      for (const row of rows) await store.inbox.markHandled(row.id, 'woken')
+    })
+
+    test('gives a delivery to one claimant, and to another one when the lease is over', async () => {
+      await store.inbox.receive(delivery('b'))
+      const claims = await Promise.all([store.inbox.claim(10), store.inbox.claim(10), store.inbox.claim(10)])
+      expect(claims.flat().map(row => row.deliveryId)).toEqual(['b'])
+      expect(await store.inbox.claim(10)).toEqual([])
+      clock.advance(61)
+      const [again] = await store.inbox.claim(10)
+      expect(again).toMatchObject({ deliveryId: 'b', attempts: 2 })
+      await store.inbox.markHandled(again?.id ?? '', 'ignored')
+      clock.advance(61)
+      expect(await store.inbox.claim(10)).toEqual([])
+    })
+
+    test('gives a released delivery again after the wait, oldest first', async () => {
+      await store.inbox.receive(delivery('c'))
+      clock.advance(1)
+      await store.inbox.receive(delivery('d'))
+      const [first, second] = await store.inbox.claim(10)
+      expect([first?.deliveryId, second?.deliveryId]).toEqual(['c', 'd'])
+      await store.inbox.release(first?.id ?? '', 5)
+      await store.inbox.markHandled(second?.id ?? '', 'woken')
+      expect(await store.inbox.claim(10)).toEqual([])
+      clock.advance(6)
+      const [again] = await store.inbox.claim(10)
+      expect(again?.deliveryId).toBe('c')
+      await store.inbox.markHandled(again?.id ?? '', 'woken')
+      expect(await store.inbox.deleteHandledBefore(inSeconds(1))).toBeGreaterThan(0)
+      expect(await store.inbox.receive(delivery('c'))).toBe('stored')
+    })
+  })
+
+  describe('sessions', () => {
+    test('hands the data of a sign-in out once, also to many at the same time', async () => {
+      const state = await store.sessions.createLoginState({ data: { verifier: 'v' }, expiresAt: inSeconds(600) })
+      const takes = await Promise.all(Array.from({ length: 8 }, () => store.sessions.takeLoginState(state.reveal())))
+      expect(takes.filter(taken => taken !== undefined)).toEqual([{ verifier: 'v' }])
+      expect(await store.sessions.takeLoginState('never made')).toBeUndefined()
+      expect(await store.sessions.takeLoginState('')).toBeUndefined()
+    })
+
+    test('gives nothing for an expired sign-in', async () => {
+      const state = await store.sessions.createLoginState({ data: 'late', expiresAt: inSeconds(10) })
+      clock.advance(10)
+      expect(await store.sessions.takeLoginState(state.reveal())).toBeUndefined()
+    })
+
+    test('finds a session until it is revoked or expires', async () => {
+      const session = {
+        host: 'github.localhost',
+        userId: 2 ** 40,
+        login: 'olivia',
+        data: { csrf: 'x' },
+        expiresAt: inSeconds(100),
+      }
+      const one = await store.sessions.create(session)
+      const two = await store.sessions.create(session)
+      expect(await store.sessions.find(one.reveal())).toMatchObject(session)
+      await store.sessions.revoke(one.reveal())
+      expect(await store.sessions.find(one.reveal())).toBeUndefined()
+      expect(await store.sessions.find(two.reveal())).toMatchObject({ login: 'olivia' })
+      clock.advance(100)
+      expect(await store.sessions.find(two.reveal())).toBeUndefined()
+      expect(await store.sessions.deleteExpired(clock.now())).toBeGreaterThan(0)
+    })
+
+    test('revokes all sessions of a person and no other’s', async () => {
+      const base = { host: 'github.localhost', login: 'x', data: null, expiresAt: inSeconds(100) }
+      const mine = await store.sessions.create({ ...base, userId: 501 })
+      const other = await store.sessions.create({ ...base, userId: 502 })
+      expect(await store.sessions.revokeAllOf('github.localhost', 501)).toBe(1)
+      expect(await store.sessions.find(mine.reveal())).toBeUndefined()
+      expect(await store.sessions.find(other.reveal())).toBeDefined()
+    })
+  })
+
+  describe('onboardings', () => {
+    test('survive and go on until they are finished', async () => {
+      const begun = await store.onboardings.begin({
+        host: 'github.localhost',
+        accountId: 10,
+        userId: 1,
+        state: 'waiting-for-approval',
+        data: { login: 'acme' },
+      })
+      expect(await store.onboardings.unfinished()).toMatchObject([{ id: begun.id, state: 'waiting-for-approval' }])
+      const proved = await store.onboardings.advance(begun.id, 'proved', {
+        installationId: 77,
+        data: { login: 'acme', roles: [] },
+      })
+      expect(proved).toMatchObject({ state: 'proved', installationId: 77, data: { login: 'acme', roles: [] } })
+      await store.onboardings.advance(begun.id, 'finished')
+      expect(await store.onboardings.unfinished()).toEqual([])
+      expect(await store.onboardings.find(begun.id)).toMatchObject({ state: 'finished', installationId: 77 })
+      expect(await store.onboardings.find('no-uuid')).toBeUndefined()
+      await expect(store.onboardings.advance('00000000-0000-4000-8000-000000000000', 'proved')).rejects.toThrow('no such')
+    })
+  })
+
+  describe('OIDC records', () => {
+    test('are found by id, user code and uid of their model, until they expire', async () => {
+      const payload = { accountId: 'github|h|1', scope: 'openid' }
+      await store.oidc.upsert('DeviceCode', 'id-1', payload, inSeconds(60), { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
+      expect(await store.oidc.find('DeviceCode', 'id-1')).toEqual({ payload })
+      expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload })
+      expect(await store.oidc.findByUid('DeviceCode', 'u1')).toEqual({ payload })
+      expect(await store.oidc.find('AccessToken', 'id-1')).toBeUndefined()
+      await store.oidc.upsert('DeviceCode', 'id-1', { scope: 'changed' }, inSeconds(60), { userCode: 'ABCD' })
+      expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload: { scope: 'changed' } })
+      clock.advance(60)
+      expect(await store.oidc.find('DeviceCode', 'id-1')).toBeUndefined()
+      expect(await store.oidc.deleteExpired(clock.now())).toBe(1)
+    })
+
+    test('are consumed by one caller, who sees when', async () => {
+      await store.oidc.upsert('AuthorizationCode', 'code', { a: 1 }, inSeconds(60))
+      const consumed = await Promise.all([1, 2, 3].map(() => store.oidc.consume('AuthorizationCode', 'code')))
+      expect(consumed.filter(Boolean)).toHaveLength(1)
+      expect(await store.oidc.find('AuthorizationCode', 'code')).toEqual({
+        payload: { a: 1 },
+        consumed: Math.floor(clock.now().getTime() / 1000),
+      })
+      await store.oidc.destroy('AuthorizationCode', 'code')
+      expect(await store.oidc.find('AuthorizationCode', 'code')).toBeUndefined()
+    })
+
+    test('all go when their grant is revoked', async () => {
+      for (const model of ['AccessToken', 'RefreshToken'])
+        await store.oidc.upsert(model, 'r', {}, inSeconds(60), { grantId: 'g2' })
+      await store.oidc.upsert('RefreshToken', 'other', {}, inSeconds(60), { grantId: 'g3' })
+      await store.oidc.revokeByGrantId('g2')
+      expect(await store.oidc.find('AccessToken', 'r')).toBeUndefined()
+      expect(await store.oidc.find('RefreshToken', 'r')).toBeUndefined()
+      expect(await store.oidc.find('RefreshToken', 'other')).toBeDefined()
+    })
+  })
+
+  describe('users and keys', () => {
+    test('keep a person’s tokens and groups, and forget them', async () => {
+      const user = {
+        host: 'github.localhost',
+        userId: 9,
+        login: 'dave',
+        accessToken: secret('ghu_a'),
+        accessTokenExpiresAt: inSeconds(100),
+        refreshToken: secret('ghr_b'),
+        groups: ['github|github.localhost|org|1|members'],
+      }
+      await store.users.save(user)
+      await store.users.save({ ...user, login: 'dave2' })
+      const found = await store.users.find('github.localhost', 9)
+      expect(found).toMatchObject({ login: 'dave2', groups: user.groups, accessTokenExpiresAt: user.accessTokenExpiresAt })
+      expect([found?.accessToken.reveal(), found?.refreshToken?.reveal()]).toEqual(['ghu_a', 'ghr_b'])
+      await store.users.remove('github.localhost', 9)
+      expect(await store.users.find('github.localhost', 9)).toBeUndefined()
+    })
+
+    test('let one caller at a time refresh, and the next one after a failure', async () => {
+      let inside = 0
+      let most = 0
+      const work = async (): Promise<void> => {
+        inside += 1
+        most = Math.max(most, inside)
+        await store.users.find('github.localhost', 9)
+        inside -= 1
+      }
+      await Promise.all(Array.from({ length: 10 }, () => store.users.withRefreshLock('github.localhost', 9, work)))
+      expect(most).toBe(1)
+      await expect(store.users.withRefreshLock('github.localhost', 9, () => Promise.reject(new Error('no')))).rejects.toThrow(
+        'no',
+      )
+      expect(await store.users.withRefreshLock('github.localhost', 9, async () => 'next')).toBe('next')
+    })
+
+    test('make a key once', async () => {
+      let made = 0
+      const make = async (): Promise<SecretString> => {
+        made += 1
+        return secret(`key-${made}`)
+      }
+      const first = await store.keys.getOrCreate('signing', make)
+      const second = await store.keys.getOrCreate('signing', make)
+      expect([first.reveal(), second.reveal(), made]).toEqual(['key-1', 'key-1', 1])
+    })
+  })
+})

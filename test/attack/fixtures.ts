@@ -1,0 +1,54 @@
+// What the rows of the matrix act on: made before any policy or webhook stands, as an administrator would find it.
+
+import { customResourceDefinition } from '../../src/api/crd.ts'
+import { kinds } from '../../src/api/registry.ts'
+import type { AttackCluster } from './attack-cluster.ts'
+import { eventually } from './eventually.ts'
+import { dave, everything, mia } from './identities.ts'
+import { installation, namespace, remoteSync, secret, secretShapes, tenant, tenantLabel, workloads } from './objects.ts'
+
+export async function plantFixtures({ admin, as }: AttackCluster): Promise<void> {
+  for (const kind of kinds)
+    await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition(kind))
+  await admin.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'attack-everything' },
+    subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: everything }],
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+  })
+  await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
+  for (const [name, labels] of [
+    ['acme', tenantLabel],
+    ['other', {}],
+  ] as const) {
+    await admin.call('POST', '/api/v1/namespaces', namespace(name, labels))
+    await eventually(`ServiceAccount ${name}/default`, async () => {
+      const { status } = await admin.request('GET', `/api/v1/namespaces/${name}/serviceaccounts/default`)
+      return status === 200 ? true : undefined
+    })
+  }
+  for (const kind of kinds) {
+    const path = `/apis/${kind.apiVersion}/${kind.plural}`
+    await eventually(`${kind.plural} served`, async () => ((await admin.request('GET', path)).status === 200 ? true : undefined))
+  }
+  const acme = '/namespaces/acme'
+  await admin.call('POST', '/apis/tenancy.sekisho.dev/v1alpha1/tenants', tenant('acme'))
+  await admin.call(
+    'POST',
+    `/apis/github.sekisho.dev/v1alpha1${acme}/installations`,
+    installation({ name: 'github', finalizers: ['sekisho.dev/installation'] }),
+  )
+  await admin.call('POST', `/apis/apps.sekisho.dev/v1alpha1${acme}/remotesyncs`, remoteSync('dave', dave.user))
+  await admin.call('POST', `/apis/apps.sekisho.dev/v1alpha1${acme}/remotesyncs`, remoteSync('mia', mia.user))
+  for (const name of ['plain', 'ghtok-held']) await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name }))
+  await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name: 'annotated', annotations: { 'kpack.io/git': 'x' } }))
+  const environment = secretShapes['environment']
+  const pod = workloads.get('Pod')
+  const deployment = workloads.get('Deployment')
+  if (!environment || !pod || !deployment) throw new Error('the objects of the attacks are incomplete')
+  await admin.call('POST', pod.path('acme'), pod.object('runner', environment('plain')))
+  await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
+  const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')
+  if (status !== 200) throw new Error(`the attackers should hold cluster-admin, but reading answers ${status}`)
+}

@@ -1,0 +1,301 @@
+// The Application and ApplicationChart controllers on a real API server: objects, inventory, prune, conflicts, conditions, and that a second
+// run writes nothing. Pods are played (the test control plane has no node); the Deployment controller is the real one.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Application, application } from '../../src/api/application.ts'
+import { applicationChart } from '../../src/api/application-chart.ts'
+import { type ChartRenderer, createApplicationController, createChartRenderer } from '../../src/controllers/application/index.ts'
+import { createApplicationChartController } from '../../src/controllers/application-chart/index.ts'
+import { configMaps, deployments, events, ingresses, services } from '../../src/kube/builtin.ts'
+import { isKubeError } from '../../src/kube/errors.ts'
+import { createEventRecorder } from '../../src/kube/events.ts'
+import { createManager } from '../../src/kube/manager.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { installKinds, patience, podsOf, readyReason, runPods, type Site, setPodStatus, withSite } from './application-site.ts'
+import { waitUntil } from './harness.ts'
+
+const fieldManager = 'test'
+const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
+const commit = (n: number): string => String(n).repeat(40)
+const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
+
+let renderer: ChartRenderer
+beforeAll(async () => {
+  await installKinds()
+  renderer = createChartRenderer()
+  renderer.warmUp()
+})
+afterAll(() => renderer.stop())
+
+async function startControllers(site: Site): Promise<void> {
+  const { controllersClient: client, platformNamespace } = site
+  const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
+  const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
+  const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
+  manager.add(createApplicationController({ ...deps, ingress }))
+  manager.add(createApplicationChartController(deps))
+  await manager.start()
+  onTestFinished(() => manager.stop())
+}
+
+/** A chart of this test alone; charts are cluster-wide. */
+async function makeChart(site: Site, spec: object = { builtIn: 'web', timeoutSeconds: 5 }): Promise<string> {
+  const name = `chart-${site.namespace}`
+  const { apiVersion, kind } = applicationChart
+  await site.client.apply(applicationChart, { apiVersion, kind, metadata: { name }, spec }, { fieldManager })
+  onTestFinished(() => site.client.delete(applicationChart, { name }))
+  return name
+}
+
+async function applyApplication(site: Site, spec: Record<string, unknown>, name = 'shop'): Promise<Application> {
+  const { apiVersion, kind } = application
+  const object = { apiVersion, kind, metadata: { name, namespace: site.namespace }, spec }
+  return site.client.apply(application, object, { fieldManager, force: true })
+}
+
+const web = { name: 'web', port: 3000, replicas: 1 }
+
+/** Resolves when the controllers have written nothing for a while. */
+async function quiet(site: Site): Promise<void> {
+  let before = -1
+  let since = Date.now()
+  await waitUntil(
+    'the controllers are quiet',
+    async () => {
+      if (site.writes.length !== before) {
+        before = site.writes.length
+        since = Date.now()
+      }
+      return Date.now() - since > 1000 || undefined
+    },
+    patience,
+  )
+}
+
+describe('Application', () => {
+  test('an apply with a version that no object has creates where nothing is, and conflicts where something is', async () => {
+    const { client, namespace } = await withSite()
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace, name: 'one', resourceVersion: '1' },
+      data: { a: '1' },
+    }
+    expect((await client.apply(configMaps, object, { fieldManager })).data).toEqual({ a: '1' })
+    const second = client.apply(configMaps, object, { fieldManager: 'other' })
+    await expect(second).rejects.toSatisfy(error => isKubeError(error, 409))
+  })
+
+  test('waits for an image, rolls it out, keeps serving while the next one starts, and rests when all is said', async () => {
+    const site = await withSite()
+    const { client, namespace } = site
+    const chart = await makeChart(site)
+    await startControllers(site)
+    await applyApplication(site, { chart, processes: [web] })
+    await readyReason(client, application, namespace, 'shop', 'WaitingForImage')
+
+    await applyApplication(site, { chart, processes: [web], image: image(1), commit: commit(1) })
+    await readyReason(client, application, namespace, 'shop', 'RollingOut')
+    await runPods(client, namespace, image(1), 1)
+    const first = await readyReason(client, application, namespace, 'shop', 'Available')
+    expect(first.status).toMatchObject({ url: `http://shop.${namespace}.localhost:8080`, image: image(1), commit: commit(1) })
+    expect(first.status?.inventory?.map(entry => entry.kind)).toEqual(['Deployment', 'Ingress', 'Service'])
+    expect(Date.parse(first.status?.availableAt ?? '')).toBeGreaterThanOrEqual(Date.parse(first.status?.appliedAt ?? ''))
+
+    await quiet(site)
+    site.writes.length = 0
+    await client.mergePatch(
+      application,
+      { namespace, name: 'shop' },
+      { metadata: { annotations: { poke: 'me' } } },
+      { fieldManager },
+    )
+    await quiet(site)
+    expect(site.writes).toEqual([])
+
+    await applyApplication(site, { chart, processes: [web], image: image(2), commit: commit(2) })
+    const rolling = await readyReason(client, application, namespace, 'shop', 'RollingOut')
+    expect(rolling.status).toMatchObject({ image: image(1), commit: commit(1), url: `http://shop.${namespace}.localhost:8080` })
+    expect(rolling.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Available', status: 'True' }))
+    expect(rolling.status?.availableAt).toBeUndefined()
+    await runPods(client, namespace, image(2), 1)
+    const second = await readyReason(client, application, namespace, 'shop', 'Available')
+    expect(second.status).toMatchObject({ image: image(2), commit: commit(2) })
+  })
+
+  test('prunes what is no longer rendered, mends what others changed, and makes again what others deleted', async () => {
+    const site = await withSite()
+    const { client, namespace } = site
+    const chart = await makeChart(site)
+    await startControllers(site)
+    const worker = { name: 'worker', replicas: 0 }
+    await applyApplication(site, { chart, processes: [{ ...web, replicas: 0 }, worker], image: image(1) })
+    await readyReason(client, application, namespace, 'shop', 'Available')
+    expect(await client.get(deployments, { namespace, name: 'shop-worker' })).toBeDefined()
+
+    await applyApplication(site, { chart, processes: [worker], image: image(1) })
+    await waitUntil(
+      'the web objects are gone',
+      async () => ((await client.get(ingresses, { namespace, name: 'shop' })) ? undefined : true),
+      patience,
+    )
+    const left = await waitUntil(
+      'the inventory is smaller',
+      async () => {
+        const entries = (await client.get(application, { namespace, name: 'shop' }))?.status?.inventory
+        return entries?.length === 1 ? entries : undefined
+      },
+      patience,
+    )
+    expect(left).toEqual([{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop-worker' }])
+    expect(await client.get(deployments, { namespace, name: 'shop-web' })).toBeUndefined()
+
+    await client.mergePatch(
+      deployments,
+      { namespace, name: 'shop-worker' },
+      { spec: { replicas: 3 } },
+      { fieldManager: 'meddler' },
+    )
+    await waitUntil(
+      'the drift is mended',
+      async () => (await client.get(deployments, { namespace, name: 'shop-worker' }))?.spec?.replicas === 0 || undefined,
+      patience,
+    )
+    const before = (await client.get(deployments, { namespace, name: 'shop-worker' }))?.metadata.uid
+    await client.delete(deployments, { namespace, name: 'shop-worker' })
+    await waitUntil(
+      'the Deployment is back',
+      async () => {
+        const uid = (await client.get(deployments, { namespace, name: 'shop-worker' }))?.metadata.uid
+        return uid !== undefined && uid !== before ? true : undefined
+      },
+      patience,
+    )
+  })
+
+  test('never takes over an object of somebody else, before and after', async () => {
+    const site = await withSite()
+    const { client, namespace } = site
+    const chart = await makeChart(site)
+    const stranger = { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name: 'shop' }, spec: { ports: [{ port: 1 }] } }
+    await client.apply(services, stranger, { fieldManager })
+    await startControllers(site)
+    await applyApplication(site, { chart, processes: [{ ...web, replicas: 0 }], image: image(1) })
+    const refused = await readyReason(client, application, namespace, 'shop', 'NameConflict')
+    expect(refused.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Rendered', status: 'False', reason: 'NameConflict' }),
+    )
+    const left = await client.get(services, { namespace, name: 'shop' })
+    expect(left?.spec?.ports?.[0]?.port).toBe(1)
+    expect(left?.metadata.ownerReferences).toBeUndefined()
+    await client.delete(application, { namespace, name: 'shop' })
+    await waitUntil(
+      'the Application is gone',
+      async () => ((await client.get(application, { namespace, name: 'shop' })) ? undefined : true),
+      patience,
+    )
+    expect(await client.get(services, { namespace, name: 'shop' })).toBeDefined()
+  })
+
+  test('tells a bad image and a crash from a rollout, with the cure, and tells it as an Event', async () => {
+    const site = await withSite()
+    const { client, namespace } = site
+    const chart = await makeChart(site)
+    await startControllers(site)
+    await applyApplication(site, { chart, processes: [web], image: image(1), commit: commit(1) })
+    await runPods(client, namespace, image(1), 1)
+    await readyReason(client, application, namespace, 'shop', 'Available')
+    await applyApplication(site, { chart, processes: [web], image: image(2), commit: commit(2) })
+    const [pod] = await podsOf(client, namespace, image(2), 1)
+    if (!pod) throw new Error('no pod')
+    const container = { name: 'web', image: image(2), imageID: '', ready: false, restartCount: 0 }
+    const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image: not found' }
+    await setPodStatus(pod, { phase: 'Pending', containerStatuses: [{ ...container, state: { waiting } }] })
+    const pulling = await readyReason(client, application, namespace, 'shop', 'ImagePullFailed')
+    expect(pulling.status).toMatchObject({ image: image(1), commit: commit(1) })
+    expect(JSON.stringify(pulling.status?.conditions)).toContain('the version before keeps serving')
+
+    const lastState = { terminated: { exitCode: 7, reason: 'Error', startedAt: null, finishedAt: null } }
+    const crashing = { ...container, restartCount: 2, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState }
+    await setPodStatus(pod, { phase: 'Running', containerStatuses: [crashing] })
+    const crashed = await readyReason(client, application, namespace, 'shop', 'Crashing')
+    expect(JSON.stringify(crashed.status?.conditions)).toContain('exits with code 7')
+    await waitUntil(
+      'the Event is there',
+      async () =>
+        (await client.list(events, { namespace })).some(event => event.reason === 'Crashing' && event.type === 'Warning') ||
+        undefined,
+      patience,
+    )
+  })
+
+  test('a chart from a ConfigMap is checked, used, and used anew when it changes', async () => {
+    const site = await withSite()
+    const { client, namespace, platformNamespace } = site
+    const write = (code: string): Promise<unknown> =>
+      client.apply(
+        configMaps,
+        {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { namespace: platformNamespace, name: 'mine' },
+          data: { 'chart.js': code },
+        },
+        { fieldManager, force: true },
+      )
+    await startControllers(site)
+    const chart = await makeChart(site, { configMap: { name: 'mine' }, timeoutSeconds: 1 })
+    const chartReason = (reason: string) =>
+      waitUntil(
+        `the chart is ${reason}`,
+        async () =>
+          (await client.get(applicationChart, { name: chart }))?.status?.conditions?.some(item => item.reason === reason) ||
+          undefined,
+        patience,
+      )
+    await chartReason('ConfigMapMissing')
+    await applyApplication(site, { chart, processes: [web], image: image(1) })
+    await readyReason(client, application, namespace, 'shop', 'ChartNotFound')
+    await write('export const nothing = 1')
+    await chartReason('ChartDoesNotLoad')
+
+    const rendering = (value: string): string =>
+      `export function chart(input) { return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: input.name }, data: { value: '${value}' } }] }`
+    await write(rendering('one'))
+    await chartReason('Loaded')
+    await readyReason(client, application, namespace, 'shop', 'Available')
+    expect((await client.get(configMaps, { namespace, name: 'shop' }))?.data).toEqual({ value: 'one' })
+    await write(rendering('two'))
+    await waitUntil(
+      'the new chart is used',
+      async () => (await client.get(configMaps, { namespace, name: 'shop' }))?.data?.['value'] === 'two' || undefined,
+      patience,
+    )
+
+    await write("export function chart() { throw new Error('attributes.size is missing') }")
+    const failed = await readyReason(client, application, namespace, 'shop', 'ChartFailed')
+    expect(JSON.stringify(failed.status?.conditions)).toContain('attributes.size is missing')
+    await write('export function chart() { for (;;); }')
+    await readyReason(client, application, namespace, 'shop', 'ChartTimedOut')
+    await write("export function chart() { return [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }] }")
+    const refused = await readyReason(client, application, namespace, 'shop', 'ChartFailed')
+    expect(JSON.stringify(refused.status?.conditions)).toContain('Secret may not be rendered')
+    expect((await client.get(configMaps, { namespace, name: 'shop' }))?.data).toEqual({ value: 'two' })
+  })
+
+  test('a host name that another application has, or that belongs to another namespace, is refused', async () => {
+    const site = await withSite()
+    const { client, namespace } = site
+    const chart = await makeChart(site)
+    await startControllers(site)
+    const processes = [{ ...web, replicas: 0 }]
+    await applyApplication(site, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'first')
+    await readyReason(client, application, namespace, 'first', 'Available')
+    await applyApplication(site, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'second')
+    await readyReason(client, application, namespace, 'second', 'DomainTaken')
+    await client.delete(application, { namespace, name: 'first' })
+    await readyReason(client, application, namespace, 'second', 'Available')
+    await applyApplication(site, { chart, processes, image: image(1), domains: ['shop.other.localhost'] }, 'third')
+    await readyReason(client, application, namespace, 'third', 'DomainTaken')
+  })
+})

@@ -1,0 +1,205 @@
+// The CLI as people run it, a process of its own, against a whole broker: login through the pages, tokens, refresh, audit.
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { install } from '../../dev/github/testing/people.ts'
+import { groups } from '../../src/api/names.ts'
+import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
+import { waitUntil } from './harness.ts'
+
+let site: BrokerSite
+let folder: string
+
+type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
+
+/** The CLI of one person: own folders, nothing of the machine's. */
+function sekisho(person: string, args: readonly string[]): Promise<Finished> {
+  const home = join(folder, person)
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
+      env: { HOME: home, SEKISHO_ISSUER: site.url, SEKISHO_CA_FILE: join(folder, 'ca.pem'), PATH: process.env['PATH'] ?? '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let [out, err] = ['', '']
+    child.stdout.on('data', chunk => {
+      out += chunk
+    })
+    child.stderr.on('data', chunk => {
+      err += chunk
+    })
+    child.once('error', reject)
+    child.once('close', code => resolve({ code, out, err }))
+  })
+}
+
+async function login(person: string): Promise<Finished> {
+  const file = join(folder, `${person}.url`)
+  const running = sekisho(person, ['login', '--no-browser', '--print-url-file', file])
+  const url = await waitUntil(
+    'the address',
+    async () => (await readFile(file, 'utf8').catch(() => undefined))?.trim() || undefined,
+    patience,
+  )
+  const { browser } = await site.signIn(person)
+  const consent = await browser.open(url)
+  expect(consent.text).toContain('Let kubectl act for you?')
+  const done = await consent.form(`Continue as ${person}`).submit()
+  expect(done.text).toContain('You are signed in')
+  await rm(file, { force: true })
+  return running
+}
+
+async function cachedTokens(person: string): Promise<{ path: string; tokens: Record<string, unknown> }> {
+  const tokensFolder = join(folder, person, '.cache', 'sekisho', 'tokens')
+  const { readdir } = await import('node:fs/promises')
+  const [name = ''] = (await readdir(tokensFolder)).filter(file => file.endsWith('.json'))
+  const path = join(tokensFolder, name)
+  return { path, tokens: JSON.parse(await readFile(path, 'utf8')) }
+}
+
+/** Makes the cached ID token look nearly expired, so that the next command has to refresh. */
+async function age(person: string): Promise<Record<string, unknown>> {
+  const { path, tokens } = await cachedTokens(person)
+  await writeFile(path, JSON.stringify({ ...tokens, expiresAt: 1 }))
+  return tokens
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sekisho-cli-'))
+  site = await startBrokerSite({ platformAdmins: host => `github|${host}|1001` })
+  await writeFile(join(folder, 'ca.pem'), site.certificateAuthority)
+  const { browser, page } = await site.signIn('olivia', '/onboard')
+  browser.stops.push(`${site.github.url}/github-apps/`)
+  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
+  browser.stops.length = 0
+  await site.makeNamespace(site.organization.login)
+  const confirm = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state })
+  await confirm.form('Create the tenant').submit({ team: '3001' })
+})
+afterAll(async () => {
+  await site?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('sekisho login', () => {
+  test('gives kubectl an ID token of ten minutes with numeric groups, kept in a file for the person alone', async () => {
+    const finished = await login('dave')
+    expect(finished.err).toContain('signed in to')
+    expect(finished.code).toBe(0)
+    expect(finished.err.split('\n')[0]).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/oidc\/authorize\?/)
+    const { path } = await cachedTokens('dave')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+
+    const credential = JSON.parse((await sekisho('dave', ['token'])).out)
+    expect(credential).toMatchObject({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' })
+    const claims = decodeJwt(credential.status.token)
+    const { id } = site.organization
+    expect(claims).toMatchObject({ iss: site.url, aud: 'kubernetes', sub: site.subjectOf('dave'), login: 'dave' })
+    expect(claims['groups']).toEqual([groups.members(site.host, id), groups.team(site.host, id, 3001)])
+    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(600)
+  })
+
+  test('whoami says role and tenant', async () => {
+    const answer = JSON.parse((await sekisho('dave', ['whoami', '-o', 'json'])).out)
+    const { login: name } = site.organization
+    expect(answer).toMatchObject({ login: 'dave', platformAdmin: false, tenants: [{ name, namespace: name, role: 'developer' }] })
+  })
+
+  test('refreshes silently, and a used refresh token ends the whole family', async () => {
+    const before = await age('dave')
+    const refreshed = await sekisho('dave', ['token'])
+    expect(refreshed.code).toBe(0)
+    const { tokens } = await cachedTokens('dave')
+    expect(tokens['refreshToken']).not.toBe(before['refreshToken'])
+
+    const { path } = await cachedTokens('dave')
+    await writeFile(path, JSON.stringify({ ...tokens, expiresAt: 1, refreshToken: before['refreshToken'] }))
+    const replayed = await sekisho('dave', ['token'])
+    expect(replayed.code).toBe(3)
+    expect(replayed.out).toBe('')
+    expect(replayed.err).toContain('run sekisho login')
+    await writeFile(path, JSON.stringify({ ...tokens, expiresAt: 1 }))
+    expect((await sekisho('dave', ['token'])).code).toBe(3)
+  })
+
+  test('many kubectl at once refresh once and never open anything', async () => {
+    await login('mia')
+    await age('mia')
+    const all = await Promise.all(Array.from({ length: 6 }, () => sekisho('mia', ['token'])))
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
+    expect(new Set(all.map(({ out }) => out)).size).toBe(1)
+  })
+
+  test('a person who left the organisation loses its groups at the next refresh', async () => {
+    const organization = site.github.context.world.organizations.find(({ id }) => id === site.organization.id)
+    site.github.context.store.change(() => {
+      if (organization) Object.assign(organization, { members: organization.members.filter(({ userId }) => userId !== 1003) })
+    })
+    await age('mia')
+    const credential = JSON.parse((await sekisho('mia', ['token'])).out)
+    expect(decodeJwt(credential.status.token)['groups']).toEqual([])
+  })
+
+  test('who is not signed in is told the cure, quickly, with nothing on standard output', async () => {
+    const finished = await sekisho('noah', ['token'])
+    expect(finished).toMatchObject({ code: 3, out: '' })
+    expect(finished.err).toContain('run sekisho login')
+  })
+
+  test('logout ends the refresh token at the platform', async () => {
+    await login('noah')
+    const { tokens } = await cachedTokens('noah')
+    expect((await sekisho('noah', ['logout'])).code).toBe(0)
+    const body = new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: String(tokens['refreshToken']),
+      client_id: 'kubernetes',
+    })
+    const answer = await site.fetch(`${site.url}/oidc/token`, { method: 'POST', body })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: 'invalid_grant' })
+  })
+})
+
+describe('sekisho audit', () => {
+  test('a platform admin lists and verifies the log, and a second look is compared with the first', async () => {
+    await login('olivia')
+    const listed = JSON.parse((await sekisho('olivia', ['audit', 'list', '--action', 'tenant.onboarded', '-o', 'json'])).out)
+    expect(listed).toHaveLength(1)
+    expect(listed[0]).toMatchObject({ actor: site.subjectOf('olivia'), namespace: site.organization.login })
+    const first = await sekisho('olivia', ['audit', 'verify'])
+    expect(first.err).not.toContain('sekisho:')
+    expect(first.out).toContain('audit log holds')
+    const second = await sekisho('olivia', ['audit', 'verify', '-o', 'json'])
+    expect(JSON.parse(second.out)).toMatchObject({ ok: true, signed: true })
+    expect(JSON.parse(second.out).remembered.sequence).toBeGreaterThan(0)
+  })
+
+  test('others see no log: not the developer, not by another namespace', async () => {
+    await login('dave')
+    for (const args of [
+      ['audit', 'list'],
+      ['audit', 'list', '--namespace', site.organization.login],
+      ['audit', 'verify'],
+    ])
+      expect((await sekisho('dave', args)).err).toContain('no audit log that you may read')
+  })
+})
+
+describe('sekisho kubeconfig', () => {
+  test('adds a context and leaves everything else as it was', async () => {
+    const path = join(folder, 'kubeconfig.yaml')
+    await writeFile(path, '# mine\napiVersion: v1\nkind: Config\nclusters:\n- name: other\n  cluster: {server: https://other}\n')
+    const args = ['kubeconfig', '--server', 'https://10.0.0.1:6443', '--namespace', 'acme', '--kubeconfig', path]
+    expect((await sekisho('dave', args)).code).toBe(0)
+    expect((await sekisho('dave', args)).code).toBe(0)
+    const text = await readFile(path, 'utf8')
+    expect(text).toContain('# mine')
+    expect(text.match(/name: other/g)).toHaveLength(1)
+    expect(text).toContain('current-context: sekisho')
+    expect(text.match(/interactiveMode: Never/g)).toHaveLength(1)
+  })
+})

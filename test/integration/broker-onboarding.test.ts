@@ -1,0 +1,122 @@
+// People come in through the front door: sign-in with GitHub, proof, tenant. Against the emulator, a real store, the real API server.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { install } from '../../dev/github/testing/people.ts'
+import { installation } from '../../src/api/installation.ts'
+import { tenant } from '../../src/api/tenant.ts'
+import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
+import { waitUntil } from './harness.ts'
+
+let site: BrokerSite
+
+beforeAll(async () => {
+  site = await startBrokerSite()
+})
+afterAll(() => site.stop())
+
+const auditOf = (action: 'binding.denied' | 'tenant.onboarded' | 'session.signed-in') =>
+  site.store.audit.list({ action, limit: 100 })
+
+describe('sign-in', () => {
+  test('a person signs in with GitHub and lands on their page', async () => {
+    const { page, browser } = await site.signIn('olivia')
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('Signed in as <strong>olivia</strong>')
+    expect(page.text).toContain(site.subjectOf('olivia'))
+    const cookies = browser.cookies(site.url)
+    expect(Object.keys(cookies)).toContain('__Host-sekisho-session')
+    expect((await auditOf('session.signed-in')).at(0)?.actor).toBe(site.subjectOf('olivia'))
+  })
+
+  test('the session cookie is for this host, https and the server alone', async () => {
+    const { browser } = await site.signIn('mia')
+    browser.stops.push(`${site.github.url}/login/oauth/authorize`)
+    const response = await site.fetch(`${site.url}/login`, { redirect: 'manual' })
+    const [cookie = ''] = response.headers.getSetCookie()
+    for (const part of ['__Host-', 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax']) expect(cookie).toContain(part)
+    const target = new URL(response.headers.get('location') ?? '')
+    expect(target.searchParams.get('code_challenge_method')).toBe('S256')
+    expect(target.searchParams.get('code_challenge')).toMatch(/^[A-Za-z0-9_-]{43}$/)
+  })
+
+  test('signing out needs the form of the page and ends the session', async () => {
+    const { browser, page } = await site.signIn('mia')
+    const cookie = Object.entries(browser.cookies(site.url))
+      .map(([name, value]) => `${name}=${value}`)
+      .join('; ')
+    const forged = await site.fetch(`${site.url}/logout`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ csrf: 'x' }),
+    })
+    expect(forged.status).toBe(403)
+    await page.form('Sign out').submit()
+    const response = await site.fetch(`${site.url}/onboard`, { headers: { cookie }, redirect: 'manual' })
+    expect(response.headers.get('location')).toContain('/login')
+  })
+})
+
+describe('onboarding', () => {
+  test('an owner brings the organisation: proof, tenant with roles by numeric ids, installation, audit', async () => {
+    const { login, id } = site.organization
+    const { browser, page } = await site.signIn('olivia', '/onboard')
+    browser.stops.push(`${site.github.url}/github-apps/`)
+    const started = await page.form('Install the App on GitHub').submit()
+    const state = new URL(started.url).searchParams.get('state') ?? ''
+    expect(state.length).toBeGreaterThan(20)
+    browser.stops.length = 0
+    const confirm = await install(site.github, browser, id, { repositoryIds: [4001], state })
+    expect(confirm.text).toContain(`Bring ${login}`)
+    const done = await confirm.form('Create the tenant').submit({ team: '3001' })
+    expect(done.text).toContain('Preparing')
+
+    const made = await site.kube.get(tenant, { name: login })
+    expect(made?.spec.account).toEqual({ host: site.host, id, login, type: 'Organization' })
+    expect(made?.spec.roles).toEqual([
+      { role: 'admin', subject: { type: 'Owners' } },
+      { role: 'viewer', subject: { type: 'Members' } },
+      { role: 'developer', subject: { type: 'Team', id: 3001, name: 'developers' } },
+    ])
+    expect(await site.kube.get(installation, { namespace: login, name: 'github' })).toBeUndefined()
+
+    await site.makeNamespace(login)
+    const bound = await waitUntil(
+      'the Installation',
+      () => site.kube.get(installation, { namespace: login, name: 'github' }),
+      patience,
+    )
+    expect(bound.spec).toMatchObject({
+      account: { id },
+      boundBy: { id: 1001, login: 'olivia' },
+      proof: { method: 'OrganizationOwner' },
+      ceiling: { repositories: 'Selected', repositoryIds: [4001] },
+    })
+    expect(bound.spec.ceiling.permissions).toMatchObject({ contents: 'write', metadata: 'read' })
+    expect(bound.spec.ceiling.permissions).not.toHaveProperty('members')
+    const entry = await waitUntil('the audit entry', async () => (await auditOf('tenant.onboarded')).at(0), patience)
+    expect(entry).toMatchObject({ actor: site.subjectOf('olivia'), namespace: login, outcome: 'allowed' })
+    const shown = await browser.open(`${site.url}/tenants/${login}`)
+    expect(shown.text).toContain('You are its admin')
+  })
+
+  test('a second onboarding of the same organisation finds its tenant again and keeps the binding', async () => {
+    const { login } = site.organization
+    const before = await site.kube.get(installation, { namespace: login, name: 'github' })
+    const { page } = await site.signIn('olivia', '/onboard')
+    const confirm = await page.form(`Continue with ${login}`).submit()
+    await confirm.form('Create the tenant').submit({ team: [] })
+    await waitUntil('the second audit entry', async () => (await auditOf('tenant.onboarded')).length >= 2 || undefined, patience)
+    const after = await site.kube.get(installation, { namespace: login, name: 'github' })
+    expect(after?.metadata.uid).toBe(before?.metadata.uid)
+    expect((await site.kube.get(tenant, { name: login }))?.spec.roles).toHaveLength(3)
+  })
+
+  test('people see what they have a role in, and nothing else', async () => {
+    const { login } = site.organization
+    const dave = await site.signIn('dave')
+    expect(dave.page.text).toContain(`/tenants/${login}`)
+    expect((await dave.browser.open(`${site.url}/tenants/${login}`)).text).toContain('You are its developer')
+    const noah = await site.signIn('noah')
+    expect(noah.page.text).toContain('no role in any tenant')
+    expect((await noah.browser.open(`${site.url}/tenants/${login}`)).status).toBe(404)
+  })
+})
