@@ -9,7 +9,13 @@ const prisma = join(root, 'node_modules/prisma/build/index.js')
 const result = spawnSync(process.execPath, [prisma, 'generate', '--schema', join(root, 'prisma/schema.prisma')], {
   cwd: root,
   encoding: 'utf8',
-  env: { PATH: '/usr/bin:/bin', HOME: tmpdir(), PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', PRISMA_HIDE_UPDATE_MESSAGE: '1', CHECKPOINT_DISABLE: '1' },
+  env: {
+    PATH: '/usr/bin:/bin',
+    HOME: tmpdir(),
+    PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    CHECKPOINT_DISABLE: '1',
+  },
 })
 if (result.status !== 0) {
   console.error(`prisma generate failed:\n${result.stdout}${result.stderr}`)

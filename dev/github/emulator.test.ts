@@ -110,6 +110,18 @@ describe('a restart', () => {
     await rm(folder, { recursive: true })
   })
 
+  test('after a start that ended before the world was written begins anew', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
+    await (await startEmulator({ stateFolder: folder })).stop()
+    await rm(join(folder, 'world.json'))
+    const again = await startEmulator({ stateFolder: folder })
+    const git = await createGitClient()
+    expect(await git.run('ls-remote', cloneUrl(again.url, 'acme/shop', again.personalTokens['dave']))).toMatchObject({ ok: true })
+    await git.remove()
+    await again.stop()
+    await rm(folder, { recursive: true })
+  })
+
   test('no secret stands in the clear in the state but those that GitHub itself must know', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
     const one = await startEmulator({ stateFolder: folder, app: { callbackUrls: [callback] } })

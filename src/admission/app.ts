@@ -36,6 +36,7 @@ export type AdmissionApp = {
 const bodyLimit = 8 * 1024 * 1024
 /** All requests come from the few API servers: a limit by address would refuse the whole cluster's writes. */
 const requestsPerMinute = 1_000_000
+const drainMilliseconds = 1000
 
 export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
   const stopping = new AbortController()
@@ -56,7 +57,7 @@ export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
     async stop() {
       stopping.abort()
       await keeping
-      await server?.close()
+      if (server) await closed(server, deps.clock)
       server = undefined
     },
     ready: () => server !== undefined && !stopping.signal.aborted,
@@ -76,6 +77,14 @@ async function keepForever(deps: AdmissionDeps, signal: AbortSignal, replace: (p
       if (!signal.aborted) deps.log.error({ problem: messageOf(error) }, 'the admission certificate could not be checked')
     }
   }
+}
+
+/** Reviews under way take milliseconds; connections that an API server opened ahead of need would be waited for without end. */
+async function closed(server: WebServer, clock: Clock): Promise<void> {
+  const closing = server.close()
+  await Promise.race([closing, clock.sleep(drainMilliseconds)])
+  server.server.closeAllConnections()
+  await closing
 }
 
 function addRoutes(server: WebServer, deps: AdmissionDeps): void {

@@ -80,6 +80,7 @@ export function admissionService(podLabels: Readonly<Record<string, string>>): M
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: serviceName, namespace: platformNamespace, labels: partOf },
-    spec: { selector: podLabels, ports: [{ name: 'https', port: 443, targetPort: 9443 }] },
+    // A pod that starts must be able to judge its own first writes before it is ready for people.
+    spec: { selector: podLabels, publishNotReadyAddresses: true, ports: [{ name: 'https', port: 443, targetPort: 9443 }] },
   }
 }

@@ -14,6 +14,6 @@ for (const command of [...program.commands, ...program.commands.flatMap(({ comma
 try {
   await program.parseAsync()
 } catch (error) {
-  processTerminal.say(errorText(error))
+  processTerminal.say(await errorText(error))
   process.exitCode = exitCodeOf(error)
 }

@@ -1,6 +1,5 @@
 // What the CLI prints: results on standard output (text, table or JSON), everything else on standard error, and exit codes that mean something.
 import { AppError, messageOf } from '../lib/errors.ts'
-import { redactTokens } from '../lib/log.ts'
 
 /** 0 done · 1 failed · 2 wrong usage · 3 sign in first · 4 the audit log does not verify. */
 export const exitCodes = { failed: 1, usage: 2, signIn: 3, notVerified: 4 } as const
@@ -40,8 +39,9 @@ export function exitCodeOf(error: unknown): number {
   return error.code === 'invalid_request' ? exitCodes.usage : exitCodes.failed
 }
 
-/** One line for a person; the stack only for what we did not foresee. */
-export function errorText(error: unknown): string {
+/** One line for a person; the stack only for what we did not foresee. What redacts is loaded here, because most runs need no error. */
+export async function errorText(error: unknown): Promise<string> {
+  const { redactTokens } = await import('../lib/log.ts')
   if (error instanceof AppError) return `sekisho: ${redactTokens(error.message)}`
   return `sekisho: ${redactTokens(error instanceof Error ? (error.stack ?? error.message) : messageOf(error))}`
 }

@@ -1,10 +1,10 @@
-// The commands and their flags. Says what exists; each command's work is in `commands/`.
+// The commands and their flags. Says what exists; each command's work is in `commands/`, loaded only when it is the one that runs:
+// kubectl starts `sekisho token` for every command of its own.
 import { Command, Option } from 'commander'
-import { type AuditListOptions, auditList, auditVerify } from './commands/audit.ts'
+import type { AuditListOptions } from './commands/audit.ts'
 import { type CommandContext, withContext } from './commands/context.ts'
-import { type KubeconfigOptions, kubeconfig } from './commands/kubeconfig.ts'
-import { type LoginOptions, login, logout, token } from './commands/login.ts'
-import { whoami } from './commands/whoami.ts'
+import type { KubeconfigOptions } from './commands/kubeconfig.ts'
+import type { LoginOptions } from './commands/login.ts'
 import type { CliFlags } from './config.ts'
 import type { OutputFormat, Terminal } from './output.ts'
 
@@ -34,13 +34,17 @@ export function createProgram(terminal: Terminal): Command {
     .option('--no-browser', 'do not open a browser: the first line on standard error is the address')
     .option('--print-url-file <file>', 'also write the address to this file')
     .addOption(outputOption())
-    .action(run<LoginOptions>(login))
-  shared(program.command('token')).description('print a credential for kubectl (an exec plugin)').action(run(token))
-  shared(program.command('logout')).description('end the login here and at the platform').action(run(logout))
+    .action(run<LoginOptions>(async (context, options) => (await import('./commands/login.ts')).login(context, options)))
+  shared(program.command('token'))
+    .description('print a credential for kubectl (an exec plugin)')
+    .action(run(async context => (await import('./commands/token.ts')).token(context)))
+  shared(program.command('logout'))
+    .description('end the login here and at the platform')
+    .action(run(async context => (await import('./commands/login.ts')).logout(context)))
   shared(program.command('whoami'))
     .description('who the platform takes you for')
     .addOption(outputOption())
-    .action(run<Shown>(whoami))
+    .action(run<Shown>(async (context, options) => (await import('./commands/whoami.ts')).whoami(context, options)))
   shared(program.command('kubeconfig'))
     .description('write a kubectl context that uses sekisho token')
     .option('--server <url>', 'the API server; asked of the platform when absent')
@@ -48,7 +52,9 @@ export function createProgram(terminal: Terminal): Command {
     .option('--namespace <name>', 'the namespace of the context')
     .option('--context <name>', 'the name of the context', 'sekisho')
     .option('--kubeconfig <file>', 'the file to write (KUBECONFIG, ~/.kube/config)')
-    .action(run<KubeconfigOptions>(kubeconfig))
+    .action(
+      run<KubeconfigOptions>(async (context, options) => (await import('./commands/kubeconfig.ts')).kubeconfig(context, options)),
+    )
 
   const audit = program.command('audit').description('read and verify the audit log')
   shared(audit.command('list'))
@@ -58,10 +64,10 @@ export function createProgram(terminal: Terminal): Command {
     .option('--actor <subject>', 'only this actor')
     .option('--limit <count>', 'at most so many, up to 1000', '50')
     .addOption(outputOption())
-    .action(run<AuditListOptions>(auditList))
+    .action(run<AuditListOptions>(async (context, options) => (await import('./commands/audit.ts')).auditList(context, options)))
   shared(audit.command('verify'))
     .description('download the log and prove on this computer that it was not altered')
     .addOption(outputOption())
-    .action(run<Shown>(auditVerify))
+    .action(run<Shown>(async (context, options) => (await import('./commands/audit.ts')).auditVerify(context, options)))
   return program
 }

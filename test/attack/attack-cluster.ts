@@ -71,7 +71,9 @@ export type AttackCluster = Awaited<ReturnType<typeof startAttackCluster>>
 
 async function impersonation(kubeconfig: string) {
   const access = await readKubeconfig(kubeconfig)
+  // Over HTTP/2 undici joins the values of a header by commas, and several groups would become one strange group.
   const agent = new Agent({
+    allowH2: false,
     connect: {
       ...(access.certificateAuthority === undefined ? {} : { ca: access.certificateAuthority }),
       ...(access.certificate === undefined || access.key === undefined ? {} : { cert: access.certificate, key: access.key }),
@@ -80,7 +82,6 @@ async function impersonation(kubeconfig: string) {
   const as = async (identity: Identity, method: string, path: string, body?: unknown, type?: string): Promise<Reply> => {
     const headers = {
       'impersonate-user': identity.user,
-      // A list stays a header line each; joined by a comma it would be one strange group.
       'impersonate-group': [...identity.groups],
       ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
     }

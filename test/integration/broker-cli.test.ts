@@ -1,6 +1,6 @@
 // The CLI as people run it, a process of its own, against a whole broker: login through the pages, tokens, refresh, audit.
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
@@ -54,7 +54,6 @@ async function login(person: string): Promise<Finished> {
 
 async function cachedTokens(person: string): Promise<{ path: string; tokens: Record<string, unknown> }> {
   const tokensFolder = join(folder, person, '.cache', 'sekisho', 'tokens')
-  const { readdir } = await import('node:fs/promises')
   const [name = ''] = (await readdir(tokensFolder)).filter(file => file.endsWith('.json'))
   const path = join(tokensFolder, name)
   return { path, tokens: JSON.parse(await readFile(path, 'utf8')) }
@@ -75,9 +74,11 @@ beforeAll(async () => {
   browser.stops.push(`${site.github.url}/github-apps/`)
   const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
   browser.stops.length = 0
-  await site.makeNamespace(site.organization.login)
   const confirm = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state })
   await confirm.form('Create the tenant').submit({ team: '3001' })
+  await site.makeNamespace(site.organization.login)
+  const onboarded = async () => (await site.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)
+  await waitUntil('the tenant', onboarded, patience)
 })
 afterAll(async () => {
   await site?.stop()
@@ -134,10 +135,12 @@ describe('sekisho login', () => {
   })
 
   test('a person who left the organisation loses its groups at the next refresh', async () => {
-    const organization = site.github.context.world.organizations.find(({ id }) => id === site.organization.id)
-    site.github.context.store.change(() => {
-      if (organization) Object.assign(organization, { members: organization.members.filter(({ userId }) => userId !== 1003) })
+    const { login: organization } = site.organization
+    const left = await fetch(`${site.github.apiUrl}/orgs/${organization}/memberships/mia`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${site.github.personalTokens['olivia']}` },
     })
+    expect(left.status).toBe(204)
     await age('mia')
     const credential = JSON.parse((await sekisho('mia', ['token'])).out)
     expect(decodeJwt(credential.status.token)['groups']).toEqual([])

@@ -106,7 +106,7 @@ describe('RemoteSync', () => {
     )
   })
 
-  test('rests when all is done: another look writes nothing and asks GitHub nothing', async () => {
+  test('rests when all is done: a change that concerns nobody writes nothing, a webhook without news costs one question', async () => {
     const world = await deployed()
     const [asked, tokens] = [world.github.branchRequests(), world.tokenRequests()]
     world.writes.length = 0

@@ -46,14 +46,15 @@ export const openPullRequest = async (
   ])
   if (headSha === undefined) throw refuseField('head')
   if (baseSha === undefined) throw refuseField('base')
+  if ((await context.git.commits(repository.id, baseSha, headSha, 1)).length === 0) {
+    throw refuseCustom(`No commits between ${wanted.base} and ${branch}`)
+  }
+  // After the last wait: of two requests at once the second must see the first.
   const same = context.world.pullRequests.find(
     one => one.repositoryId === repository.id && one.state === 'open' && one.head.ref === branch && one.base.ref === wanted.base,
   )
   const owner = accountOf(context.world, repository.ownerId).login
   if (same) throw refuseCustom(`A pull request already exists for ${owner}:${branch}.`)
-  if ((await context.git.commits(repository.id, baseSha, headSha, 1)).length === 0) {
-    throw refuseCustom(`No commits between ${wanted.base} and ${branch}`)
-  }
   const at = timestamp(context.now())
   const pull = context.store.change((world): PullRequest => {
     repository.lastNumber += 1
@@ -94,10 +95,15 @@ export const setPullRequestState = async (
   if (pull.state === state) return
   if (pull.mergedAt !== null) throw refuseField('state')
   if (state === 'open') {
-    const sha = await context.git.resolve(repository.id, `refs/heads/${pull.head.ref}`)
-    if (sha === undefined) throw refuseCustom(`The ${pull.head.ref} branch has been deleted.`)
+    const head = await context.git.resolve(repository.id, `refs/heads/${pull.head.ref}`)
+    const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
+    if (head === undefined || base === undefined) {
+      throw refuseCustom(`The ${head === undefined ? pull.head.ref : pull.base.ref} branch has been deleted.`)
+    }
+    await context.git.updateRef(repository.id, `refs/pull/${pull.number}/head`, head)
     context.store.change(() => {
-      pull.head.sha = sha
+      pull.head.sha = head
+      pull.base.sha = base
     })
   }
   context.store.change(() => {
@@ -138,6 +144,17 @@ export type MergeWish = {
   readonly message: string | undefined
 }
 
+/** Moves the base branch unless somebody pushed to it in between. */
+const moveBase = async (context: Context, repository: Repository, pull: PullRequest, from: string, to: string): Promise<void> => {
+  const ref = `refs/heads/${pull.base.ref}`
+  try {
+    await context.git.updateRef(repository.id, ref, to, from)
+  } catch (error) {
+    if ((await context.git.resolve(repository.id, ref)) === from) throw error
+    throw new Refusal(409, 'Base branch was modified. Review and try the merge again.')
+  }
+}
+
 /** Merges an open pull request and answers the new commit of the base branch. Rebase merges are switched off here. */
 export const mergePullRequest = async (
   context: Context,
@@ -166,7 +183,7 @@ export const mergePullRequest = async (
     author: actor,
     at: context.now(),
   })
-  await context.git.updateRef(repository.id, `refs/heads/${pull.base.ref}`, sha, base)
+  await moveBase(context, repository, pull, base, sha)
   context.store.change(() => {
     const at = timestamp(context.now())
     Object.assign(pull, { state: 'closed', mergedAt: at, mergedById: actor.id, mergeCommitSha: sha, closedAt: at, updatedAt: at })

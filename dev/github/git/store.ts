@@ -1,6 +1,6 @@
 // Owns: the bare repositories on disk, one folder per repository id (so that a rename moves nothing), and what is asked of them.
 // Never knows who asks: access is decided before.
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGitCommand, type GitCommand, GitError } from './command.ts'
 import { type Commit, parseCommits, prettyFormat } from './commit.ts'
@@ -11,6 +11,7 @@ export type GitStore = {
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
   pathOf(repositoryId: number): string
+  /** Makes an empty repository; whatever lay under this id is gone. */
   create(repositoryId: number, defaultBranch: string): Promise<void>
   /** Ref name to commit id, below `prefix` (`refs/heads/`). */
   refs(repositoryId: number, prefix: string): Promise<ReadonlyMap<string, string>>
@@ -81,6 +82,8 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
     environment,
     pathOf,
     create: async (repositoryId, defaultBranch) => {
+      // What a start left behind that ended before its world was written.
+      await rm(pathOf(repositoryId), { recursive: true, force: true })
       await run(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`, pathOf(repositoryId)])
     },
     refs: async (repositoryId, prefix) => {

@@ -199,4 +199,25 @@ describe('the control surface', () => {
     expect((await control(emulator.controlToken, { login: 'Eve' })).status).toBe(422)
     expect((await control(emulator.controlToken, { login: 'system:masters' })).status).toBe(422)
   })
+
+  test('arms and disarms faults, and says which field is wrong', async () => {
+    const headers = { authorization: `Bearer ${emulator.controlToken}`, 'content-type': 'application/json' }
+    const arm = (body: unknown) =>
+      fetch(`${emulator.url}/_emulator/faults`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(await (await arm({ kind: 'rest-status', path: '/x', status: 200 })).json()).toMatchObject({
+      errors: [{ field: 'status' }],
+    })
+    expect((await arm({ kind: 'explode' })).status).toBe(422)
+    const { id } = (await (await arm({ kind: 'rest-status', path: '/user', status: 500, times: 5 })).json()) as { id: number }
+    expect((await get('/user', as('dave'))).status).toBe(500)
+    expect(
+      (
+        await fetch(`${emulator.url}/_emulator/faults/${id}`, {
+          method: 'DELETE',
+          headers: { authorization: headers.authorization },
+        })
+      ).status,
+    ).toBe(204)
+    expect((await get('/user', as('dave'))).status).toBe(200)
+  })
 })

@@ -81,7 +81,7 @@ function isSignedHead(value: unknown): value is SignedHead {
 async function signedHead(context: CommandContext, api: PlatformApi): Promise<ChainHead> {
   const head = await api.json('/api/v1/audit/head')
   if (!isSignedHead(head)) throw new AppError('integrity_violation', 'the platform sent no signed head')
-  const keys = await (await context.connection.fetch(new URL('/oidc/jwks', context.settings.issuer))).json()
+  const keys = await (await (await context.connection()).fetch(new URL('/oidc/jwks', context.settings.issuer))).json()
   const stated = await verifyCheckpoint(head.statement, keys as Parameters<typeof verifyCheckpoint>[1], context.settings.issuer)
   if (stated.sequence !== head.sequence || stated.hash !== head.hash)
     throw new AppError('integrity_violation', 'the signed head is not the head that the platform names')

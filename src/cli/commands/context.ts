@@ -1,15 +1,12 @@
-// What every command starts from: settings, a connection and the person's login; closed when the command ends.
-import { type Clock, systemClock } from '../../lib/clock.ts'
-import { type CliFlags, type CliSettings, readCliSettings } from '../config.ts'
-import { type Connection, createConnection } from '../connection.ts'
-import { currentTokens, type SessionDeps } from '../login/session.ts'
+// What every command starts from: settings, a connection that opens when it is needed first, the person's login. Closed when the command ends.
+import { systemClock } from '../../lib/clock.ts'
+import { type CliFlags, readCliSettings } from '../config.ts'
+import type { Connection } from '../connection.ts'
+import { currentTokens, type SessionDeps } from '../login/current-tokens.ts'
 import type { Terminal } from '../output.ts'
-import { createPlatformApi, type PlatformApi } from '../platform-api.ts'
+import type { PlatformApi } from '../platform-api.ts'
 
 export type CommandContext = SessionDeps & {
-  readonly settings: CliSettings
-  readonly connection: Connection
-  readonly clock: Clock
   readonly terminal: Terminal
   /** With a token that is good now. */
   readonly api: () => Promise<PlatformApi>
@@ -21,13 +18,19 @@ export async function withContext(
   work: (context: CommandContext) => Promise<void>,
 ): Promise<void> {
   const settings = await readCliSettings(flags)
-  const connection = createConnection(settings)
-  const deps = { settings, connection, clock: systemClock, say: terminal.say }
-  const api = async (): Promise<PlatformApi> =>
-    createPlatformApi(settings.issuer, (await currentTokens(deps)).idToken, connection)
+  let opened: Promise<Connection> | undefined
+  const connection = (): Promise<Connection> => {
+    opened ??= import('../connection.ts').then(({ createConnection }) => createConnection(settings))
+    return opened
+  }
+  const deps: SessionDeps = { settings, connection, clock: systemClock, say: terminal.say }
+  const api = async (): Promise<PlatformApi> => {
+    const { createPlatformApi } = await import('../platform-api.ts')
+    return createPlatformApi(settings.issuer, (await currentTokens(deps)).idToken, await connection())
+  }
   try {
     await work({ ...deps, terminal, api })
   } finally {
-    await connection.close()
+    if (opened !== undefined) await (await opened).close()
   }
 }

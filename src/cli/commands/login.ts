@@ -1,10 +1,10 @@
-// `sekisho login`, `token` and `logout`. `token` prints a credential for kubectl and nothing else; it never opens a browser.
+// `sekisho login` and `logout`.
 import { AppError } from '../../lib/errors.ts'
 import { hasDisplay, type SavedConfig } from '../config.ts'
 import { writePrivateFile } from '../files/private-file.ts'
 import { browserLogin } from '../login/browser-login.ts'
 import { deviceLogin } from '../login/device-login.ts'
-import { currentTokens, signIn, signOut } from '../login/session.ts'
+import { signIn, signOut } from '../login/session.ts'
 import type { OutputFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
@@ -37,18 +37,6 @@ export async function login(context: CommandContext, options: LoginOptions): Pro
   const expiresAt = new Date(tokens.expiresAt * 1000).toISOString()
   if (options.output === 'json') terminal.result(JSON.stringify({ issuer: tokens.issuer, expiresAt }))
   else say(`signed in to ${tokens.issuer}`)
-}
-
-/** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
-export async function token(context: CommandContext): Promise<void> {
-  const { idToken, expiresAt } = await currentTokens(context)
-  const expirationTimestamp = new Date(expiresAt * 1000).toISOString()
-  const credential = {
-    apiVersion: 'client.authentication.k8s.io/v1',
-    kind: 'ExecCredential',
-    status: { token: idToken, expirationTimestamp },
-  }
-  context.terminal.result(JSON.stringify(credential))
 }
 
 export async function logout(context: CommandContext): Promise<void> {

@@ -61,10 +61,11 @@ export const checks: readonly Check[] = [
     // `metadata: read` comes with every token, so it is within every ceiling.
     rule: 'permissions-within-ceiling',
     refuses: ({ object, installation }) => {
-      const ceiling = { metadata: 'read' as const, ...installation?.spec.ceiling.permissions }
-      const above = Object.entries(object.spec.permissions).find(
-        ([name, level]) => rank(level) > rank(Object.hasOwn(ceiling, name) ? ceiling[name as keyof typeof ceiling] : undefined),
-      )
+      const ceiling = new Map<string, string>([
+        ['metadata', 'read'],
+        ...Object.entries(installation?.spec.ceiling.permissions ?? {}),
+      ])
+      const above = Object.entries(object.spec.permissions).find(([name, level]) => rank(level) > rank(ceiling.get(name)))
       return above && { reason: reasons.aboveCeiling, message: `${above[0]}: ${above[1]} is above what the Installation allows` }
     },
   },
@@ -159,6 +160,8 @@ function readiness(facts: Facts, judgement: Judgement | undefined, approved: Fin
   return { status: 'False', reason: reasons.unreachable, message: `GitHub has not answered for a day: ${answer.message}` }
 }
 
+/** -1 for what is no level: nothing asked is below it. */
 function rank(level: string | undefined): number {
-  return levels.findIndex(known => known === level)
+  const ladder: readonly (string | undefined)[] = levels
+  return ladder.indexOf(level)
 }

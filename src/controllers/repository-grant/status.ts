@@ -1,4 +1,5 @@
-// The status of a RepositoryGrant from what was found and decided. Pure. Ids and the end of the grant are fixed by the first approval;
+// The status of a RepositoryGrant from what was found and decided. Pure. Ids and the end of the grant are fixed by the first approval (the
+// probe asks by those ids from then on, and brings today's names);
 // `checkedAt` moves only when GitHub was asked, so that an ordinary resync writes nothing.
 import { wakeAnnotation } from '../../api/names.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
@@ -28,7 +29,7 @@ export function nextStatus({ object, answer, askedAt }: Facts, verdict: Verdict)
   const end = new Date(askedAt.getTime() + object.spec.lifetimeSeconds * 1000).toISOString()
   const approval =
     judgement?.decision === 'Approved' && answer.kind === 'found'
-      ? { repositories: before.repositories ?? [...answer.repositories], expiresAt: before.expiresAt ?? end }
+      ? { repositories: [...answer.repositories], expiresAt: before.expiresAt ?? end }
       : {}
   const seenWake = verdict.checked ? wake : observedWake
   return {

@@ -56,8 +56,10 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
     { requestTimeout: 60_000, headersTimeout: 10_000, maxHeaderSize: 8192 },
     (request, response) => {
       answer(request, response).catch((error: unknown) => {
-        // The path is the secret: it is not logged.
-        deps.log.error({ error }, 'source request failed')
+        // The path is the secret: it is not logged. A client that has seen enough simply leaves (go-git does, after the list of refs).
+        const left = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+        if (left) deps.log.debug({}, 'a source request was ended by its client')
+        else deps.log.error({ error }, 'source request failed')
         response.destroy()
       })
     },

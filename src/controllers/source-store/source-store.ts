@@ -21,7 +21,7 @@ export type SourceRequest = FetchRequest & {
 }
 
 export type SourceStore = {
-  /** Deletes what a crash left behind. Call it before anything else. */
+  /** Makes the folders and deletes what a crash left behind, once; every other call does it first when nobody has. */
   readonly open: () => Promise<void>
   /** Whether the commit is there and will be for a while. */
   readonly has: (identity: SourceIdentity) => Promise<boolean>
@@ -109,26 +109,52 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
     }
   }
 
+  async function cleanUp(): Promise<void> {
+    await mkdir(sources, { recursive: true, mode: 0o700 })
+    await remove(incoming)
+    await mkdir(incoming, { recursive: true, mode: 0o700 })
+    await deleteWhere(record => !record || isExpired(record, deps.clock.now()))
+  }
+
+  let opened: Promise<void> | undefined
+  /** A failed opening is tried again by the next call. */
+  function open(): Promise<void> {
+    opened ??= cleanUp().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
   return {
     url: urlOf,
-    async open() {
-      await mkdir(sources, { recursive: true, mode: 0o700 })
-      await remove(incoming)
-      await mkdir(incoming, { recursive: true, mode: 0o700 })
-      await deleteWhere(record => !record || isExpired(record, deps.clock.now()))
+    open,
+    async has(identity) {
+      await open()
+      return (await live(folderOf(identity))) !== undefined
     },
-    has: async identity => (await live(folderOf(identity))) !== undefined,
     async ensure(request, signal) {
+      await open()
       const { identity } = request
       if (!(await live(folderOf(identity)))) await flights.run(folderOf(identity), () => fetchInto(request, signal))
       return { url: urlOf(identity) }
     },
-    revoke: identity => remove(folderOf(identity)),
-    revokeOwner: owner => deleteWhere(record => record?.owner === owner),
+    async revoke(identity) {
+      await open()
+      await remove(folderOf(identity))
+    },
+    async revokeOwner(owner) {
+      await open()
+      await deleteWhere(record => record?.owner === owner)
+    },
     async lookup(secret) {
+      await open()
       const folder = join(sources, sourceFingerprint(secret))
       return (await live(folder)) ? join(folder, repositoryFolder) : undefined
     },
-    deleteExpired: () => deleteWhere(record => !record || isExpired(record, deps.clock.now())),
+    async deleteExpired() {
+      await open()
+      await deleteWhere(record => !record || isExpired(record, deps.clock.now()))
+    },
   }
 }

@@ -1,43 +1,35 @@
-// Whether a Tenant can have its namespaces: a list of checks in order, each with its reason. Pure.
+// Whether a Tenant's namespaces may be filled: a list of checks in order, each with its reason. Pure.
 import { tenantReasons as reasons } from '../../api/tenant.ts'
 import type { Facts } from './gather.ts'
 
-export type Finding = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string }
+export type Verdict =
+  | { readonly kind: 'fill' }
+  | { readonly kind: 'stop'; readonly reason: string; readonly message: string; readonly retry: boolean }
 
-type Check = (facts: Facts) => Finding | undefined
+type Check = (facts: Facts) => Verdict | undefined
 
 const checks: readonly Check[] = [
-  // Never adopt: a namespace that somebody else made keeps its people and its Secrets to itself.
-  ({ applications, builds }) => {
-    const taken = [applications, builds].find(namespace => namespace.state === 'taken')
-    return (
-      taken &&
-      refuse(
-        reasons.namespaceTaken,
-        `namespace ${taken.name} exists and is not this Tenant's: delete it, or make a Tenant with another spec.namespace`,
-      )
-    )
+  // A namespace that somebody else made is somebody else's: taking it over would hand its contents to the tenant.
+  ({ namespaces }) => {
+    const taken = namespaces.find(({ state }) => state === 'taken')
+    return taken && { kind: 'stop', reason: reasons.namespaceTaken, message: takenMessage(taken.name), retry: false }
   },
-  // What is being deleted cannot be filled: it is made anew when it is gone.
-  ({ applications, builds }) => {
-    const leaving = [applications, builds].find(namespace => namespace.state === 'terminating')
-    return leaving && refuse(reasons.terminating, `namespace ${leaving.name} is being deleted; it is made anew when it is gone`)
+  // What is being deleted cannot be filled; it is made anew when it is gone.
+  ({ namespaces }) => {
+    const ending = namespaces.find(({ state }) => state === 'ending')
+    const message = `namespace ${ending?.name} is being deleted; it is made anew when it is gone`
+    return ending && { kind: 'stop', reason: reasons.terminating, message, retry: true }
   },
 ]
 
-function refuse(reason: string, message: string): Finding {
-  return { status: 'False', reason, message }
+export function takenMessage(name: string): string {
+  return `namespace ${name} exists and was not made for this Tenant: delete it, or make a Tenant with another namespace`
 }
 
-/** `True` means: go on and make what is desired. */
-export function decide(facts: Facts): Finding {
+export function decide(facts: Facts): Verdict {
   for (const check of checks) {
-    const finding = check(facts)
-    if (finding) return finding
+    const verdict = check(facts)
+    if (verdict) return verdict
   }
-  return {
-    status: 'True',
-    reason: reasons.ready,
-    message: `namespaces ${facts.applications.name} and ${facts.builds.name} are ready`,
-  }
+  return { kind: 'fill' }
 }

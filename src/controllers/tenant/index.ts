@@ -1,52 +1,31 @@
-// Wires the Tenant controller: whatever it made wakes it when somebody changes or deletes it. Decides nothing.
+// Wires the Tenant controller: a change to anything it made wakes it, and a namespace that goes away is made anew.
 import { labels } from '../../api/names.ts'
-import { type KubeObject, keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
+import type { ResourceType } from '../../api/resource.ts'
 import { tenant } from '../../api/tenant.ts'
-import {
-  configMaps,
-  limitRanges,
-  namespaces,
-  networkPolicies,
-  resourceQuotas,
-  roleBindings,
-  serviceAccounts,
-} from '../../kube/builtin.ts'
+import { limitRanges, namespaces, networkPolicies, resourceQuotas, roleBindings, serviceAccounts } from '../../kube/builtin.ts'
 import type { ControllerDefinition } from '../../kube/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
-import type { Cache } from '../../kube/store.ts'
 import { reconcileTenant, type TenantDeps } from './reconcile.ts'
 
-export type TenantControllerDeps = Omit<TenantDeps, 'tenants' | 'namespaces' | 'live'> & {
-  readonly manager: Pick<Manager, 'cache'>
-}
+export { builderServiceAccount } from './desired.ts'
+export type { EgressRule, TenantSettings } from './settings.ts'
 
-/** Objects that tenants' namespaces are made of carry our label; others are not cached. */
-const scope = { labelSelector: labels.tenant }
-const owned: readonly ResourceType[] = [
-  namespaces,
-  roleBindings,
-  resourceQuotas,
-  limitRanges,
-  networkPolicies,
-  configMaps,
-  serviceAccounts,
-]
+export type TenantControllerDeps = Omit<TenantDeps, 'tenants' | 'live'> & { readonly manager: Pick<Manager, 'cache'> }
 
-/** Call before the manager starts. */
+/** Not the quotas: their status changes with every pod, and the resync finds what an administrator changed in them. */
+const wakers: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies]
+const made: readonly ResourceType[] = [...wakers, resourceQuotas]
+
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
   const { manager } = deps
-  const caches = new Map<string, Cache<KubeObject>>(owned.map(type => [type.kind, manager.cache(type, scope)]))
-  const live = (type: ResourceType, key: ObjectKey): KubeObject | undefined => {
-    const cache = caches.get(type.kind)
-    if (cache === undefined) throw new Error(`no cache of ${type.kind} for ${keyText(key)}`)
-    return cache.get(key)
-  }
-  const all: TenantDeps = { ...deps, live, tenants: manager.cache(tenant), namespaces: manager.cache(namespaces, scope) }
+  const tenants = manager.cache(tenant)
+  const scope = { labelSelector: labels.tenant }
+  for (const type of made) manager.cache(type, scope)
   return {
     name: 'tenant',
     for: tenant,
-    owns: owned,
-    ownsLabelSelector: scope.labelSelector,
-    reconcile: context => reconcileTenant(all, context),
+    owns: wakers,
+    ownsLabelSelector: labels.tenant,
+    reconcile: context => reconcileTenant({ ...deps, tenants, live: type => manager.cache(type, scope) }, context),
   }
 }

@@ -1,106 +1,133 @@
-// Makes what a Tenant has and takes it away again. The only file here that writes. Deleting waits until both namespaces are gone, so that
-// the Installations in them have ended their tokens before the Tenant disappears.
-
-import type { KubeObject } from '../../api/resource.ts'
-import { type Tenant, tenant as tenants } from '../../api/tenant.ts'
-import { namespaces } from '../../kube/builtin.ts'
-import type { KubeClient } from '../../kube/client.ts'
+// Keeps a Tenant's namespaces and what stands in them. The only file here that writes. It never adopts a namespace: new ones are created,
+// not applied, and existing ones are changed by their uid. At the end tokens go first, then the namespaces, then the finalizer.
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { keyOf } from '../../api/resource.ts'
+import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenant.ts'
+import { namespaces, roleBindings } from '../../kube/builtin.ts'
+import type { Applied, KubeClient } from '../../kube/client.ts'
 import { findCondition, sameStatus } from '../../kube/conditions.ts'
-import { done, type Outcome, type ReconcileContext } from '../../kube/controller.ts'
-import { isKubeError } from '../../kube/errors.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
+import { isGone, isKubeError } from '../../kube/errors.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
+import { controllerOf } from '../../kube/owner.ts'
 import type { Cache } from '../../kube/store.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { contains } from '../application/live-match.ts'
-import { decide, type Finding } from './decide.ts'
-import { type Desired, desiredHashAnnotation, desiredObjects } from './desired.ts'
-import { type Facts, type GatherDeps, gather, type LiveObjects } from './gather.ts'
-import { nextStatus, type TenantStatus } from './status.ts'
+import { decide, takenMessage, type Verdict } from './decide.ts'
+import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
+import { type Facts, gather } from './gather.ts'
+import { isAsDesired } from './is-as-desired.ts'
+import { bindingNames } from './role-bindings.ts'
+import type { TenantSettings } from './settings.ts'
+import { nextStatus } from './status.ts'
 
-export type TenantDeps = GatherDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'mergePatch' | 'delete'>
+/** The part of the token desk that ends tokens. */
+export type TokenRevoker = {
+  readonly revokeBy: (filter: { readonly namespace: string }, reason: string) => Promise<unknown>
+}
+
+export type TenantDeps = {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'applyStatus' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
-  readonly live: LiveObjects
+  /** What stands there already, of the kinds we make. */
+  readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get'>
+  readonly settings: TenantSettings
+  readonly desk: TokenRevoker
   readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Clock
-  readonly certificateAuthority: () => string
-  readonly registryPort: number
 }
 
 const finalizer = 'sekisho.dev/tenant'
 const fieldManager = 'sekisho.dev/tenant'
+const endingMilliseconds = 3_000
 
 export async function reconcileTenant(deps: TenantDeps, context: ReconcileContext): Promise<Outcome> {
   const cached = deps.tenants.get(context.key)
   if (cached === undefined) return done
-  if (cached.metadata.deletionTimestamp !== undefined) return finalize(deps, cached)
+  if (cached.metadata.deletionTimestamp !== undefined) return end(deps, cached)
   const tenant = await addFinalizer(deps.client, tenants, cached, finalizer)
   if (tenant === undefined) return done
   const facts = await gather(deps, tenant)
-  const finding = decide(facts)
-  if (finding.status === 'True') await applyAll(deps, facts)
-  await writeStatus(deps, tenant, finding)
-  return done
+  const verdict = await fill(deps, facts, decide(facts))
+  await writeStatus(deps, tenant, verdict)
+  return verdict.kind === 'stop' && verdict.retry ? requeueAfter(endingMilliseconds) : done
 }
 
-/** The namespaces' own deletion wakes this again. */
-async function finalize(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
-  const facts = await gather(deps, tenant)
-  const mine = [facts.applications, facts.builds].filter(
-    namespace => namespace.state === 'ours' || namespace.state === 'terminating',
-  )
-  for (const namespace of mine.filter(({ state }) => state === 'ours'))
-    await deps.client.delete(namespaces, { name: namespace.name })
-  if (mine.length === 0) await removeFinalizer(deps.client, tenants, tenant, finalizer)
-  return done
-}
-
-async function applyAll(deps: TenantDeps, { tenant }: Facts): Promise<void> {
-  const desired = desiredObjects({ tenant, certificateAuthority: deps.certificateAuthority(), registryPort: deps.registryPort })
-  for (const item of desired) {
-    const { name, namespace } = item.object.metadata
-    const live = deps.live(item.type, namespace === undefined ? { name } : { namespace, name })
-    if (live === undefined || differs(item, live)) await applyOne(deps, item, live)
+async function fill(deps: TenantDeps, facts: Facts, verdict: Verdict): Promise<Verdict> {
+  if (verdict.kind === 'stop') return verdict
+  const { tenant } = facts
+  for (const wanted of desiredNamespaces(tenant)) {
+    const { name } = wanted.object.metadata
+    const present = facts.namespaces.find(found => found.name === name)?.object
+    if (!(await makeNamespace(deps, wanted, present)))
+      return { kind: 'stop', reason: tenantReasons.namespaceTaken, message: takenMessage(name), retry: false }
   }
+  const wanted = desiredContents(tenant, deps.settings)
+  for (const item of wanted) {
+    const present = deps.live(item.type).get(keyOf(item.object))
+    if (present === undefined || !isAsDesired(present, item.object)) await apply(deps, item.type, item.object)
+  }
+  await pruneBindings(deps, tenant, wanted)
+  return verdict
 }
 
-function differs({ object }: Desired, live: KubeObject): boolean {
-  const wanted = object.metadata.annotations?.[desiredHashAnnotation]
-  return live.metadata.annotations?.[desiredHashAnnotation] !== wanted || !contains(live, object)
-}
-
-/**
- * A namespace is created, never adopted: no object has version 1, so an apply that names it conflicts where a namespace of that name
- * exists already and creates where none does.
- */
-async function applyOne(deps: TenantDeps, { type, object }: Desired, live: KubeObject | undefined): Promise<void> {
-  const createOnly = type.kind === namespaces.kind && live === undefined
-  const metadata = createOnly ? { ...object.metadata, resourceVersion: '1' } : object.metadata
+/** False when somebody else made a namespace of that name in the meantime. */
+async function makeNamespace(deps: TenantDeps, { object }: DesiredObject, present: KubeObject | undefined): Promise<boolean> {
   try {
-    await deps.client.apply(type, { ...object, metadata }, { fieldManager, force: !createOnly })
+    if (present === undefined) await deps.client.create(namespaces, object, { fieldManager })
+    else if (!isAsDesired(present, object)) await apply(deps, namespaces, withUid(object, present.metadata.uid))
+    return true
   } catch (error) {
-    // Somebody made it between our look and our write: the next look tells whose it is.
-    if (createOnly && isKubeError(error, 409))
-      throw new Error(`namespace ${object.metadata.name} appeared while it was being made`, { cause: error })
+    if (isKubeError(error, 409) && present === undefined) return false
+    if (isGone(error)) return false
     throw error
   }
 }
 
-async function writeStatus(deps: TenantDeps, tenant: Tenant, finding: Finding): Promise<void> {
-  const status: TenantStatus = nextStatus(tenant, finding, deps.clock.now())
+function withUid(object: Applied, uid: string | undefined): Applied {
+  return uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
+}
+
+async function apply(deps: TenantDeps, type: ResourceType, object: Applied): Promise<void> {
+  await deps.client.apply(type, object, { fieldManager, force: true })
+}
+
+/** A role that nobody has any more must not stay bound. */
+async function pruneBindings(deps: TenantDeps, tenant: Tenant, wanted: readonly DesiredObject[]): Promise<void> {
+  const kept = new Set(wanted.filter(({ type }) => type === roleBindings).map(({ object }) => object.metadata.name))
+  const { namespace } = tenant.spec
+  for (const name of bindingNames.filter(candidate => !kept.has(candidate))) {
+    const present = deps.live(roleBindings).get({ namespace, name })
+    if (present === undefined || controllerOf(present)?.uid !== tenant.metadata.uid) continue
+    const { uid } = present.metadata
+    await deps.client.delete(roleBindings, { namespace, name }, uid === undefined ? {} : { uid })
+  }
+}
+
+async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
+  if (!tenant.metadata.finalizers?.includes(finalizer)) return done
+  const facts = await gather(deps, tenant)
+  const mine = facts.namespaces.filter(({ state }) => state === 'ours' || state === 'ending')
+  for (const { name } of mine) await deps.desk.revokeBy({ namespace: name }, 'the tenant was deleted')
+  for (const { name, object } of mine.filter(({ state }) => state === 'ours')) {
+    const uid = object?.metadata.uid
+    await deps.client.delete(namespaces, { name }, { propagationPolicy: 'Background', ...(uid === undefined ? {} : { uid }) })
+  }
+  if (mine.length > 0) return requeueAfter(endingMilliseconds)
+  await removeFinalizer(deps.client, tenants, tenant, finalizer)
+  return done
+}
+
+async function writeStatus(deps: TenantDeps, tenant: Tenant, verdict: Verdict): Promise<void> {
+  const status = nextStatus(tenant, verdict, deps.clock.now())
   if (sameStatus(tenant.status, status)) return
+  const { apiVersion, kind } = tenants
   const { name, uid } = tenant.metadata
   const metadata = { name, ...(uid === undefined ? {} : { uid }) }
-  await deps.client.applyStatus(
-    tenants,
-    { apiVersion: tenants.apiVersion, kind: tenants.kind, metadata, status },
-    { fieldManager, force: true },
-  )
-  if (findCondition(tenant.status?.conditions, 'Ready')?.reason === finding.reason) return
-  deps.events.record(tenant, {
-    type: finding.status === 'True' ? 'Normal' : 'Warning',
-    reason: finding.reason,
-    message: finding.message,
-  })
+  await deps.client.applyStatus(tenants, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
+  const ready = findCondition(status.conditions, 'Ready')
+  const before = findCondition(tenant.status?.conditions, 'Ready')
+  if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return
+  const type = ready.status === 'True' ? 'Normal' : 'Warning'
+  deps.events.record(tenant, { type, reason: ready.reason, message: ready.message })
 }

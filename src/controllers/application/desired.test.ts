@@ -1,0 +1,144 @@
+// What a chart may give, and how a live object is compared with it.
+import { describe, expect, test } from 'vitest'
+import type { Application } from '../../api/application.ts'
+import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
+import { entriesOf, obsolete, union } from './inventory.ts'
+import { contains, needsApply } from './live-match.ts'
+
+const application: Application = {
+  apiVersion: 'apps.sekisho.dev/v1alpha1',
+  kind: 'Application',
+  metadata: { name: 'shop', namespace: 'acme', uid: 'uid-1' },
+  spec: { chart: 'web', processes: [{ name: 'web', port: 1, replicas: 1, cpu: '1m', memory: '1Mi' }] },
+}
+
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1' } }
+
+function deployment(pod: Record<string, unknown> = {}): Record<string, unknown> {
+  const spec = { automountServiceAccountToken: false, containers: [{ name: 'web' }], ...pod }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd' },
+    spec: { template: { metadata: { labels: { a: 'b' } }, spec } },
+  }
+}
+
+function wanted(...objects: readonly unknown[]): readonly Manifest[] {
+  const desired = desiredManifests(application, objects)
+  if (desired.kind === 'refused') throw new Error(desired.message)
+  return desired.manifests
+}
+
+describe('rendered objects', () => {
+  test('become the Application’s: namespace, owner, labels, also on pods', () => {
+    const [manifest] = wanted(deployment())
+    expect(manifest).toMatchObject({
+      metadata: {
+        namespace: 'acme',
+        labels: { 'sekisho.dev/application': 'shop' },
+        ownerReferences: [{ kind: 'Application', name: 'shop', uid: 'uid-1', controller: true }],
+      },
+      spec: { template: { metadata: { labels: { a: 'b', 'sekisho.dev/application': 'shop' } } } },
+    })
+  })
+
+  test('are applied in an order in which nothing refers to what is not there yet', () => {
+    const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' } }
+    expect(wanted(ingress, deployment(), configMap).map(manifest => manifest.kind)).toEqual([
+      'ConfigMap',
+      'Deployment',
+      'Ingress',
+    ])
+  })
+
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } }
+  test.each<[string, unknown, string]>([
+    ['a Secret', { ...configMap, kind: 'Secret' }, 'v1 Secret may not be rendered'],
+    ['a cluster-wide kind', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } }, 'may not be rendered'],
+    ['another version of a kind', { ...deployment(), apiVersion: 'apps/v1beta1' }, 'may not be rendered'],
+    ['another namespace', { ...configMap, metadata: { name: 'a', namespace: 'other' } }, 'another namespace'],
+    ['no name', { ...configMap, metadata: { generateName: 'a-' } }, 'no usable metadata.name'],
+    ['a path as name', { ...configMap, metadata: { name: '../x' } }, 'no usable metadata.name'],
+    ['a status', { ...configMap, status: {} }, 'has a status'],
+    ['text', 'ConfigMap', 'must be a Kubernetes object'],
+    [
+      'labels that are no texts',
+      { ...configMap, metadata: { name: 'a', labels: { a: 1 } } },
+      'metadata.labels.a must be a string',
+    ],
+    ['a ServiceAccount with a token', account, 'automountServiceAccountToken: false'],
+    ['a pod with a token', deployment({ automountServiceAccountToken: true }), 'automountServiceAccountToken must be false'],
+    [
+      'a pod that says nothing of tokens',
+      deployment({ automountServiceAccountToken: undefined }),
+      'automountServiceAccountToken must be false',
+    ],
+    [
+      'a projected token',
+      deployment({ volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] }),
+      'must not project',
+    ],
+    [
+      'a volume of a reserved Secret',
+      deployment({ volumes: [{ name: 'v', secret: { secretName: 'ghtok-x' } }] }),
+      'Secret ghtok-x',
+    ],
+    [
+      'a variable from a reserved Secret',
+      deployment({
+        containers: [{ name: 'c', env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'ghtok-x', key: 'k' } } }] }],
+      }),
+      'Secret ghtok-x',
+    ],
+    [
+      'all of a reserved Secret',
+      deployment({ initContainers: [{ name: 'c', envFrom: [{ secretRef: { name: 'ghtok-x' } }] }] }),
+      'Secret ghtok-x',
+    ],
+    ['a reserved pull Secret', deployment({ imagePullSecrets: [{ name: 'ghtok-x' }] }), 'Secret ghtok-x'],
+  ])('%s is refused, and nothing of the rendering is applied', (_what, object, words) => {
+    const desired = desiredManifests(application, [configMap, object])
+    expect(desired).toMatchObject({ kind: 'refused' })
+    expect(JSON.stringify(desired)).toContain(words)
+  })
+
+  test('two of one name, and too many, are refused', () => {
+    expect(desiredManifests(application, [configMap, configMap])).toMatchObject({
+      kind: 'refused',
+      message: 'the chart rendered ConfigMap a twice',
+    })
+    const many = Array.from({ length: mostObjects + 1 }, (_, index) => ({ ...configMap, metadata: { name: `c${index}` } }))
+    expect(desiredManifests(application, many)).toMatchObject({ kind: 'refused' })
+  })
+})
+
+describe('comparing with the cluster', () => {
+  const [manifest] = wanted(deployment())
+  if (!manifest) throw new Error('it is rendered')
+  const live = { ...structuredClone(manifest), status: { replicas: 1 } }
+
+  test('what the server added does not matter', () => {
+    expect(needsApply(manifest, live)).toBe(false)
+    expect(contains({ a: [{ name: 'x', b: 1, c: 2 }, { name: 'sidecar' }] }, { a: [{ name: 'x', b: 1 }] })).toBe(true)
+  })
+
+  test('what others changed, removed, or what we render anew does', () => {
+    expect(contains({ a: 1 }, { a: 2 })).toBe(false)
+    expect(contains({}, { a: 1 })).toBe(false)
+    expect(contains({ a: [1, 2] }, { a: [1] })).toBe(false)
+    expect(contains({ a: [{ name: 'y' }] }, { a: [{ name: 'x' }] })).toBe(false)
+    const [other] = wanted(deployment({ enableServiceLinks: false }))
+    if (!other) throw new Error('it is rendered')
+    expect(needsApply(other, live)).toBe(true)
+    expect(needsApply(manifest, structuredClone(other))).toBe(true)
+  })
+})
+
+test('the inventory grows before anything is made and shrinks when it is gone', () => {
+  const wantedEntries = entriesOf(wanted(configMap, deployment()))
+  const before = [{ apiVersion: 'v1', kind: 'Service', name: 'old' }, ...wantedEntries.slice(0, 1)]
+  expect(union(before, wantedEntries)).toHaveLength(3)
+  expect(obsolete(before, wantedEntries)).toEqual([{ apiVersion: 'v1', kind: 'Service', name: 'old' }])
+  expect(obsolete(wantedEntries, wantedEntries)).toEqual([])
+})

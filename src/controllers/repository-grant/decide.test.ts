@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import type { RepositoryGrant } from '../../api/repository-grant.ts'
+import { grantObject, host, installationObject } from '../token-desk/testing/desk-objects.ts'
+import { checks, decide } from './decide.ts'
+import type { Facts, GitHubAnswer } from './gather.ts'
+import { isNewDecision, nextStatus } from './status.ts'
+
+const now = new Date('2026-06-01T12:00:00Z')
+const { status: _status, ...undecided } = grantObject()
+const fresh: RepositoryGrant = undecided
+
+function found(
+  change: { readonly permission?: 'none' | 'read' | 'write' | 'admin'; readonly ids?: readonly number[] } = {},
+): GitHubAnswer {
+  const { permission = 'write', ids = [4001] } = change
+  const requester = { kind: 'known', login: 'dave', permissions: new Map(ids.map(id => [id, permission])) } as const
+  return { kind: 'found', repositories: ids.map(id => ({ id, name: `acme/${id}` })), requester }
+}
+
+function facts(change: Partial<Facts> = {}): Facts {
+  return { object: fresh, installation: installationObject, installationReady: true, answer: found(), askedAt: now, ...change }
+}
+
+function asking(spec: Partial<RepositoryGrant['spec']>): RepositoryGrant {
+  return { ...fresh, spec: { ...fresh.spec, ...spec } }
+}
+
+const unreachable: GitHubAnswer = { kind: 'unreachable', message: 'GitHub answered 502', retryAfterSeconds: undefined }
+const nobody: GitHubAnswer = { ...found(), requester: { kind: 'unknown' } } as GitHubAnswer
+
+describe('the decision on a grant', () => {
+  test('approves what the requester has, the ceiling allows and the policy allows', () => {
+    expect(decide(facts())).toMatchObject({
+      judgement: { decision: 'Approved' },
+      approved: { status: 'True', reason: 'Approved' },
+      ready: { status: 'True', reason: 'Approved' },
+      revoke: false,
+    })
+  })
+
+  test.each<readonly [string, string, string, Partial<Facts>]>([
+    ['a missing repository', 'repositories-exist', 'RepositoryNotFound', { answer: { kind: 'missing', names: ['acme/nope'] } }],
+    ['a repository above the ceiling', 'repositories-within-ceiling', 'AboveCeiling', { answer: found({ ids: [4001, 9] }) }],
+    [
+      'a permission above the ceiling',
+      'permissions-within-ceiling',
+      'AboveCeiling',
+      { object: asking({ permissions: { contents: 'admin' } }), answer: found({ permission: 'admin' }) },
+    ],
+    ['a ServiceAccount as requester', 'requester-is-known', 'RequesterUnknown', { answer: { kind: 'no-person' } }],
+    ['a person GitHub does not know', 'requester-is-known', 'RequesterUnknown', { answer: nobody }],
+    ['a requester without access', 'requester-has-access', 'RequesterLacksAccess', { answer: found({ permission: 'none' }) }],
+    [
+      'a reader who asks for write',
+      'requester-has-access',
+      'RequesterLacksAccess',
+      { object: asking({ permissions: { contents: 'write' } }), answer: found({ permission: 'read' }) },
+    ],
+  ])('denies %s by the rule %s', (_case, rule, reason, change) => {
+    expect(decide(facts(change))).toMatchObject({
+      judgement: { decision: 'Denied', rule },
+      approved: { status: 'False', reason },
+      ready: { status: 'False', reason },
+      revoke: true,
+    })
+  })
+
+  test('has a case above for every check', () => {
+    expect(checks.map(({ rule }) => rule)).toEqual([
+      'repositories-exist',
+      'repositories-within-ceiling',
+      'permissions-within-ceiling',
+      'requester-is-known',
+      'requester-has-access',
+    ])
+  })
+
+  test('asks access to every repository of the grant', () => {
+    const answer = found({ ids: [4001, 4002] })
+    if (answer.kind !== 'found' || answer.requester.kind !== 'known') throw new Error('found')
+    const requester = { ...answer.requester, permissions: new Map([[4001, 'admin'] as const]) }
+    expect(decide(facts({ answer: { ...answer, requester } })).judgement?.rule).toBe('requester-has-access')
+  })
+
+  test('leaves what no policy rule allows to a person', () => {
+    const object = asking({ permissions: { contents: 'write' } })
+    expect(decide(facts({ object }))).toMatchObject({
+      judgement: { decision: 'WaitingForApproval' },
+      ready: { status: 'False', reason: 'WaitingForApproval' },
+    })
+  })
+})
+
+describe('a grant that was approved', () => {
+  const approved: RepositoryGrant = { ...fresh, status: nextStatus(facts(), decide(facts())) }
+  const later = (minutes: number): Date => new Date(now.getTime() + minutes * 60_000)
+
+  test('gets ids, an end and the moment of the decision', () => {
+    expect(approved.status).toMatchObject({
+      decision: 'Approved',
+      repositories: [{ id: 4001, name: 'acme/4001' }],
+      decidedAt: now.toISOString(),
+      checkedAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + 86_400_000).toISOString(),
+    })
+  })
+
+  test('says the same again when nothing was asked', () => {
+    const again = facts({ object: approved, answer: { kind: 'not-due' }, askedAt: later(5) })
+    expect(isNewDecision(approved.status, decide(again))).toBe(false)
+    expect(nextStatus(again, decide(again))).toEqual(approved.status)
+  })
+
+  test('moves neither its end nor its decision when it is checked again', () => {
+    const again = facts({ object: approved, askedAt: later(60) })
+    const status = nextStatus(again, decide(again))
+    expect(status).toEqual({ ...approved.status, checkedAt: later(60).toISOString() })
+  })
+
+  test.each<readonly [string, string, Partial<Facts>]>([
+    ['it expired', 'Expired', { answer: { kind: 'not-due' }, askedAt: later(24 * 60) }],
+    ['the Installation is not ready', 'InstallationNotReady', { answer: { kind: 'not-due' }, installationReady: false }],
+    ['the requester lost access', 'RequesterLacksAccess', { answer: found({ permission: 'none' }) }],
+    ['the repository left the installation', 'RepositoryNotFound', { answer: { kind: 'missing', names: ['acme/shop'] } }],
+    [
+      'GitHub was away for a day',
+      'GitHubUnreachable',
+      { answer: unreachable, askedAt: later(24 * 60 - 1), object: lateChecked() },
+    ],
+  ])('stops to hold, and its tokens end, when %s', (_case, reason, change) => {
+    const verdict = decide(facts({ object: approved, ...change }))
+    expect(verdict).toMatchObject({ ready: { status: 'False', reason }, revoke: true })
+  })
+
+  function lateChecked(): RepositoryGrant {
+    return { ...approved, status: { ...approved.status, checkedAt: later(-2).toISOString() } }
+  }
+
+  test('goes on while GitHub is away for less than a day', () => {
+    const verdict = decide(facts({ object: approved, answer: unreachable, askedAt: later(600) }))
+    expect(verdict).toMatchObject({
+      judgement: { decision: 'Approved' },
+      ready: { status: 'True', reason: 'GitHubUnreachable' },
+      revoke: false,
+    })
+  })
+
+  test('holds again, with the same end, when its Installation is ready again', () => {
+    const away = facts({ object: approved, answer: { kind: 'not-due' }, installationReady: false })
+    const stopped: RepositoryGrant = { ...approved, status: nextStatus(away, decide(away)) }
+    const back = facts({ object: stopped, answer: { kind: 'not-due' }, askedAt: later(10) })
+    const status = nextStatus(back, decide(back))
+    expect(decide(back).ready).toMatchObject({ status: 'True', reason: 'Approved' })
+    expect(status.expiresAt).toBe(approved.status?.expiresAt)
+  })
+})
+
+describe('a grant that was never decided', () => {
+  test('is neither approved nor denied while GitHub is away', () => {
+    const verdict = decide(facts({ answer: unreachable }))
+    expect(verdict).toMatchObject({
+      judgement: undefined,
+      approved: { status: 'Unknown' },
+      ready: { status: 'Unknown' },
+      revoke: false,
+    })
+    expect(nextStatus(facts({ answer: unreachable }), verdict).decision).toBeUndefined()
+  })
+
+  test('waits for its Installation', () => {
+    const verdict = decide(facts({ answer: { kind: 'not-due' }, installation: undefined, installationReady: false }))
+    expect(verdict).toMatchObject({ judgement: undefined, ready: { status: 'False', reason: 'InstallationNotReady' } })
+  })
+
+  test(`names ${host} in no decision by login: ids count`, () => {
+    expect(JSON.stringify(nextStatus(facts(), decide(facts())))).not.toContain('dave')
+  })
+})

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import type { Tenant } from '../../api/tenant.ts'
+import type { Namespace } from '../../kube/builtin.ts'
+import { decide } from './decide.ts'
+import { desiredContents, desiredNamespaces } from './desired.ts'
+import { stateOf } from './gather.ts'
+import { isAsDesired } from './is-as-desired.ts'
+import { desiredBindings } from './role-bindings.ts'
+import { nextStatus } from './status.ts'
+
+const host = 'github.localhost'
+const tenant: Tenant = {
+  apiVersion: 'tenancy.sekisho.dev/v1alpha1',
+  kind: 'Tenant',
+  metadata: { name: 'acme', uid: 'tenant-uid', generation: 3 },
+  spec: {
+    account: { host, id: 2001, login: 'acme', type: 'Organization' },
+    namespace: 'acme',
+    roles: [
+      { role: 'admin', subject: { type: 'Owners' } },
+      { role: 'viewer', subject: { type: 'Members' } },
+      { role: 'developer', subject: { type: 'Team', id: 3001, name: 'developers' } },
+      { role: 'developer', subject: { type: 'User', id: 1003 } },
+    ],
+    limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
+  },
+}
+const settings = { buildEgress: [{ name: 'registry', cidr: '10.88.0.1/32', ports: [5000] }], sourceStorePort: 8081 }
+const contents = desiredContents(tenant, settings)
+const named = (kind: string, namespace: string) =>
+  contents
+    .filter(({ object }) => object.kind === kind && object.metadata.namespace === namespace)
+    .map(({ object }) => object.metadata.name)
+
+describe('the bindings of a tenant', () => {
+  test('name groups and people by numeric ids, never by slug or login', () => {
+    const group = (name: string) => ({ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name })
+    expect(desiredBindings(tenant.spec).map(({ name, subjects }) => [name, subjects])).toEqual([
+      ['sekisho:tenant-viewer', [group(`github|${host}|org|2001|members`)]],
+      [
+        'sekisho:tenant-developer',
+        [{ ...group(`github|${host}|1003`), kind: 'User' }, group(`github|${host}|org|2001|team|3001`)],
+      ],
+      ['sekisho:tenant-admin', [group(`github|${host}|org|2001|owners`)]],
+    ])
+  })
+
+  test('of a person’s account go to that person; such an account has no teams', () => {
+    const spec = { ...tenant.spec, account: { ...tenant.spec.account, id: 1001, type: 'User' as const } }
+    expect(desiredBindings(spec).map(({ subjects }) => subjects.map(({ kind, name }) => `${kind} ${name}`))).toEqual([
+      [`User github|${host}|1001`],
+      [`User github|${host}|1003`],
+      [`User github|${host}|1001`],
+    ])
+  })
+
+  test('are in the tenant’s namespace only: nobody has anything in the build namespace', () => {
+    expect(named('RoleBinding', 'acme')).toHaveLength(3)
+    expect(named('RoleBinding', 'acme-build')).toEqual([])
+  })
+})
+
+describe('the namespaces of a tenant', () => {
+  test('both enforce the restricted Pod Security standard and say what they are for', () => {
+    const labels = desiredNamespaces(tenant).map(({ object }) => [object.metadata.name, object.metadata.labels])
+    for (const [, found] of labels)
+      expect(found).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted', 'sekisho.dev/tenant': 'acme' })
+    expect(labels.map(([name, found]) => [name, (found as Record<string, string>)['sekisho.dev/purpose']])).toEqual([
+      ['acme', 'application'],
+      ['acme-build', 'build'],
+    ])
+  })
+
+  test('have quota and defaults; the build namespace a builder without token and closed doors', () => {
+    for (const namespace of ['acme', 'acme-build'])
+      expect([named('ResourceQuota', namespace), named('LimitRange', namespace)]).toEqual([['tenant'], ['tenant']])
+    const quota = contents.find(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === 'acme')
+    expect(quota?.object['spec']).toMatchObject({
+      hard: { 'count/applications.apps.sekisho.dev': '7', 'services.nodeports': '0' },
+    })
+    const builder = contents.find(({ object }) => object.kind === 'ServiceAccount')?.object
+    expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
+    expect(named('NetworkPolicy', 'acme-build')).toEqual(['deny-all', 'allow-dns', 'allow-source-store', 'allow-registry'])
+  })
+
+  test('are controlled by the Tenant, all of them and everything in them', () => {
+    for (const { object } of [...desiredNamespaces(tenant), ...contents])
+      expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'Tenant', uid: 'tenant-uid', controller: true }])
+  })
+})
+
+describe('whose a namespace is', () => {
+  const namespace = (change: Partial<Namespace['metadata']>): Namespace => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'acme', uid: 'n', labels: { 'sekisho.dev/tenant': 'acme' }, ...change },
+  })
+  const owner = { apiVersion: tenant.apiVersion, kind: 'Tenant', name: 'acme', uid: 'tenant-uid', controller: true }
+
+  test('is told by the uid of its controller, not by labels', () => {
+    expect(stateOf(tenant, undefined)).toBe('absent')
+    expect(stateOf(tenant, namespace({ ownerReferences: [owner] }))).toBe('ours')
+    expect(stateOf(tenant, namespace({}))).toBe('taken')
+    expect(stateOf(tenant, namespace({ ownerReferences: [{ ...owner, uid: 'an older tenant' }] }))).toBe('taken')
+    expect(stateOf(tenant, namespace({ ownerReferences: [owner], deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBe('ending')
+  })
+
+  test('decides whether it is filled', () => {
+    const facts = (...states: ('absent' | 'ours' | 'ending' | 'taken')[]) => ({
+      tenant,
+      namespaces: states.map(state => ({ name: 'acme', state, object: undefined })),
+    })
+    expect(decide(facts('absent', 'ours'))).toEqual({ kind: 'fill' })
+    expect(decide(facts('ours', 'taken'))).toMatchObject({ reason: 'NamespaceTaken', retry: false })
+    expect(decide(facts('ending', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retry: true })
+    expect(decide(facts('ending', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
+  })
+})
+
+describe('the status of a tenant', () => {
+  test('says the same again when nothing changed', () => {
+    const first = nextStatus(tenant, { kind: 'fill' }, new Date('2026-01-01T00:00:00Z'))
+    expect(first).toMatchObject({ namespace: 'acme', buildNamespace: 'acme-build', observedGeneration: 3 })
+    const second = nextStatus({ ...tenant, status: first }, { kind: 'fill' }, new Date('2026-01-02T00:00:00Z'))
+    expect(second).toEqual(first)
+  })
+})
+
+describe('an object that is there', () => {
+  const wanted = contents[0]?.object
+  if (wanted === undefined) throw new Error('a tenant wants something')
+  const live = { ...wanted, metadata: { ...wanted.metadata, uid: 'u', resourceVersion: '1' } }
+
+  test('needs no apply when it says what is wanted, whatever else the server added', () => {
+    expect(isAsDesired(live, wanted)).toBe(true)
+  })
+
+  test('needs one when somebody changed it, or when something else is wanted now', () => {
+    expect(isAsDesired({ ...live, subjects: [] } as never, wanted)).toBe(false)
+    expect(
+      isAsDesired({ ...live, metadata: { ...live.metadata, annotations: { 'sekisho.dev/desired-hash': 'old' } } }, wanted),
+    ).toBe(false)
+  })
+})

@@ -1,0 +1,53 @@
+// Who has which tenant role: the RoleBindings of a Tenant, from GitHub's people to the closed ClusterRoles, by numeric id. Pure.
+// Only in the tenant's own namespace: in its build namespace nobody has anything.
+import { groups, tenantRoles, userSubject } from '../../api/names.ts'
+import type { Tenant } from '../../api/tenant.ts'
+import type { RoleSubject } from '../../kube/builtin.ts'
+
+type Mapping = Tenant['spec']['roles'][number]
+type RoleName = keyof typeof tenantRoles
+
+const apiGroup = 'rbac.authorization.k8s.io'
+const roleNames: readonly RoleName[] = ['viewer', 'developer', 'admin']
+
+export type DesiredBinding = {
+  readonly name: string
+  readonly roleRef: { readonly apiGroup: string; readonly kind: 'ClusterRole'; readonly name: string }
+  readonly subjects: readonly RoleSubject[]
+}
+
+/** Every name a binding of ours can have: one that is not desired is deleted. */
+export const bindingNames: readonly string[] = Object.values(tenantRoles)
+
+/** One binding for each role that somebody has; subjects sorted, so that equal Tenants make equal bindings. */
+export function desiredBindings({ account, roles }: Tenant['spec']): readonly DesiredBinding[] {
+  return roleNames.flatMap(role => {
+    const names = new Map<string, RoleSubject>()
+    for (const mapping of roles) {
+      if (mapping.role !== role) continue
+      const subject = roleSubject(account, mapping.subject)
+      if (subject) names.set(`${subject.kind} ${subject.name}`, subject)
+    }
+    if (names.size === 0) return []
+    const subjects = [...names.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    return [{ name: tenantRoles[role], roleRef: { apiGroup, kind: 'ClusterRole', name: tenantRoles[role] }, subjects }]
+  })
+}
+
+/** Undefined for what cannot be: a team of a person's account, or a team without id. */
+function roleSubject(account: Tenant['spec']['account'], { type, id }: Mapping['subject']): RoleSubject | undefined {
+  const { host } = account
+  const group = (name: string): RoleSubject => ({ kind: 'Group', apiGroup, name })
+  const person = (userId: number): RoleSubject => ({ kind: 'User', apiGroup, name: userSubject(host, userId) })
+  const isPerson = account.type === 'User'
+  switch (type) {
+    case 'User':
+      return id === undefined ? undefined : person(id)
+    case 'Team':
+      return id === undefined || isPerson ? undefined : group(groups.team(host, account.id, id))
+    case 'Owners':
+      return isPerson ? person(account.id) : group(groups.owners(host, account.id))
+    case 'Members':
+      return isPerson ? person(account.id) : group(groups.members(host, account.id))
+  }
+}
