@@ -9,7 +9,7 @@ import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, registryHost, toolEnvironment } from '../cluster/settings.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
-import { platformSettings } from './settings-map.ts'
+import { apiServerUrl, platformSettings } from './settings-map.ts'
 
 const namespace = 'sekisho-system'
 
@@ -57,6 +57,7 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
   await writeFile(kubeconfig, kubeconfigWith(settings, join(pki, 'ca.crt'), token.trim()), { mode: 0o600 })
   const addresses = {
     issuerUrl: settings.issuerUrl,
+    apiServer: { url: apiServerUrl(settings), authorityPath: join(pki, 'ca.crt') },
     registry: registryHost(settings),
     ingressPort: settings.ingressPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',

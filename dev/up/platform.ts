@@ -13,7 +13,7 @@ import { ensureGitHub, githubFolder, githubHost, type LocalGitHub } from './gith
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { writeOverlay } from './overlay.ts'
 import { applyPlatformSecrets } from './platform-secrets.ts'
-import { platformSettings } from './settings-map.ts'
+import { apiServerUrl, platformSettings } from './settings-map.ts'
 
 export type Platform = { readonly kubectl: Kubectl; readonly kubectlProgram: string; readonly github: LocalGitHub }
 
@@ -36,6 +36,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
   await progress.step('platform manifests', async () => {
     const addresses = {
       issuerUrl: settings.issuerUrl,
+      apiServer: { url: apiServerUrl(settings), authorityPath: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' },
       registry: registryHost(settings),
       ingressPort: settings.ingressPort,
       sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',

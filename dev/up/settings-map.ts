@@ -1,8 +1,11 @@
 // What the development platform is told, as the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
+import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost } from './github.ts'
 
 export type PlatformAddresses = {
   readonly issuerUrl: string
+  /** Where people reach the API server, and the file in which the platform finds its authority. */
+  readonly apiServer: { readonly url: string; readonly authorityPath: string }
   readonly registry: string
   readonly ingressPort: number
   readonly sourceUrl: string
@@ -24,10 +27,16 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_TLS_CERTIFICATE_PATH: `${folders.tls}/tls.crt`,
     SEKISHO_TLS_KEY_PATH: `${folders.tls}/tls.key`,
     SEKISHO_PLATFORM_ADMINS: `github|${githubHost}|${platformAdmin.id}`,
+    SEKISHO_API_SERVER_URL: addresses.apiServer.url,
+    SEKISHO_API_SERVER_CA_PATH: addresses.apiServer.authorityPath,
     SEKISHO_REGISTRY: addresses.registry,
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: `http://localhost:${addresses.ingressPort}`,
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
     SEKISHO_LOG_LEVEL: 'info',
   }
+}
+
+export function apiServerUrl(settings: ClusterSettings): string {
+  return `https://${settings.nodeAddress}:${settings.ports.apiServer}`
 }

@@ -25,8 +25,7 @@ import { createRemoteSyncController, kpackInstalled } from './remote-sync/index.
 import { createRepositoryGrantController } from './repository-grant/index.ts'
 import { createSourceServer } from './source-store/server.ts'
 import { createSourceStore } from './source-store/source-store.ts'
-import { builderServiceAccount } from './tenant/desired.ts'
-import { createTenantController } from './tenant/index.ts'
+import { builderServiceAccount, createTenantController, type EgressRule } from './tenant/index.ts'
 import { createTokenDesk, sweepUntil, tokenRoutes } from './token-desk/index.ts'
 import { openTokenDeskCertificate } from './token-desk-certificate.ts'
 
@@ -103,8 +102,12 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   for (const controller of [
     createTenantController({
       ...shared,
-      certificateAuthority: () => certificate.authority,
-      registryPort: registryPort(settings.registry),
+      desk,
+      settings: {
+        sourceStorePort: settings.sourcePort,
+        buildEgress: buildEgress(settings.registry),
+        certificateAuthority: certificate.authority,
+      },
     }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController({ ...shared, githubApps, desk, audit: store.audit }),
@@ -156,8 +159,9 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   }
 }
 
-/** The port that builds must reach; 443 when the registry's address names none. */
-function registryPort(registry: string): number {
+/** Builds reach the image registry and package registries, wherever they are, but not a cloud's metadata address. */
+function buildEgress(registry: string): readonly EgressRule[] {
   const port = /^[^/]+:([0-9]{1,5})(\/|$)/.exec(registry)?.[1]
-  return port === undefined ? 443 : Number(port)
+  const ports = [...new Set([80, 443, ...(port === undefined ? [] : [Number(port)])])]
+  return [{ name: 'registries', cidr: '0.0.0.0/0', except: ['169.254.0.0/16'], ports }]
 }

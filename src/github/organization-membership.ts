@@ -31,7 +31,7 @@ export type OrganizationDoor = {
 
 /** Needs a token with members: read (`AppDoor.mintOrganizationReader`). */
 export function createOrganizationDoor(deps: RepositoryDoorDeps): OrganizationDoor {
-  const requester = createTokenRequester(deps, createClient)
+  const requester = createTokenRequester(deps, createClient, { fresh: true })
   return {
     async membership(organizationLogin, userLogin) {
       const parameters = { org: organizationLogin, username: userLogin }

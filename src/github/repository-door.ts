@@ -61,7 +61,7 @@ export type RepositoryDoor = {
 }
 
 export function createRepositoryDoor(deps: RepositoryDoorDeps): RepositoryDoor {
-  const requester = createTokenRequester(deps, createClient)
+  const requester = createTokenRequester(deps, createClient, { fresh: true })
   const get = (route: string, parameters: Readonly<Record<string, unknown>>): Promise<Answer | undefined> =>
     orUndefined(async () => recordOf((await requester.request(`GET ${route}`, parameters)).data, route))
 

@@ -7,6 +7,10 @@ import type { ClientDeps, createClient, GitHubClient } from './client.ts'
 import { githubReasons } from './failure.ts'
 
 type Deps = ClientDeps & { readonly token: SecretString }
+type Options = {
+  /** The token may have been made this moment (installation tokens); a person's token was used before. */
+  readonly fresh: boolean
+}
 
 export type TokenRequester = {
   readonly request: (route: string, parameters: Readonly<Record<string, unknown>>) => ReturnType<GitHubClient['request']>
@@ -16,13 +20,13 @@ export type TokenRequester = {
 const waitsMilliseconds = [200, 600, 1800]
 const freshMilliseconds = 5000
 
-export function createTokenRequester(deps: Deps, clientOf: typeof createClient): TokenRequester {
+export function createTokenRequester(deps: Deps, clientOf: typeof createClient, options: Options): TokenRequester {
   const client = clientOf(deps, `token:${createHash('sha256').update(deps.token.reveal()).digest('hex').slice(0, 16)}`)
   const authorization = `Bearer ${deps.token.reveal()}`
   const since = deps.clock.now().getTime()
 
   const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (const wait of waitsMilliseconds) {
+    for (const wait of options.fresh ? waitsMilliseconds : []) {
       try {
         return await work()
       } catch (error) {

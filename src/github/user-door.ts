@@ -34,7 +34,7 @@ export type UserDoor = {
 }
 
 export function createUserDoor(deps: RepositoryDoorDeps): UserDoor {
-  const requester = createTokenRequester(deps, createClient)
+  const requester = createTokenRequester(deps, createClient, { fresh: false })
   return {
     async user() {
       const { data } = await requester.request('GET /user', {})

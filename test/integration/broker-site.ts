@@ -1,7 +1,10 @@
 // A whole broker for tests: the GitHub emulator, a store in memory, the real API server, and the broker's own TLS. Everything ends with it.
 // The Tenant controller's part (a namespace with the tenant's label) is played by `makeNamespace`.
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
@@ -20,7 +23,7 @@ import type { KubeClient } from '../../src/kube/client.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
 import { loadKubeConnection } from '../../src/kube/kubeconfig.ts'
 import { createManager } from '../../src/kube/manager.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -47,6 +50,8 @@ export type BrokerSite = {
   readonly browser: () => Browser
   /** A browser signed in at GitHub and at the broker. */
   readonly signIn: (login: string, path?: string) => Promise<{ readonly browser: Browser; readonly page: BrowserPage }>
+  /** Moves the broker's clock, not the issuer library's. */
+  readonly advance: (seconds: number) => void
   readonly makeNamespace: (tenantName: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -97,6 +102,8 @@ export async function startBrokerSite(
   } = {},
 ): Promise<BrokerSite> {
   const suffix = randomBytes(3).toString('hex')
+  let offset = 0
+  const clock: Clock = { now: () => new Date(Date.now() + offset), sleep: systemClock.sleep }
   const port = await freePort()
   const url = `https://127.0.0.1:${port}`
   await installKinds()
@@ -112,11 +119,16 @@ export async function startBrokerSite(
     lifetimeDays: 1,
   })
 
+  const folder = await mkdtemp(join(tmpdir(), 'broker-site-'))
+  const webhookCaFile = join(folder, 'ca.pem')
+  await writeFile(webhookCaFile, authority.certificatePem)
   const github = await startEmulator({
+    webhookCaFile,
     seed: ownSeed(suffix, options.seed ?? (seed => seed)),
     app: {
       callbackUrls: [`${url}/login/callback`],
       setupUrl: `${url}/onboard/callback`,
+      webhookUrl: `${url}/webhooks/github`,
       requestOAuthOnInstall: options.requestOAuthOnInstall ?? false,
     },
   })
@@ -152,7 +164,7 @@ export async function startBrokerSite(
   )
 
   const sealingKeys = [new SecretString(randomBytes(32).toString('base64'))]
-  const store = await openStore({ dataFolder: 'memory://', sealingKeys, clock: systemClock, log: silentLog })
+  const store = await openStore({ dataFolder: 'memory://', sealingKeys, clock, log: silentLog })
   const manager = createManager({ client: kube, log: silentLog, clock: systemClock, random: Math.random })
   const settings = readBrokerSettings({
     SEKISHO_PUBLIC_URL: url,
@@ -173,7 +185,7 @@ export async function startBrokerSite(
     manager,
     certificate,
     log: silentLog,
-    clock: systemClock,
+    clock,
     random: Math.random,
   })
   await manager.start()
@@ -204,6 +216,9 @@ export async function startBrokerSite(
       const consents = asked.text.includes('Authorize sekisho-dev')
       return { browser: person, page: consents ? await asked.form('Authorize sekisho-dev').submit() : asked }
     },
+    advance(seconds) {
+      offset += seconds * 1000
+    },
     async makeNamespace(tenantName) {
       const metadata = { name: tenantName, labels: { [labels.tenant]: tenantName } }
       await kube.apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, { fieldManager: 'test' })
@@ -215,6 +230,7 @@ export async function startBrokerSite(
       await store.close()
       await kube.close()
       await github.stop()
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,11 +1,8 @@
 // The world around the RemoteSync controller for its tests: a tenant, a repository behind a small GitHub (one REST route and real git, both
 // demanding the token), and hands that play the grant controller and kpack. The source store and everything under test are real.
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { application } from '../../src/api/application.ts'
@@ -21,7 +18,6 @@ import { type KpackBuild, kpackBuilds } from '../../src/controllers/builder/kpac
 import { createRemoteSyncController, kpackInstalled } from '../../src/controllers/remote-sync/index.ts'
 import { createSourceServer } from '../../src/controllers/source-store/server.ts'
 import { createSourceStore } from '../../src/controllers/source-store/source-store.ts'
-import { answerUploadPack } from '../../src/controllers/source-store/upload-pack.ts'
 import { mergeConditions } from '../../src/kube/conditions.ts'
 import { createEventRecorder } from '../../src/kube/events.ts'
 import { createManager } from '../../src/kube/manager.ts'
@@ -30,24 +26,9 @@ import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { patience, type Site, withSite } from './application-site.ts'
 import { testKubeconfig, waitUntil } from './harness.ts'
+import { type SmallGitHub, startSmallGitHub, token } from './small-github.ts'
 
-const run = promisify(execFile)
 export const fieldManager = 'test'
-export const token = 'ghs_0123456789abcdefghijABCDEFGHIJ012345'
-
-const gitEnvironment = {
-  PATH: process.env['PATH'],
-  HOME: '/nonexistent',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_AUTHOR_NAME: 'T',
-  GIT_AUTHOR_EMAIL: 't@example.com',
-  GIT_COMMITTER_NAME: 'T',
-  GIT_COMMITTER_EMAIL: 't@example.com',
-}
-
-async function git(folder: string, ...words: string[]): Promise<string> {
-  return (await run('git', words, { cwd: folder, env: gitEnvironment })).stdout.trim()
-}
 
 function openSchema(group: string, kind: string, plural: string, scope: string): Record<string, unknown> {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
@@ -67,57 +48,6 @@ export const kpackDefinitions = [
   openSchema('kpack.io', 'ClusterBuilder', 'clusterbuilders', 'Cluster'),
 ]
 
-export type GitHub = {
-  readonly web: string
-  /** Commits a change to `main` and gives its id. */
-  readonly push: (text: string) => Promise<string>
-  readonly branchRequests: () => number
-}
-
-/** `acme/shop` with one branch; refuses everybody without the token. */
-async function startGitHub(): Promise<GitHub> {
-  const folder = await mkdtemp(join(tmpdir(), 'remote-sync-'))
-  const repository = join(folder, 'shop')
-  await run('git', ['init', '--quiet', '--initial-branch=main', repository], { env: gitEnvironment })
-  let requests = 0
-  const basic = `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://x')
-    const { authorization = '' } = request.headers
-    const json = (status: number, body: unknown): void =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    if (pathname.startsWith('/acme/shop.git/')) {
-      if (authorization !== basic) return void response.writeHead(401).end()
-      answerUploadPack(request, response, join(repository, '.git'), request.method === 'GET').catch(() => response.destroy())
-      return
-    }
-    if (!authorization.endsWith(token)) return json(401, { message: 'Bad credentials' })
-    if (pathname !== '/api/v3/repos/acme/shop/branches/main') return json(404, { message: 'Branch not found' })
-    requests++
-    git(repository, 'rev-parse', 'main').then(
-      sha => json(200, { name: 'main', commit: { sha } }),
-      () => json(500, { message: 'no commit' }),
-    )
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-    await rm(folder, { recursive: true, force: true })
-  })
-  const address = server.address()
-  return {
-    web: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
-    branchRequests: () => requests,
-    async push(text) {
-      await writeFile(join(repository, 'page.txt'), text)
-      await git(repository, 'add', '.')
-      await git(repository, 'commit', '--quiet', '-m', text)
-      return git(repository, 'rev-parse', 'HEAD')
-    },
-  }
-}
-
 async function setStatus(type: ResourceType, namespace: string | undefined, name: string, status: object): Promise<void> {
   const admin = await adminClientFor(testKubeconfig())
   const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
@@ -130,7 +60,7 @@ const ready = (generation: number, status: 'True' | 'False' = 'True', reason = '
   mergeConditions([], [{ type: 'Ready', status, reason, message: reason }], generation, new Date())
 
 export type World = Site & {
-  readonly github: GitHub
+  readonly github: SmallGitHub
   readonly tokenRequests: () => number
   readonly chart: string
   readonly applyRemoteSync: (changes?: Record<string, unknown>, name?: string) => Promise<RemoteSync>
@@ -146,7 +76,7 @@ export type World = Site & {
 export async function withWorld(renderer: ChartRenderer, options: { readonly concurrentBuilds?: number } = {}): Promise<World> {
   const site = await withSite()
   const { client, controllersClient, namespace, platformNamespace } = site
-  const github = await startGitHub()
+  const github = await startSmallGitHub()
   const chart = `chart-${namespace}`
   const meta = (name: string) => ({ name, namespace })
   const account = { host: 'github.localhost', id: 1, login: 'acme', type: 'Organization' }

@@ -14,7 +14,8 @@ import { kpackBuilds } from '../../src/controllers/builder/kpack-resources.ts'
 import { findCondition } from '../../src/kube/conditions.ts'
 import { installDefinitions, installKinds, patience, readyReason, runPods } from './application-site.ts'
 import { waitUntil } from './harness.ts'
-import { failed, fieldManager, image, kpackDefinitions, succeeded, token, type World, withWorld } from './remote-sync-site.ts'
+import { failed, fieldManager, image, kpackDefinitions, succeeded, type World, withWorld } from './remote-sync-site.ts'
+import { token } from './small-github.ts'
 
 const run = promisify(execFile)
 

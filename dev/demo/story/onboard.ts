@@ -75,7 +75,7 @@ async function bringAcme(browser: Browser, world: World): Promise<string> {
 }
 
 async function installOnAcme(browser: Browser, choose: Page): Promise<Page> {
-  let page = await browser.press(choose, 'Install on acme')
-  if (offers(page, 'Install on acme')) page = await browser.follow(page, 'Install on acme')
-  return browser.press(page, 'Install', { repository_selection: 'all' })
+  const accounts = await browser.press(choose, 'Install the App on GitHub')
+  const repositories = await browser.follow(accounts, 'Install on acme')
+  return browser.press(repositories, 'Install', { repository_selection: 'all' })
 }

@@ -4,7 +4,7 @@ import { eventually } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 import { applicationName, tenantNamespace, type World } from '../world.ts'
 
-export type ProbeAnswers = { readonly shop: number; readonly secretPlans: number; readonly write: number }
+export type ProbeAnswers = { readonly shop: number; readonly secretPlans: number; readonly write: number; readonly push: number }
 
 const script = `
 const { readFileSync } = require('node:fs')
@@ -28,9 +28,12 @@ const post = (url, options, body) => new Promise((resolve, reject) => {
   const api = process.env.GITHUB_API
   const status = async (path, options = {}) => (await fetch(api + path, { headers, ...options })).status
   console.log(JSON.stringify({
-    shop: await status('/repos/acme/shop/contents/package.json'),
+    shop: await status('/repos/acme/shop/commits/' + process.env.SHA),
     secretPlans: await status('/repos/acme/secret-plans'),
-    write: await status('/repos/acme/shop/git/refs', { method: 'POST', body: JSON.stringify({ ref: 'refs/heads/probe', sha: process.env.SHA }) }),
+    push: (await fetch(process.env.GITHUB_WEB + '/acme/shop.git/info/refs?service=git-receive-pack', {
+      headers: { authorization: 'Basic ' + Buffer.from('x-access-token:' + token).toString('base64') },
+    })).status,
+    write: await status('/repos/acme/shop/statuses/' + process.env.SHA, { method: 'POST', body: JSON.stringify({ state: 'success' }) }),
   }))
 })().catch(error => { console.error(error.message); process.exit(1) })
 `
@@ -68,6 +71,7 @@ function podManifest(world: World, image: string): object {
           env: [
             { name: 'TOKEN_DESK', value: 'https://sekisho-token-desk.sekisho-system.svc' },
             { name: 'GITHUB_API', value: `${world.githubWeb}/api/v3` },
+            { name: 'GITHUB_WEB', value: world.githubWeb },
             { name: 'SHA', value: world.pushed.at(-1) ?? '' },
           ],
           resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } },

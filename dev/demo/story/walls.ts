@@ -21,7 +21,8 @@ export function wallSteps(world: World): readonly Step[] {
           `the token reaches acme/secret-plans: ${answers.secretPlans}`,
         )
         expectThat(answers.write === 403 || answers.write === 404, `the token writes: ${answers.write}`)
-        return `acme/shop ${answers.shop}, acme/secret-plans ${answers.secretPlans}, write ${answers.write}`
+        expectThat(answers.push === 403 || answers.push === 401, `the token may push: ${answers.push}`)
+        return `acme/shop ${answers.shop}, acme/secret-plans ${answers.secretPlans}, write ${answers.write}, git push ${answers.push}`
       },
     },
     {

@@ -1,6 +1,7 @@
 // Which accounts with the App on them a person could bring. Reads from GitHub as the person, who sees an organisation only once the App
 // is on it. What it says is for a page: the proof is made again with the installation at hand.
 import type { InstallationFacts, UserDoor } from '../../github/index.ts'
+import { visibleMembership } from '../people/visible-membership.ts'
 
 export type Candidate = {
   readonly installationId: number
@@ -11,7 +12,7 @@ export type Candidate = {
 
 async function administers(door: UserDoor, personId: number, { account }: InstallationFacts): Promise<boolean> {
   if (account.type === 'User') return account.id === personId
-  const membership = await door.organizationMembership(account.login)
+  const membership = await visibleMembership(door, account.login)
   return membership?.state === 'active' && membership.role === 'admin' && membership.organizationId === account.id
 }
 

@@ -3,12 +3,13 @@
 import type { Tenant } from '../../api/tenant.ts'
 import type { UserDoor } from '../../github/index.ts'
 import type { MembershipFacts, TeamLink } from './groups.ts'
+import { visibleMembership } from './visible-membership.ts'
 
 async function activeMemberships(door: UserDoor, tenantIds: ReadonlySet<number>) {
   const organizations = (await door.organizations()).filter(({ id }) => tenantIds.has(id))
   const found = await Promise.all(
     organizations.map(async ({ id, login }) => {
-      const membership = await door.organizationMembership(login)
+      const membership = await visibleMembership(door, login)
       // The login may have changed hands between two requests: the ids decide.
       if (membership?.state !== 'active' || membership.organizationId !== id) return undefined
       return { organizationId: id, login, owner: membership.role === 'admin' }

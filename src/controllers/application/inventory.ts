@@ -4,6 +4,9 @@ import type { Manifest } from './desired.ts'
 
 export type InventoryEntry = NonNullable<NonNullable<Application['status']>['inventory']>[number]
 
+/** What the schema of status.inventory can hold. */
+export const mostEntries = 100
+
 export function entryText(entry: InventoryEntry): string {
   return `${entry.apiVersion}/${entry.kind}/${entry.name}`
 }

@@ -16,7 +16,7 @@ import { decide } from './decide.ts'
 import { desiredManifests, type Manifest } from './desired.ts'
 import { type ApplicationCaches, type Facts, gather } from './gather.ts'
 import { hostsOf, type IngressAddress, urlOf } from './hosts.ts'
-import { entriesOf, entryText, type InventoryEntry, obsolete, union } from './inventory.ts'
+import { entriesOf, entryText, type InventoryEntry, mostEntries, obsolete, union } from './inventory.ts'
 import { judgeRollout } from './rollout.ts'
 import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
 
@@ -78,6 +78,11 @@ async function applyManifests(
 ): Promise<Step & { application: Application }> {
   const wanted = entriesOf(manifests)
   const everything = union(inventoryOf(facts.application), wanted)
+  if (everything.length > mostEntries) {
+    const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or mend what refused the change before`
+    const progress: Progress = { kind: 'refused', reason: applicationReasons.chartFailed, message }
+    return { application: facts.application, progress, inventory: inventoryOf(facts.application), live: new Map() }
+  }
   const application = await recordInventory(deps, facts.application, everything)
   const outcome = await applyObjects(deps.client, application, manifests, facts.cached)
   if (outcome.kind === 'refused') {

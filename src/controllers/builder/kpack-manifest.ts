@@ -12,12 +12,9 @@ export type KpackSettings = {
   readonly resources: { readonly cpuRequest: string; readonly memoryRequest: string; readonly memoryLimit: string }
 }
 
-/** Whose build it is. The uid is checked whenever a build is read; the name only wakes the right RemoteSync. */
+/** Whose build it is. The uid is checked whenever a build is read (builds without the label are not cached); the name only wakes the right RemoteSync. */
 export const ownerAnnotation = labels.remoteSync
 export const ownerUidLabel = `${labels.remoteSync}-uid`
-
-/** Every build that is ours carries the uid label: only those are cached. */
-export const kpackBuildSelector = ownerUidLabel
 
 export function ownerText(owner: Pick<BuildOwner, 'namespace' | 'name'>): string {
   return `${owner.namespace}/${owner.name}`

@@ -14,7 +14,7 @@ import { clusterBuilders, type KpackBuild, kpackBuilds } from './kpack-resources
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
-  /** Builds with `kpackBuildSelector`. */
+  /** Builds with `ownerUidLabel`. */
   readonly builds: Cache<KpackBuild>
   readonly settings: KpackSettings
   readonly clock: Clock

@@ -142,10 +142,15 @@ async function judge(
     return stop('Built', reasons.building, `build ${plan.name} is in step ${state.step}`, { afterMilliseconds: left })
   }
   await deps.sources.revoke(identity)
-  const seeLog = `kubectl describes it as Build ${plan.name}; mend it and push again`
   switch (state.kind) {
     case 'failed':
-      return fail(run, plan.commit, 'Built', reasons.buildFailed, `step ${state.step} failed: ${state.detail}\n(${seeLog})`)
+      return fail(
+        run,
+        plan.commit,
+        'Built',
+        reasons.buildFailed,
+        `step ${state.step} failed: ${state.detail}\n(mend it and push again)`,
+      )
     case 'timed-out': {
       await deps.builder.cancel(key)
       const message = `the build was ended after spec.build.timeoutSeconds: ${state.detail}; make it faster, or raise the time`

@@ -16,7 +16,7 @@ import type { Log } from '../../lib/log.ts'
 import { createBuildSlots } from '../builder/build-slots.ts'
 import type { Builder } from '../builder/builder.ts'
 import { createKpackBuilder } from '../builder/kpack.ts'
-import { type KpackSettings, kpackBuildSelector, ownerAnnotation } from '../builder/kpack-manifest.ts'
+import { type KpackSettings, ownerAnnotation, ownerUidLabel } from '../builder/kpack-manifest.ts'
 import { type KpackBuild, kpackBuildCrd, kpackBuilds } from '../builder/kpack-resources.ts'
 import { noBuilder } from '../builder/no-builder.ts'
 import { createOwnWrites } from '../own-writes.ts'
@@ -65,7 +65,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   addRemoteSyncIndexes(caches)
   const { client } = manager
   const { clock, log } = deps
-  const scope = { labelSelector: kpackBuildSelector }
+  const scope = { labelSelector: ownerUidLabel }
   const builder: Builder = kpack.installed
     ? createKpackBuilder({ client, builds: manager.cache(kpackBuilds, scope), settings: kpack.settings, clock })
     : noBuilder

@@ -25,7 +25,11 @@ const tenant: Tenant = {
     limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
   },
 }
-const settings = { buildEgress: [{ name: 'registry', cidr: '10.88.0.1/32', ports: [5000] }], sourceStorePort: 8081 }
+const settings = {
+  buildEgress: [{ name: 'registry', cidr: '10.88.0.1/32', ports: [5000] }],
+  sourceStorePort: 8081,
+  certificateAuthority: 'PEM',
+}
 const contents = desiredContents(tenant, settings)
 const named = (kind: string, namespace: string) =>
   contents

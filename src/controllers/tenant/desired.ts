@@ -4,7 +4,15 @@ import { createHash } from 'node:crypto'
 import { buildNamespaceOf, labels } from '../../api/names.ts'
 import type { KubeObject, OwnerReference, ResourceType } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import { limitRanges, namespaces, networkPolicies, resourceQuotas, roleBindings, serviceAccounts } from '../../kube/builtin.ts'
+import {
+  configMaps,
+  limitRanges,
+  namespaces,
+  networkPolicies,
+  resourceQuotas,
+  roleBindings,
+  serviceAccounts,
+} from '../../kube/builtin.ts'
 import type { Applied } from '../../kube/client.ts'
 import { ownerReference } from '../../kube/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
@@ -18,6 +26,9 @@ export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
 
 /** The ServiceAccount that build pods run as. It has no right anywhere and no token in its pods. */
 export const builderServiceAccount = 'builder'
+
+/** Workloads trust the token desk by this ConfigMap, as they trust the API server by kube-root-ca.crt. */
+export const authorityConfigMap = 'sekisho-ca'
 
 export type DesiredObject = { readonly type: ResourceType; readonly object: Applied }
 
@@ -39,6 +50,7 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
     ),
     inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota(tenant.spec) } }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
+    inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
     inside(serviceAccounts, build, builderServiceAccount, { automountServiceAccountToken: false }),

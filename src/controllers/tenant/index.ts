@@ -2,7 +2,15 @@
 import { labels } from '../../api/names.ts'
 import type { ResourceType } from '../../api/resource.ts'
 import { tenant } from '../../api/tenant.ts'
-import { limitRanges, namespaces, networkPolicies, resourceQuotas, roleBindings, serviceAccounts } from '../../kube/builtin.ts'
+import {
+  configMaps,
+  limitRanges,
+  namespaces,
+  networkPolicies,
+  resourceQuotas,
+  roleBindings,
+  serviceAccounts,
+} from '../../kube/builtin.ts'
 import type { ControllerDefinition } from '../../kube/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { reconcileTenant, type TenantDeps } from './reconcile.ts'
@@ -13,7 +21,7 @@ export type { EgressRule, TenantSettings } from './settings.ts'
 export type TenantControllerDeps = Omit<TenantDeps, 'tenants' | 'live'> & { readonly manager: Pick<Manager, 'cache'> }
 
 /** Not the quotas: their status changes with every pod, and the resync finds what an administrator changed in them. */
-const wakers: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies]
+const wakers: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
 const made: readonly ResourceType[] = [...wakers, resourceQuotas]
 
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {

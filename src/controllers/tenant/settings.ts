@@ -15,4 +15,6 @@ export type TenantSettings = {
   readonly buildEgress: readonly EgressRule[]
   /** The port on which the source store serves git inside the platform namespace. */
   readonly sourceStorePort: number
+  /** PEM of the authority that signed the token desk's certificate: workloads trust the desk by it. */
+  readonly certificateAuthority: string
 }

@@ -1,7 +1,8 @@
 // Connects the OIDC provider's models to a store of records. Owns the one rule the provider leaves to its storage: a code or refresh
 // token is used once also when two requests race, and the loser ends the whole family (RFC 9700 §4.14.2).
-import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider'
+import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import type { JsonValue } from '../../lib/canonical-json.ts'
+import { createPollingPace } from './polling-pace.ts'
 
 export type OidcRecordPayload = { readonly [key: string]: JsonValue | undefined }
 type Found = { readonly payload: OidcRecordPayload; readonly consumed?: number }
@@ -36,6 +37,7 @@ export async function endGrant(store: OidcRecordStore, grantId: string): Promise
 }
 
 export function createRecordAdapter(store: OidcRecordStore, now: () => Date): AdapterFactory {
+  const pace = createPollingPace(now)
   return (model): Adapter => ({
     async upsert(id, payload, expiresIn) {
       const expiresAt = expiresIn === undefined ? undefined : new Date(now().getTime() + expiresIn * 1000)
@@ -44,7 +46,13 @@ export function createRecordAdapter(store: OidcRecordStore, now: () => Date): Ad
       const plain: OidcRecordPayload = JSON.parse(JSON.stringify(payload))
       await store.upsert(model, id, plain, expiresAt, { grantId, userCode, uid })
     },
-    find: async id => payloadOf(await store.find(model, id)),
+    async find(id) {
+      const found = payloadOf(await store.find(model, id))
+      // Only a known device code that is being polled counts; the pages look the same record up while the person decides.
+      if (model === 'DeviceCode' && found !== undefined && Provider.ctx?.oidc.route === 'token' && !pace.mayAsk(id))
+        throw new errors.SlowDown()
+      return found
+    },
     findByUserCode: async userCode => payloadOf(await store.findByUserCode(model, userCode)),
     findByUid: async uid => payloadOf(await store.findByUid(model, uid)),
     async consume(id) {

@@ -2,7 +2,7 @@
 // A code is typed only by somebody who is signed in, so that guessing codes costs an identity and can be locked.
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { issuerPaths } from '../../../identity/oidc/issuer-configuration.ts'
+import { issuerPaths, issuerSessionCookie } from '../../../identity/oidc/issuer-configuration.ts'
 import { AppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
@@ -60,6 +60,9 @@ export async function registerOidc(server: WebServer, context: BrokerContext): P
     const signedInOnly = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const person = await personOrSignIn(sessions, request, reply)
       if (person === undefined) return
+      // A form that was not served to this browser cannot hold its secret.
+      if (request.method === 'POST' && request.cookies[issuerSessionCookie] === undefined)
+        throw new AppError('invalid_request', `open ${issuerPaths.device} first`)
       if (request.method === 'POST' && !lock.tryAgain(person.subject))
         throw new AppError('too_many_requests', 'too many codes were tried: wait 15 minutes', { retryAfterSeconds: 900 })
       await handOver(request, reply)

@@ -7,7 +7,7 @@ const loaders = {
   web: async (): Promise<ChartFunction> => (await import('./web.ts')).chart,
 } as const
 
-/** Changes with the product's code, so that a new version of the platform renders anew. */
+/** Shown in the chart's status; raise it when a built-in chart renders something else. Every start renders anew whatever it says. */
 export const builtInRevision = 'web-1'
 
 export type BuiltInName = keyof typeof loaders

@@ -1,0 +1,46 @@
+// When a name is filled in, and when what a person wrote is left alone.
+import { describe, expect, test } from 'vitest'
+import { fillRequestedBy } from './fill-requested-by.ts'
+import type { AdmissionRequest, Json } from './review.ts'
+
+const update = (spec: Json, before: Json): Partial<AdmissionRequest> => ({
+  operation: 'UPDATE',
+  object: { spec },
+  oldObject: { spec: before },
+})
+
+const filledBy = (overrides: Partial<AdmissionRequest>) =>
+  fillRequestedBy({
+    uid: 'u',
+    operation: 'CREATE',
+    group: 'apps.sekisho.dev',
+    resource: 'remotesyncs',
+    subResource: undefined,
+    namespace: 'acme',
+    username: 'mia',
+    groups: [],
+    object: { spec: { branch: 'main' } },
+    oldObject: undefined,
+    ...overrides,
+  }).map(operation => operation.value)
+
+const daves = { branch: 'main', requestedBy: 'dave' }
+
+describe('requestedBy', () => {
+  const table: readonly (readonly [string, Partial<AdmissionRequest>, readonly string[]])[] = [
+    ['is the caller on create', {}, ['mia']],
+    ['is the caller on the create of a grant', { group: 'github.sekisho.dev', resource: 'repositorygrants' }, ['mia']],
+    ['stays what was written on create, right or wrong', { object: { spec: daves } }, []],
+    ['becomes the colleague who changes something', update({ ...daves, branch: 'next' }, daves), ['mia']],
+    ['becomes the colleague who changes something with a file that names nobody', update({ branch: 'next' }, daves), ['mia']],
+    ['stays the former person when nothing changes', update(daves, daves), []],
+    ['is put back when a file that names nobody changes nothing', update({ branch: 'main' }, daves), ['dave']],
+    ['stays what was written on update', update({ branch: 'next', requestedBy: 'noah' }, daves), []],
+    ['is not touched on a status', { ...update({ branch: 'next' }, daves), subResource: 'status' }, []],
+    ['is not touched on other kinds', { resource: 'applications' }, []],
+    ['is not touched without a spec', { object: {} }, []],
+  ]
+  test.each(table)('%s', (_name, overrides, expected) => {
+    expect(filledBy(overrides)).toEqual(expected)
+  })
+})

@@ -1,0 +1,134 @@
+// The checks on an Installation, one row each, and the status that follows: what is refuted ends tokens, what is unknown keeps what held.
+import { describe, expect, test } from 'vitest'
+import type { Installation } from '../../api/installation.ts'
+import type { InstallationFacts } from '../../github/index.ts'
+import { sameStatus } from '../../kube/conditions.ts'
+import { decide } from './decide.ts'
+import type { Facts, InstallationAnswer } from './gather.ts'
+import { nextStatus } from './status.ts'
+
+const askedAt = new Date('2026-01-02T12:00:00Z')
+
+const object = (overrides: Partial<Installation['spec']> = {}, status?: Installation['status']): Installation => ({
+  apiVersion: 'github.sekisho.dev/v1alpha1',
+  kind: 'Installation',
+  metadata: { name: 'github', namespace: 'acme', generation: 1, uid: 'u' },
+  spec: {
+    app: 'default',
+    installationId: 7,
+    account: { host: 'github.com', id: 2001, login: 'acme', type: 'Organization' },
+    boundBy: { id: 1001, login: 'olivia' },
+    proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
+    ceiling: { repositories: 'All', permissions: { contents: 'read' } },
+    ...overrides,
+  },
+  ...(status === undefined ? {} : { status }),
+})
+
+const onGitHub = (overrides: Partial<InstallationFacts> = {}): InstallationFacts => ({
+  id: 7,
+  appId: 5,
+  account: { id: 2001, login: 'acme', type: 'Organization' },
+  suspendedAt: undefined,
+  repositorySelection: 'all',
+  permissions: { contents: 'write' },
+  ...overrides,
+})
+
+const found = (overrides: Partial<InstallationFacts> = {}): InstallationAnswer => ({
+  kind: 'found',
+  installation: onGitHub(overrides),
+  owner: { kind: 'owner' },
+  appId: 5,
+})
+const facts = (answer: InstallationAnswer, of: Installation = object()): Facts => ({ object: of, answer, askedAt })
+const unreachable: InstallationAnswer = { kind: 'unreachable', message: 'no answer', retryAfterSeconds: 90 }
+
+const user = object({
+  account: { host: 'github.com', id: 1001, login: 'olivia', type: 'User' },
+  proof: { method: 'AccountHolder', provedAt: '2026-01-01T00:00:00Z' },
+})
+const userAccount = found({ account: { id: 1001, login: 'olivia', type: 'User' } })
+
+describe('an Installation', () => {
+  const table: readonly (readonly [string, Facts, 'True' | 'False' | 'Unknown', string])[] = [
+    ['holds when everything fits', facts(found()), 'True', 'Verified'],
+    ['of a person’s own account holds', facts(userAccount, user), 'True', 'Verified'],
+    ['does not hold without its App', facts({ kind: 'app-not-ready', message: 'x' }), 'False', 'AppNotReady'],
+    ['is unknown while GitHub is away', facts(unreachable), 'Unknown', 'GitHubUnreachable'],
+    ['does not hold when GitHub has none', facts({ kind: 'absent' }), 'False', 'InstallationNotFound'],
+    ['does not hold for another App', facts(found({ appId: 6 })), 'False', 'AppMismatch'],
+    [
+      'does not hold on another account',
+      facts(found({ account: { id: 9, login: 'acme', type: 'Organization' } })),
+      'False',
+      'AccountMismatch',
+    ],
+    [
+      'does not hold on a person of the organisation’s id',
+      facts(found({ account: { id: 2001, login: 'acme', type: 'User' } })),
+      'False',
+      'AccountMismatch',
+    ],
+    [
+      'does not hold when another person bound a person’s account',
+      facts(userAccount, object({ account: user.spec.account, proof: user.spec.proof, boundBy: { id: 1002, login: 'dave' } })),
+      'False',
+      'AccountMismatch',
+    ],
+    [
+      'does not hold with a proof that fits another type',
+      facts(userAccount, object({ account: user.spec.account })),
+      'False',
+      'AccountMismatch',
+    ],
+    ['does not hold while suspended', facts(found({ suspendedAt: askedAt })), 'False', 'InstallationSuspended'],
+    [
+      'does not hold above what GitHub grants',
+      facts(found({ permissions: { metadata: 'read' } })),
+      'False',
+      'CeilingAboveGitHub',
+    ],
+    [
+      'does not hold when the owner left',
+      facts({ kind: 'found', installation: onGitHub(), owner: { kind: 'not-owner', message: 'x' }, appId: 5 }),
+      'False',
+      'BinderNoLongerOwner',
+    ],
+    [
+      'holds when the App may not ask for the owner',
+      facts({ kind: 'found', installation: onGitHub(), owner: { kind: 'not-checkable' }, appId: 5 }),
+      'True',
+      'Verified',
+    ],
+  ]
+  test.each(table)('%s', (_name, given, status, reason) => {
+    const verdict = decide(given)
+    expect(verdict.verified).toMatchObject({ status, reason })
+    expect(verdict.ready).toMatchObject({ status, reason })
+    expect(verdict.revoke).toBe(status === 'False')
+  })
+
+  const held = nextStatus(facts(found()), decide(facts(found())))
+  const ready = (status: Installation['status']) => decide(facts(unreachable, object({}, status))).ready
+
+  test('stays ready for a day when GitHub does not answer, and no longer', () => {
+    expect(ready({ ...held, verifiedAt: '2026-01-02T00:00:00Z' })).toMatchObject({ status: 'True', reason: 'GitHubUnreachable' })
+    expect(ready({ ...held, verifiedAt: '2026-01-01T11:59:59Z' })).toMatchObject({ status: 'Unknown' })
+    expect(ready(undefined)).toMatchObject({ status: 'Unknown' })
+    expect(decide(facts(unreachable)).retryAfterMilliseconds).toBe(90_000)
+  })
+
+  test('has the same status when the same is found again without asking for the owner', () => {
+    const again: Facts = {
+      ...facts({ kind: 'found', installation: onGitHub(), owner: { kind: 'not-due' }, appId: 5 }, object({}, held)),
+      askedAt: new Date('2026-01-02T12:10:00Z'),
+    }
+    expect(sameStatus(nextStatus(again, decide(again)), held)).toBe(true)
+  })
+
+  test('keeps the time of its last confirmation while it does not hold', () => {
+    const lost = facts({ kind: 'absent' }, object({}, held))
+    expect(nextStatus(lost, decide(lost))).toMatchObject({ verifiedAt: askedAt.toISOString(), appId: 5 })
+  })
+})

@@ -1,0 +1,344 @@
+// Attacks on the front door: onboarding, sign-in, the issuer. Each test is an attack and what must come of it; nothing may be made in
+// the cluster by any of them.
+import { createHmac, randomBytes } from 'node:crypto'
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Browser } from '../../dev/github/testing/browser.ts'
+import { install } from '../../dev/github/testing/people.ts'
+import { tenant } from '../../src/api/tenant.ts'
+import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
+import { waitUntil } from './harness.ts'
+
+let site: BrokerSite
+/** The installation on acme that its owner made; nobody has bound it. */
+let target: number
+
+/** Signs in and begins an onboarding: what a callback needs besides the installation. */
+async function begun(login: string): Promise<{ readonly browser: Browser; readonly state: string }> {
+  const { browser, page } = await site.signIn(login, '/onboard')
+  browser.stops.push(`${site.github.url}/github-apps/`)
+  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
+  browser.stops.length = 0
+  return { browser, state }
+}
+
+function callback(state: string, installation: string, rest = ''): string {
+  return `${site.url}/onboard/callback?setup_action=install&state=${state}&installation_id=${installation}${rest}`
+}
+
+const denied = async () => (await site.store.audit.list({ action: 'binding.denied', limit: 100 })).length
+const world = () => site.github.context.world
+const change = (work: () => void): void => site.github.context.store.change(work)
+const installationOfWorld = (id: number) => {
+  const found = world().installations.find(one => one.id === id)
+  if (found === undefined) throw new Error('no such installation')
+  return found
+}
+
+beforeAll(async () => {
+  site = await startBrokerSite({
+    seed: seed => ({
+      ...seed,
+      teams: [
+        ...seed.teams,
+        {
+          id: 3002,
+          organization: seed.organizations[0]?.login ?? '',
+          slug: 'system-masters',
+          name: 'system:masters',
+          members: ['dave'],
+          repositories: {},
+        },
+      ],
+    }),
+  })
+  const { browser } = await site.signIn('olivia')
+  await install(site.github, browser, site.organization.id, { repositoryIds: 'all' })
+  target = world().installations[0]?.id ?? 0
+  expect(target).toBeGreaterThan(0)
+})
+afterAll(() => site.stop())
+
+describe('binding an installation that is not yours', () => {
+  let before = 0
+  beforeEach(async () => {
+    before = await denied()
+  })
+
+  async function expectRefused(login: string, installationId: number, check: string): Promise<void> {
+    const { browser, state } = await begun(login)
+    const answer = await browser.open(callback(state, String(installationId)))
+    expect(answer.status).toBe(403)
+    const [entry] = await site.store.audit.list({ action: 'binding.denied', limit: 1 })
+    expect(await denied()).toBe(before + 1)
+    expect(entry).toMatchObject({ actor: site.subjectOf(login), outcome: 'denied', details: { check, installationId } })
+    expect((await site.kube.list(tenant)).filter(item => item.spec.account.host === site.host)).toEqual([])
+  }
+
+  test('a stranger who guesses the number is refused', () => expectRefused('noah', target, 'Visible'))
+  test('the owner of another organisation is refused', () => expectRefused('gary', target, 'Visible'))
+  test('a plain member, who sees the installation, is refused', () => expectRefused('mia', target, 'ActiveOwner'))
+  test('a person who was only invited as owner is refused', async () => {
+    const organization = world().organizations.find(({ id }) => id === site.organization.id)
+    change(() => organization?.memberships.push({ userId: 1005, role: 'admin', state: 'pending' }))
+    await expectRefused('noah', target, 'Visible')
+    change(() => organization?.memberships.pop())
+  })
+  test('a suspended installation is refused, also to its owner', async () => {
+    change(() => Object.assign(installationOfWorld(target), { suspendedAt: new Date().toISOString(), suspendedById: 1001 }))
+    try {
+      const { browser, state } = await begun('olivia')
+      expect((await browser.open(callback(state, String(target)))).status).toBe(403)
+      expect(await denied()).toBe(before + 1)
+    } finally {
+      change(() => Object.assign(installationOfWorld(target), { suspendedAt: null, suspendedById: null }))
+    }
+  })
+  test("another person's user account is refused", async () => {
+    const { browser } = await site.signIn('noah')
+    await install(site.github, browser, 1005, { repositoryIds: 'all' })
+    const own = world().installations.find(({ accountId }) => accountId === 1005)
+    await expectRefused('gary', own?.id ?? 0, 'Visible')
+  })
+  test('the form for installed accounts proves just the same', async () => {
+    const { browser, page } = await site.signIn('mia', '/onboard')
+    const csrf = page.form('Install the App on GitHub').fields.get('csrf') ?? ''
+    const cookie = Object.entries(browser.cookies(site.url))
+      .map(pair => pair.join('='))
+      .join('; ')
+    const body = new URLSearchParams({ csrf, installation_id: String(target) })
+    const answer = await site.fetch(`${site.url}/onboard/installed`, {
+      method: 'POST',
+      headers: { cookie },
+      body,
+      redirect: 'manual',
+    })
+    expect(answer.status).toBe(403)
+  })
+})
+
+describe('malformed callbacks', () => {
+  test.each(['123abc', '0x1F', '-1', '1e3', '', '0', '99999999999999999999', '1.5', '１２'])(
+    'installation_id=%s is refused',
+    async text => {
+      const { browser, state } = await begun('gary')
+      expect((await browser.open(callback(state, encodeURIComponent(text)))).status).toBe(400)
+    },
+  )
+  test('installation_id twice or as a list is refused', async () => {
+    const { browser, state } = await begun('gary')
+    for (const rest of [`&installation_id=${target}`, `&installation_id[]=${target}`])
+      expect([400, 403]).toContain((await browser.open(callback(state, '1', rest))).status)
+  })
+  test('no state, an invented one, a used one, and one of another session are refused', async () => {
+    const { browser, state } = await begun('olivia')
+    expect((await browser.open(`${site.url}/onboard/callback?setup_action=install&installation_id=${target}`)).status).toBe(400)
+    const again = await begun('olivia')
+    expect((await again.browser.open(callback(randomBytes(32).toString('base64url'), String(target)))).status).toBe(400)
+    const gary = await begun('gary')
+    expect((await gary.browser.open(callback(state, String(target)))).status).toBe(400)
+    const used = await begun('olivia')
+    expect((await used.browser.open(callback(used.state, String(target)))).text).toContain('Bring acme')
+    expect((await used.browser.open(callback(used.state, String(target)))).status).toBe(400)
+    expect(browser.cookies(site.url)['__Host-sekisho-onboarding']).toBeUndefined()
+  })
+  test("another person's proved onboarding cannot be confirmed", async () => {
+    const { browser, state } = await begun('olivia')
+    const confirm = await browser.open(callback(state, String(target)))
+    const onboarding = new URL(confirm.url).searchParams.get('onboarding') ?? ''
+    const mia = await site.signIn('mia', '/onboard')
+    expect((await mia.browser.open(`${site.url}/onboard/confirm?onboarding=${onboarding}`)).status).toBe(404)
+  })
+  test('a team of another organisation cannot be made developers', async () => {
+    const { browser, state } = await begun('olivia')
+    const confirm = await browser.open(callback(state, String(target)))
+    expect((await confirm.form('Create the tenant').submit({ team: '4711' })).status).toBe(400)
+    expect((await site.kube.list(tenant)).filter(item => item.spec.account.host === site.host)).toEqual([])
+  })
+})
+
+describe('an owner is asked', () => {
+  test('the request waits, and the installation webhook alone binds nothing', async () => {
+    const { browser, state } = await begun('mia')
+    const id = world().installations.find(({ accountId }) => accountId === site.organization.id)?.id
+    change(() => {
+      Object.assign(world(), { installations: world().installations.filter(one => one.id !== id) })
+    })
+    const waiting = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state, button: 'Request' })
+    expect(waiting.text).toContain('An owner was asked')
+    expect((await site.store.onboardings.unfinished()).map(item => item.state)).toContain('waiting-for-approval')
+    const before = await denied()
+
+    const owner = await site.signIn('olivia')
+    await install(site.github, owner.browser, site.organization.id, { repositoryIds: 'all' })
+    await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
+    expect((await site.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
+    expect((await site.kube.list(tenant)).filter(item => item.spec.account.host === site.host)).toEqual([])
+    target = world().installations.find(({ accountId }) => accountId === site.organization.id)?.id ?? 0
+  })
+})
+
+describe('sign-in', () => {
+  /** A browser that GitHub has just sent back, stopped before our callback. */
+  async function answered(login: string): Promise<{ readonly browser: Browser; readonly answer: URL }> {
+    const { browser } = await site.signIn(login)
+    browser.stops.push(`${site.url}/login/callback`)
+    return { browser, answer: new URL((await browser.open(`${site.url}/login`)).url) }
+  }
+  const open = async (browser: Browser, url: URL) => {
+    browser.stops.length = 0
+    return browser.open(url.href)
+  }
+  const without = (url: URL, name: string): URL => {
+    const copy = new URL(url)
+    copy.searchParams.delete(name)
+    return copy
+  }
+
+  test('an answer without code or without state is refused', async () => {
+    const first = await answered('gary')
+    expect((await open(first.browser, without(first.answer, 'state'))).status).toBe(400)
+    const second = await answered('gary')
+    expect((await open(second.browser, without(second.answer, 'code'))).status).toBe(400)
+  })
+  test('a replayed answer is refused', async () => {
+    const { browser, answer } = await answered('gary')
+    expect((await open(browser, answer)).status).toBe(200)
+    expect((await open(browser, answer)).status).toBe(400)
+  })
+  test("an attacker's answer in the victim's browser signs nobody in (login CSRF)", async () => {
+    const attacker = await answered('noah')
+    const victim = await site.signIn('olivia')
+    expect((await victim.browser.open(attacker.answer.href)).status).toBe(400)
+    expect((await victim.browser.open(site.url)).text).toContain('Signed in as <strong>olivia</strong>')
+    const fresh = site.browser()
+    expect((await fresh.open((await answered('noah')).answer.href)).status).toBe(400)
+    expect(fresh.cookies(site.url)['__Host-sekisho-session']).toBeUndefined()
+  })
+  test('a code of one attempt does not work in another: the PKCE verifier does not fit', async () => {
+    const { browser, answer: first } = await answered('gary')
+    browser.stops.push(`${site.url}/login/callback`)
+    const second = new URL((await browser.open(`${site.url}/login`)).url)
+    second.searchParams.set('code', first.searchParams.get('code') ?? '')
+    expect((await open(browser, second)).status).toBe(400)
+    expect((await site.store.audit.list({ action: 'session.refused', limit: 10 })).length).toBeGreaterThan(0)
+  })
+  test('a state after its ten minutes is refused', async () => {
+    const { browser, answer } = await answered('gary')
+    site.advance(601)
+    expect((await open(browser, answer)).status).toBe(400)
+  })
+  test.each([
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    'javascript:alert(1)',
+    '/%2f/evil',
+    '/a\tb',
+  ])('return_to=%s is refused', async text => {
+    const answer = await site.fetch(`${site.url}/login?return_to=${encodeURIComponent(text)}`, { redirect: 'manual' })
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('location')).toBeNull()
+  })
+})
+
+describe('tokens that are not ours', () => {
+  const whoami = (token: string) => site.fetch(`${site.url}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } })
+  const claims = () => ({
+    iss: site.url,
+    aud: 'kubernetes',
+    sub: site.subjectOf('olivia'),
+    groups: ['system:masters'],
+    iat: 1,
+    exp: 4_000_000_000,
+  })
+
+  test('alg none is refused', async () => {
+    expect((await whoami(new UnsecuredJWT(claims()).encode())).status).toBe(401)
+  })
+  test('HS256 keyed with the public key, a wrong kid and a jku header are refused', async () => {
+    const keys = (await (await site.fetch(`${site.url}/oidc/jwks`)).json()) as { keys: { kid: string; d?: string }[] }
+    expect(keys.keys).toHaveLength(2)
+    expect(keys.keys.every(key => key.d === undefined)).toBe(true)
+    const [{ kid } = { kid: '' }] = keys.keys
+    const secret = new TextEncoder().encode(JSON.stringify(keys.keys[0]))
+    for (const header of [
+      { alg: 'HS256', kid },
+      { alg: 'HS256', kid: 'other' },
+      { alg: 'HS256', kid, jku: 'https://evil.example/jwks' },
+    ])
+      expect((await whoami(await new SignJWT(claims()).setProtectedHeader(header).sign(secret))).status).toBe(401)
+  })
+  test('nobody without a bearer is anybody, and a session cookie is no bearer', async () => {
+    expect((await site.fetch(`${site.url}/api/v1/whoami`)).status).toBe(401)
+    const { browser } = await site.signIn('olivia')
+    const cookie = Object.entries(browser.cookies(site.url))
+      .map(pair => pair.join('='))
+      .join('; ')
+    expect((await site.fetch(`${site.url}/api/v1/audit`, { headers: { cookie } })).status).toBe(401)
+  })
+})
+
+describe('webhooks', () => {
+  const send = (body: string | Buffer, headers: Record<string, string>) =>
+    site.fetch(`${site.url}/webhooks/github`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  const signature = (body: string) => `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
+  const push = JSON.stringify({
+    ref: 'refs/heads/main',
+    before: 'a',
+    after: 'b',
+    repository: { id: 4001, full_name: 'x/y' },
+    sender: { id: 1 },
+  })
+  const named = (event: string, id = randomBytes(16).toString('hex')) => ({ 'x-github-event': event, 'x-github-delivery': id })
+
+  test('a genuine delivery is stored once, however often it comes', async () => {
+    const headers = { ...named('push'), 'x-hub-signature-256': signature(push) }
+    const first = await send(push, headers)
+    expect(first.status).toBe(202)
+    expect(await first.json()).toEqual({ delivery: 'stored' })
+    expect(await (await send(push, headers)).json()).toEqual({ delivery: 'duplicate' })
+    const received = async () =>
+      (await site.store.audit.list({ action: 'webhook.received', limit: 100 })).filter(
+        entry => entry.object === `Webhook/${headers['x-github-delivery']}`,
+      )
+    await waitUntil('it is handled', async () => (await received()).length > 0 || undefined, patience)
+    expect(await received()).toHaveLength(1)
+  })
+  test.each([
+    ['no signature', (): Record<string, string> => ({})],
+    [
+      'SHA-1 only',
+      () => ({ 'x-hub-signature': `sha1=${createHmac('sha1', site.github.app.webhookSecret).update(push).digest('hex')}` }),
+    ],
+    ['a wrong one', () => ({ 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` })],
+    ['upper-case hex', () => ({ 'x-hub-signature-256': signature(push).toUpperCase().replace('SHA256', 'sha256') })],
+    ['one over the re-serialised body', () => ({ 'x-hub-signature-256': signature(JSON.stringify(JSON.parse(push), null, 1)) })],
+    ['one over another body', () => ({ 'x-hub-signature-256': signature(push.replace('4001', '4002')) })],
+  ])('%s is refused and recorded', async (_name, headers) => {
+    expect((await send(push, { ...named('push'), ...headers() })).status).toBe(401)
+    const refusals = await site.store.audit.list({ action: 'webhook.refused', limit: 100 })
+    expect(refusals.length).toBeGreaterThan(0)
+  })
+  test('a push body under another name is refused', async () => {
+    expect((await send(push, { ...named('installation'), 'x-hub-signature-256': signature(push) })).status).toBe(400)
+  })
+  test('bytes that are no UTF-8 are refused', async () => {
+    const body = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
+    const signed = `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
+    expect((await send(body, { ...named('push'), 'x-hub-signature-256': signed })).status).toBe(401)
+  })
+  test('more than 25 MB is refused', async () => {
+    const body = `{"a":"${'x'.repeat(26 * 1024 * 1024)}"}`
+    const status = await send(body, { ...named('push'), 'x-hub-signature-256': signature(body) }).then(
+      answer => answer.status,
+      () => 413,
+    )
+    expect(status).toBe(413)
+  })
+})

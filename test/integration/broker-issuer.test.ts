@@ -1,0 +1,267 @@
+// The issuer at the protocol level: device flow, races of refresh tokens, what is in a token; and the way from a push to a woken object.
+import { createHmac, randomBytes } from 'node:crypto'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { install } from '../../dev/github/testing/people.ts'
+import { installation } from '../../src/api/installation.ts'
+import { groups, wakeAnnotation } from '../../src/api/names.ts'
+import { remoteSync } from '../../src/api/remote-sync.ts'
+import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
+import { waitUntil } from './harness.ts'
+
+let site: BrokerSite
+
+type TokenAnswer = { readonly id_token?: string; readonly refresh_token?: string; readonly error?: string }
+type DeviceAnswer = { readonly device_code: string; readonly user_code: string; readonly verification_uri_complete: string }
+
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+async function post<T>(path: string, fields: Record<string, string>): Promise<{ readonly status: number; readonly body: T }> {
+  const answer = await site.fetch(`${site.url}${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+  return { status: answer.status, body: (await answer.json()) as T }
+}
+
+const startDevice = async (): Promise<DeviceAnswer> =>
+  (await post<DeviceAnswer>('/oidc/device-authorization', { client_id: 'kubernetes', scope: 'openid offline_access' })).body
+const poll = (device: DeviceAnswer) =>
+  post<TokenAnswer>('/oidc/token', { grant_type: deviceGrant, client_id: 'kubernetes', device_code: device.device_code })
+const refresh = (token: string | undefined) =>
+  post<TokenAnswer>('/oidc/token', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: token ?? '' })
+
+/** Types the code, confirms it, and lets kubectl act. */
+async function approveDevice(login: string, device: DeviceAnswer): Promise<void> {
+  const { browser } = await site.signIn(login)
+  const entry = await browser.open(`${site.url}/device`)
+  const confirmation = await entry.form('Continue').submit({ user_code: device.user_code })
+  expect(confirmation.text).toContain(device.user_code)
+  const consent = await confirmation.form('It is my computer').submit()
+  const done = await consent.form(`Continue as ${login}`).submit()
+  expect(done.text).toContain('Your computer is signed in')
+}
+
+beforeAll(async () => {
+  site = await startBrokerSite({
+    seed: seed => {
+      const organization = seed.organizations[0]?.login ?? ''
+      const empty = { organization, members: [], repositories: {} }
+      const parents = [
+        { id: 3010, slug: 'engineering', name: 'Engineering', ...empty },
+        { id: 3011, slug: 'platform', name: 'Platform', parent: 'engineering', ...empty },
+        { id: 3012, slug: 'system-masters', name: 'system:masters', parent: 'platform', ...empty, members: ['dave'] },
+      ]
+      return { ...seed, teams: [...seed.teams, ...parents] }
+    },
+  })
+  const { browser, page } = await site.signIn('olivia', '/onboard')
+  browser.stops.push(`${site.github.url}/github-apps/`)
+  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
+  browser.stops.length = 0
+  const confirm = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state })
+  await confirm.form('Create the tenant').submit({ team: '3001' })
+  await site.makeNamespace(site.organization.login)
+  await waitUntil(
+    'the Installation',
+    () => site.kube.get(installation, { namespace: site.organization.login, name: 'github' }),
+    patience,
+  )
+})
+afterAll(() => site?.stop())
+
+describe('device flow', () => {
+  test('a code that was confirmed by a signed-in person gives tokens; nested teams count, names do not', async () => {
+    const device = await startDevice()
+    expect((await poll(device)).body.error).toBe('authorization_pending')
+    expect((await poll(device)).body.error).toBe('slow_down')
+    await approveDevice('dave', device)
+    const answer = await waitUntil(
+      'the tokens',
+      async () => {
+        const { body } = await poll(device)
+        return body.id_token === undefined ? undefined : body
+      },
+      { timeoutMilliseconds: 30_000, everyMilliseconds: 5000 },
+    )
+    const claims = decodeJwt(answer.id_token ?? '')
+    const { id } = site.organization
+    const team = (teamId: number) => groups.team(site.host, id, teamId)
+    expect(claims['groups']).toEqual([groups.members(site.host, id), team(3001), team(3010), team(3011), team(3012)])
+    expect(JSON.stringify(claims)).not.toContain('system:')
+    expect((await poll(device)).body.error).toBe('invalid_grant')
+  })
+
+  test('without signing in nobody gets as far as the code', async () => {
+    const answer = await site.fetch(`${site.url}/device`, { redirect: 'manual' })
+    expect(answer.headers.get('location')).toContain('/login?return_to=')
+  })
+
+  test('a confirmation without the secret of the page approves nothing', async () => {
+    const device = await startDevice()
+    const { browser } = await site.signIn('dave')
+    const cookies = () =>
+      Object.entries(browser.cookies(site.url))
+        .map(pair => pair.join('='))
+        .join('; ')
+    const confirm = async () => {
+      const body = new URLSearchParams({ user_code: device.user_code, confirm: 'yes', xsrf: 'guessed' })
+      const headers = { cookie: cookies() }
+      return site.fetch(`${site.url}/device`, { method: 'POST', headers, body, redirect: 'manual' })
+    }
+    expect((await confirm()).status).toBe(400)
+    await browser.open(`${site.url}/device`)
+    expect((await confirm()).status).toBe(400)
+    expect((await poll(device)).body.error).toBe('authorization_pending')
+  })
+
+  test('a refused code stays refused', async () => {
+    const device = await startDevice()
+    const { browser } = await site.signIn('dave')
+    const confirmation = await (await browser.open(`${site.url}/device`)).form('Continue').submit({ user_code: device.user_code })
+    expect((await confirmation.form('Refuse').submit()).text).toContain('refused, as you asked')
+    expect((await poll(device)).body.error).toBe('access_denied')
+  })
+
+  test('who guesses codes is locked out', async () => {
+    const { browser } = await site.signIn('noah')
+    let page = await browser.open(`${site.url}/device`)
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      page = await page.form('Continue').submit({ user_code: `BBBB-BBB${'BCDFGHJKLM'[attempt]}` })
+      expect(page.status).toBe(200)
+    }
+    expect((await page.form('Continue').submit({ user_code: 'BBBB-BBBB' })).status).toBe(429)
+  })
+})
+
+describe('refresh tokens', () => {
+  test('of two refreshes at once one wins, and the family ends', async () => {
+    const device = await startDevice()
+    await approveDevice('dave', device)
+    const first = (await poll(device)).body
+    const both = await Promise.all([refresh(first.refresh_token), refresh(first.refresh_token)])
+    const won = both.filter(({ status }) => status === 200)
+    expect(won).toHaveLength(1)
+    expect(both.find(({ status }) => status !== 200)?.body.error).toBe('invalid_grant')
+    expect((await refresh(won[0]?.body.refresh_token)).body.error).toBe('invalid_grant')
+  })
+
+  test('a person who withdrew the App at GitHub cannot refresh', async () => {
+    const device = await startDevice()
+    await approveDevice('mia', device)
+    const { refresh_token } = (await poll(device)).body
+    const body = JSON.stringify({ action: 'revoked', sender: { id: 1003, login: 'mia' } })
+    const signature = `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
+    const headers = {
+      'content-type': 'application/json',
+      'x-github-event': 'github_app_authorization',
+      'x-github-delivery': randomBytes(16).toString('hex'),
+      'x-hub-signature-256': signature,
+    }
+    expect((await site.fetch(`${site.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
+    await waitUntil(
+      'the person is forgotten',
+      async () => (await site.store.users.find(site.host, 1003)) === undefined || undefined,
+      patience,
+    )
+    expect((await refresh(refresh_token)).body.error).toBe('invalid_grant')
+  })
+})
+
+describe('discovery', () => {
+  test('every address is under the public URL, whatever Host and X-Forwarded-* say', async () => {
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
+    const document = (await (await site.fetch(`${site.url}/.well-known/openid-configuration`, { headers })).json()) as Record<
+      string,
+      unknown
+    >
+    expect(document['issuer']).toBe(site.url)
+    for (const [name, value] of Object.entries(document))
+      if (name.endsWith('_endpoint') || name === 'jwks_uri') expect(String(value).startsWith(`${site.url}/`)).toBe(true)
+    expect(document['code_challenge_methods_supported']).toEqual(['S256'])
+    expect(document['id_token_signing_alg_values_supported']).toEqual(['ES256'])
+  })
+
+  test.each([
+    ['without PKCE', { code_challenge: undefined }],
+    ['with plain PKCE', { code_challenge_method: 'plain' }],
+    ['to a foreign redirect address', { redirect_uri: 'https://evil.example/callback' }],
+    ['to another path of the loopback', { redirect_uri: 'http://127.0.0.1:1/other' }],
+    ['as an implicit flow', { response_type: 'id_token' }],
+  ])('a sign-in %s is refused', async (_name, change) => {
+    const parameters: Record<string, string | undefined> = {
+      client_id: 'kubernetes',
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: 'http://127.0.0.1:1/callback',
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'x',
+      ...change,
+    }
+    const url = new URL('/oidc/authorize', site.url)
+    for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
+    const answer = await site.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html' } })
+    const location = answer.headers.get('location') ?? ''
+    expect(location).not.toContain('evil.example')
+    expect(location).not.toContain('/oidc/interaction')
+    if (location === '') expect(answer.status).toBe(400)
+    else expect(location).toMatch(/^http:\/\/127\.0\.0\.1:1\/callback[?#](.*&)?error=/)
+  })
+})
+
+describe('a push', () => {
+  test('wakes the RemoteSync that follows the branch within a second, and no other', async () => {
+    const namespace = site.organization.login
+    const make = (name: string, branch: string) =>
+      site.kube.create(
+        remoteSync,
+        {
+          apiVersion: remoteSync.apiVersion,
+          kind: remoteSync.kind,
+          metadata: { name, namespace },
+          spec: {
+            installation: 'github',
+            repository: `${namespace}/shop`,
+            source: { branch },
+            build: { strategy: 'Buildpacks', timeoutSeconds: 900 },
+            application: 'shop',
+            requestedBy: site.subjectOf('dave'),
+          },
+        },
+        { fieldManager: 'test' },
+      )
+    await make('main', 'main')
+    await make('other', 'other')
+    await waitUntil(
+      'both are in the cache',
+      async () => (await site.kube.list(remoteSync, { namespace })).length === 2 || undefined,
+      patience,
+    )
+    const bound = await site.kube.get(installation, { namespace, name: 'github' })
+    const body = JSON.stringify({
+      ref: 'refs/heads/main',
+      before: 'a',
+      after: 'b',
+      repository: { id: 4001, full_name: `${namespace}/shop` },
+      installation: { id: bound?.spec.installationId },
+      sender: { id: 1002 },
+    })
+    const deliveryId = randomBytes(16).toString('hex')
+    const headers = {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': deliveryId,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`,
+    }
+    const sent = Date.now()
+    expect((await site.fetch(`${site.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
+    const woken = await waitUntil(
+      'the wake annotation',
+      async () => (await site.kube.get(remoteSync, { namespace, name: 'main' }))?.metadata.annotations?.[wakeAnnotation],
+      patience,
+    )
+    expect(Date.now() - sent).toBeLessThan(1500)
+    expect(woken).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\//)
+    expect(woken.endsWith(`/${deliveryId}`)).toBe(true)
+    const other = await site.kube.get(remoteSync, { namespace, name: 'other' })
+    expect(other?.metadata.annotations?.[wakeAnnotation]).toBeUndefined()
+  })
+})

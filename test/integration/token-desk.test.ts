@@ -1,0 +1,388 @@
+// Tenants, grants and the token desk on a real API server with the GitHub emulator: who gets a token, what it reaches, and when it ends.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { wakeAnnotation } from '../../src/api/names.ts'
+import { repositoryGrant } from '../../src/api/repository-grant.ts'
+import { tenant } from '../../src/api/tenant.ts'
+import { tokenRoutes } from '../../src/controllers/token-desk/index.ts'
+import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/kube/builtin.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { createWebServer, type WebServer } from '../../src/web/server.ts'
+import { installKinds, patience, readyReason } from './application-site.ts'
+import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from './desk-site.ts'
+import { testKubeconfig, waitUntil } from './harness.ts'
+
+let site: DeskSite
+beforeAll(async () => {
+  await installKinds()
+  site = await startDeskSite()
+}, 120_000)
+afterAll(() => site?.stop())
+
+/** A tenant with its namespaces and a ready Installation. */
+async function settledWorld(): Promise<TenantWorld> {
+  const world = await withTenantWorld(site)
+  await world.applyTenant()
+  await ready(world)
+  await world.bind()
+  return world
+}
+
+async function ready(world: TenantWorld, reason = 'NamespacesReady') {
+  let seen = ''
+  return waitUntil(
+    `Tenant is ${reason}`,
+    async () => {
+      const found = await world.client.get(tenant, { name: world.namespace })
+      const condition = found?.status?.conditions?.find(({ type }) => type === 'Ready')
+      seen = `${condition?.reason}: ${condition?.message}`
+      if (condition?.reason === reason && condition.observedGeneration === found?.metadata.generation) return found
+      throw new Error(seen)
+    },
+    patience,
+  )
+}
+
+async function quiet(world: TenantWorld): Promise<void> {
+  let before = -1
+  let since = Date.now()
+  await waitUntil(
+    'the controllers are quiet',
+    async () => {
+      if (world.writes.length !== before) {
+        before = world.writes.length
+        since = Date.now()
+      }
+      return Date.now() - since > 1000 || undefined
+    },
+    patience,
+  )
+}
+
+async function reads(world: TenantWorld, token: string, repository: string): Promise<number> {
+  return (await fetch(`${world.endpoints.api}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } })).status
+}
+
+describe('Tenant', () => {
+  test('has its namespaces, roles and walls, and a second look writes nothing', async () => {
+    const world = await settledWorld()
+    const { client, namespace } = world
+    const build = `${namespace}-build`
+    for (const name of [namespace, build]) {
+      const labels = (await client.get(namespaces, { name }))?.metadata.labels
+      expect(labels).toMatchObject({ 'sekisho.dev/tenant': namespace, 'pod-security.kubernetes.io/enforce': 'restricted' })
+      expect(await client.list(resourceQuotas, { namespace: name })).toHaveLength(1)
+    }
+    const bound = await client.list(roleBindings, { namespace })
+    expect(bound.map(({ metadata, subjects }) => [metadata.name, subjects?.[0]?.name])).toEqual([
+      ['sekisho:tenant-admin', 'github|github.localhost|org|2001|owners'],
+      ['sekisho:tenant-developer', 'github|github.localhost|org|2001|team|3001'],
+    ])
+    expect(await client.list(roleBindings, { namespace: build })).toEqual([])
+    expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain('deny-all')
+    const builder = await client.get(serviceAccounts, { namespace: build, name: 'builder' })
+    expect(builder?.automountServiceAccountToken).toBe(false)
+    await quiet(world)
+    const before = world.writes.length
+    await client.mergePatch(
+      tenant,
+      { name: namespace },
+      { metadata: { annotations: { [wakeAnnotation]: 'now' } } },
+      { fieldManager: 'test' },
+    )
+    await quiet(world)
+    expect(world.writes.slice(before)).toEqual([])
+  })
+
+  test('takes a role away that nobody has any more, and brings back what somebody deleted', async () => {
+    const world = await settledWorld()
+    const { client, namespace } = world
+    await world.applyTenant({ roles: [{ role: 'viewer', subject: { type: 'User', id: 1003 } }] })
+    const names = async () => (await client.list(roleBindings, { namespace })).map(({ metadata }) => metadata.name).join()
+    await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+    await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
+    await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+  })
+
+  test('does not take a namespace that it did not make, whatever its labels say', async () => {
+    const world = await withTenantWorld(site)
+    const { client, namespace } = world
+    const metadata = { name: namespace, labels: { 'sekisho.dev/tenant': namespace } }
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, { fieldManager: 'stranger' })
+    onTestFinished(() => client.delete(namespaces, { name: namespace }))
+    await world.applyTenant()
+    await ready(world, 'NamespaceTaken')
+    expect(await client.list(roleBindings, { namespace })).toEqual([])
+    expect(await client.get(namespaces, { name: `${namespace}-build` })).toBeUndefined()
+    await client.delete(tenant, { name: namespace })
+    await waitUntil(
+      'the Tenant is gone',
+      async () => ((await client.get(tenant, { name: namespace })) ? undefined : true),
+      patience,
+    )
+    expect((await client.get(namespaces, { name: namespace }))?.metadata.deletionTimestamp).toBeUndefined()
+  })
+
+  test('ends with its tokens revoked first and its namespaces gone', async () => {
+    const world = await settledWorld()
+    const { client, namespace } = world
+    const grant = await approvedGrant(world)
+    const { token } = await world.desk.request({ grant, subject: subjectIn(world), actor: 'test' })
+    expect(await reads(world, token.reveal(), 'acme/shop')).toBe(200)
+    await client.delete(tenant, { name: namespace })
+    await waitUntil(
+      'the Tenant is gone',
+      async () => ((await client.get(tenant, { name: namespace })) ? undefined : true),
+      patience,
+    )
+    expect(await client.get(namespaces, { name: namespace })).toBeUndefined()
+    expect(await reads(world, token.reveal(), 'acme/shop')).toBe(401)
+  })
+})
+
+function subjectIn(world: TenantWorld) {
+  return { kind: 'ServiceAccount', namespace: world.namespace, name: 'runner', uid: 'runner-uid' }
+}
+
+async function approvedGrant(world: TenantWorld, name = 'read-shop', changes: object = {}) {
+  await world.requestGrant(name, 'dave', changes)
+  return readyReason(world.client, repositoryGrant, world.namespace, name, 'Approved')
+}
+
+describe('RepositoryGrant', () => {
+  test('of a developer with access is approved by ids, audited, and a second look writes nothing', async () => {
+    const world = await settledWorld()
+    const grant = await approvedGrant(world)
+    expect(grant.status).toMatchObject({ decision: 'Approved', repositories: [{ id: 4001, name: 'acme/shop' }] })
+    const [decided] = await site.store.audit.list({ namespace: world.namespace, action: 'grant.decided', limit: 10 })
+    expect(decided).toMatchObject({
+      actor: 'github|github.localhost|1002',
+      outcome: 'allowed',
+      details: { decision: 'Approved' },
+    })
+    await quiet(world)
+    const before = world.writes.length
+    await world.setStatus(repositoryGrant, world.namespace, 'read-shop', {})
+    const labelled = { metadata: { labels: { touched: 'yes' } } }
+    await world.client.mergePatch(repositoryGrant, { namespace: world.namespace, name: 'read-shop' }, labelled, {
+      fieldManager: 'test',
+    })
+    await quiet(world)
+    expect(world.writes.slice(before)).toEqual([])
+  })
+
+  test.each([
+    ['a repository that is not there', 'dave', { repositories: ['acme/nope'] }, 'RepositoryNotFound'],
+    ['another owner’s repository of the same name', 'dave', { repositories: ['globex/shop'] }, 'RepositoryNotFound'],
+    ['a repository of another installation', 'dave', { repositories: ['globex/site'] }, 'RepositoryNotFound'],
+    ['a repository the requester cannot read', 'dave', { repositories: ['acme/secret-plans'] }, 'RequesterLacksAccess'],
+    [
+      'one of two that the requester cannot read',
+      'dave',
+      { repositories: ['acme/shop', 'acme/secret-plans'] },
+      'RequesterLacksAccess',
+    ],
+    ['a member without any access', 'mia', {}, 'RequesterLacksAccess'],
+    ['a stranger', 'noah', {}, 'RequesterLacksAccess'],
+    ['a permission above the ceiling', 'dave', { permissions: { administration: 'read' } }, 'AboveCeiling'],
+    ['write, which no rule allows', 'dave', { permissions: { contents: 'write' } }, 'WaitingForApproval'],
+  ] as const)('for %s is not approved (%s asks)', async (_case, by, changes, reason) => {
+    const world = await settledWorld()
+    const asked = await world.requestGrant('wish', by, changes)
+    const grant = await readyReason(world.client, repositoryGrant, world.namespace, 'wish', reason)
+    expect(grant.status?.decision).not.toBe('Approved')
+    await expect(world.desk.request({ grant: asked, subject: subjectIn(world), actor: 'test' })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+  })
+
+  test.each(['system:serviceaccount:acme:robot', 'github|github.com|1002', 'admin', 'github|github.localhost|9999999'])(
+    'requested by %s is refused: nobody there has access to pass on',
+    async subject => {
+      const world = await settledWorld()
+      await world.requestGrant('wish', { subject })
+      await readyReason(world.client, repositoryGrant, world.namespace, 'wish', 'RequesterUnknown')
+    },
+  )
+
+  test('leaves no probe token alive', async () => {
+    const world = await settledWorld()
+    await approvedGrant(world)
+    const log = await site.store.audit.list({ namespace: world.namespace, limit: 100 })
+    const count = (action: string): number => log.filter(entry => entry.action === action).length
+    expect(count('token.minted')).toBeGreaterThan(0)
+    expect(count('token.revoked')).toBe(count('token.minted'))
+  })
+
+  test('waits for its Installation, and is decided when that becomes ready', async () => {
+    const world = await withTenantWorld(site)
+    await world.applyTenant()
+    await ready(world)
+    await world.bind({ ready: 'False' })
+    await world.requestGrant('early', 'dave')
+    await readyReason(world.client, repositoryGrant, world.namespace, 'early', 'InstallationNotReady')
+    await world.bind()
+    await readyReason(world.client, repositoryGrant, world.namespace, 'early', 'Approved')
+  })
+
+  test.each(['the grant is deleted', 'its Installation stops to be ready', 'its time is over'])(
+    'ends its tokens when %s',
+    async how => {
+      const world = await settledWorld()
+      const { client, namespace } = world
+      const grant = await approvedGrant(world, 'short', how === 'its time is over' ? { lifetimeSeconds: 60 } : {})
+      const request = { grant, subject: subjectIn(world), actor: 'test' }
+      const { token } = await world.desk.request(request)
+      expect(await reads(world, token.reveal(), 'acme/shop')).toBe(200)
+      if (how === 'the grant is deleted') await client.delete(repositoryGrant, { namespace, name: 'short' })
+      if (how === 'its Installation stops to be ready') await world.bind({ ready: 'False' })
+      if (how === 'its time is over') {
+        // The end is moved instead of waited for; the wake tells the controller to look now.
+        await world.setStatus(repositoryGrant, namespace, 'short', { expiresAt: new Date(Date.now() - 1000).toISOString() })
+        const wake = { metadata: { annotations: { [wakeAnnotation]: 'now' } } }
+        await client.mergePatch(repositoryGrant, { namespace, name: 'short' }, wake, { fieldManager: 'test' })
+      }
+      await waitUntil(
+        'the token is dead',
+        async () => (await reads(world, token.reveal(), 'acme/shop')) === 401 || undefined,
+        patience,
+      )
+      await expect(world.desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
+    },
+  )
+})
+
+describe('a token', () => {
+  test('reaches its repository for reading, and nothing else', async () => {
+    const world = await settledWorld()
+    const grant = await approvedGrant(world)
+    const answer = await world.desk.request({ grant, subject: subjectIn(world), actor: 'test' })
+    const token = answer.token.reveal()
+    expect(answer).toMatchObject({ repositories: [{ id: 4001, fullName: 'acme/shop' }], permissions: { contents: 'read' } })
+    expect(await reads(world, token, 'acme/shop')).toBe(200)
+    expect(await reads(world, token, 'acme/secret-plans')).toBe(404)
+    const write = await fetch(`${world.endpoints.api}/repos/acme/shop/statuses/${'0'.repeat(40)}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ state: 'success' }),
+    })
+    expect(write.status).toBe(403)
+  })
+})
+
+describe('the desk’s routes for workloads', () => {
+  type Pod = { readonly name: string; readonly uid: string }
+
+  async function withDeskServer(world: TenantWorld): Promise<WebServer> {
+    const server = await createWebServer({ log: silentLog })
+    const { client, desk, endpoints } = world
+    await server.register(
+      tokenRoutes({ desk, client, endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined) }),
+    )
+    onTestFinished(() => server.close())
+    return server
+  }
+
+  async function runPod(world: TenantWorld, serviceAccount = 'runner'): Promise<Pod> {
+    const { client, namespace } = world
+    await client.apply(
+      serviceAccounts,
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: serviceAccount, namespace } },
+      { fieldManager: 'test' },
+    )
+    const securityContext = {
+      allowPrivilegeEscalation: false,
+      runAsNonRoot: true,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    }
+    const spec = { serviceAccountName: serviceAccount, containers: [{ name: 'main', image: 'none', securityContext }] }
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'job-', namespace }, spec }
+    const made = await client.create(pods, pod, { fieldManager: 'test' })
+    return { name: made.metadata.name, uid: made.metadata.uid ?? '' }
+  }
+
+  async function tokenOf(
+    world: TenantWorld,
+    pod: Pod | undefined,
+    audience = 'sekisho',
+    serviceAccount = 'runner',
+  ): Promise<string> {
+    const admin = await adminClientFor(testKubeconfig())
+    const boundObjectRef = pod && { kind: 'Pod', apiVersion: 'v1', ...pod }
+    const path = `/api/v1/namespaces/${world.namespace}/serviceaccounts/${serviceAccount}/token`
+    const answer = (await admin.call('POST', path, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { audiences: [audience], expirationSeconds: 600, ...(boundObjectRef ? { boundObjectRef } : {}) },
+    })) as { readonly status: { readonly token: string } }
+    await admin.close()
+    return answer.status.token
+  }
+
+  const ask = (server: WebServer, bearer: string, grant = 'read-shop') =>
+    server.inject({ method: 'POST', url: '/v1/token', headers: { authorization: `Bearer ${bearer}` }, payload: { grant } })
+
+  test('give a subject’s pod its token as JSON and as a git credential', async () => {
+    const world = await settledWorld()
+    await approvedGrant(world)
+    const server = await withDeskServer(world)
+    const bearer = await tokenOf(world, await runPod(world))
+    const answer = await ask(server, bearer)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.json()).toMatchObject({
+      repositories: [{ id: 4001, fullName: 'acme/shop' }],
+      permissions: { contents: 'read' },
+    })
+    const { host, protocol } = new URL(world.endpoints.web)
+    const credential = (path: string, at = host) =>
+      server.inject({
+        method: 'POST',
+        url: '/v1/git-credential?grant=read-shop',
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'text/plain' },
+        payload: `protocol=${protocol.slice(0, -1)}\nhost=${at}\npath=${path}\n\n`,
+      })
+    const given = await credential('acme/shop.git')
+    expect(given.body).toContain(`password=${answer.json().token}\n`)
+    expect((await credential('acme/secret-plans.git')).statusCode).toBe(403)
+    expect((await credential('acme/shop.git', 'evil.example')).statusCode).toBe(403)
+    const [last] = await site.store.audit.list({ namespace: world.namespace, action: 'token.delivered', limit: 1 })
+    expect(last?.actor).toBe(`system:serviceaccount:${world.namespace}:runner`)
+  })
+
+  test('refuse every token that is not that of a living pod of a subject', async () => {
+    const world = await settledWorld()
+    await approvedGrant(world)
+    const server = await withDeskServer(world)
+    const pod = await runPod(world)
+    const other = await runPod(world, 'other')
+    const bearer = await tokenOf(world, pod)
+    expect((await ask(server, bearer)).statusCode).toBe(200)
+    expect((await ask(server, '')).statusCode).toBe(401)
+    expect((await ask(server, `${bearer.slice(0, -4)}AAAA`)).statusCode).toBe(401)
+    expect((await ask(server, await tokenOf(world, undefined))).statusCode).toBe(401)
+    expect((await ask(server, await tokenOf(world, pod, 'https://kubernetes.default.svc'))).statusCode).toBe(401)
+    const stranger = await ask(server, await tokenOf(world, other, 'sekisho', 'other'))
+    const absent = await ask(server, bearer, 'no-such-grant')
+    expect([stranger.statusCode, absent.statusCode]).toEqual([403, 403])
+    expect(stranger.json().error.message).toBe(absent.json().error.message)
+    await world.client.delete(pods, { namespace: world.namespace, name: pod.name })
+    await waitUntil(
+      'the pod’s token counts no more',
+      async () => (await ask(server, bearer)).statusCode === 401 || undefined,
+      patience,
+    )
+  })
+
+  test('refuse a grant of another namespace, also by a path in its name', async () => {
+    const world = await settledWorld()
+    const neighbour = await settledWorld()
+    await approvedGrant(neighbour, 'theirs')
+    const server = await withDeskServer(world)
+    const bearer = await tokenOf(world, await runPod(world))
+    expect((await ask(server, bearer, 'theirs')).statusCode).toBe(403)
+    const path = `../../${neighbour.namespace}/repositorygrants/theirs`
+    expect((await ask(server, bearer, path)).statusCode).toBe(400)
+  })
+})
