@@ -65,7 +65,12 @@ module.exports = {
         'Processes never import each other: the Kubernetes API is the channel between them.',
       ),
     ),
-    layer('src-not-from-outside', '^src(?!.*[.]test[.]ts$)', '^(dev|test)/', 'The product does not know its development environment.'),
+    layer(
+      'src-not-from-outside',
+      '^src(?!.*[.]test[.]ts$)',
+      '^(dev|test)/',
+      'The product does not know its development environment.',
+    ),
     {
       name: 'prisma-one-door',
       severity: 'error',

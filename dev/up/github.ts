@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { devProcessFolders } from '../cluster/node/layout.ts'
-import { ensureRunning, hasEnded, stopProcess } from '../cluster/processes/supervise.ts'
+import { ensureRunning, hasEnded } from '../cluster/processes/supervise.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { type ClusterSettings, devClusterFolder } from '../cluster/settings.ts'
 import { waitUntil } from '../cluster/wait-until.ts'
@@ -55,10 +55,6 @@ export async function ensureGitHub(settings: ClusterSettings, progress: Progress
   })
   progress.note(`GitHub emulator ${outcome}: ${web}`)
   return readLocalGitHub(settings)
-}
-
-export async function stopGitHub(settings: ClusterSettings): Promise<void> {
-  await stopProcess('github', devProcessFolders(settings))
 }
 
 /** What the emulator wrote down for the owner of the App and for its people. */

@@ -1,5 +1,5 @@
 // Application: something that runs: an image and its processes. A chart turns it into Deployment, Service and Ingress.
-import { dnsLabel, objectName } from './fields.ts'
+import { dnsLabel } from './fields.ts'
 import { defineKind, type ObjectOf } from './kind.ts'
 import { integer, list, map, object, optional, text } from './schema.ts'
 
@@ -120,9 +120,6 @@ function objectKind(description: string) {
 }
 
 export type Application = ObjectOf<typeof application>
-
-/** The name is also used in DNS names: admission and the chart rely on it being a label. */
-export const applicationName = objectName
 
 export const applicationReasons = {
   available: 'Available',

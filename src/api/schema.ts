@@ -58,10 +58,6 @@ export function integer(options: Common & { readonly min: number; readonly max: 
   })
 }
 
-export function flag(options: Common & { readonly default?: boolean }) {
-  return Type.Boolean({ ...common(options), ...(options.default === undefined ? {} : { default: options.default }) })
-}
-
 /** One of a closed set of words. */
 export function choice<const V extends readonly [string, ...string[]]>(
   values: V,

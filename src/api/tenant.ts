@@ -93,4 +93,5 @@ export const tenantReasons = {
   ready: 'NamespacesReady',
   namespaceTaken: 'NamespaceTaken',
   terminating: 'NamespaceTerminating',
+  quotaNotCounted: 'QuotaNotCounted',
 } as const

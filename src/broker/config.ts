@@ -1,7 +1,6 @@
 // The broker's settings: one table, read once; what is missing or wrong is told all at once with the variable's name.
 // The App's host, client id and addresses are not here: they come from the ClusterGitHubApp object.
 import {
-  choiceSetting,
   type Environment,
   integerSetting,
   optional,
@@ -12,7 +11,6 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
-import { SecretString } from '../lib/secret-string.ts'
 
 /** A list of subjects or groups, separated by commas. */
 function namesSetting(variable: string, description: string): Setting<readonly string[]> {
@@ -27,16 +25,6 @@ function namesSetting(variable: string, description: string): Setting<readonly s
     return names
   }
   return { variable, description, defaultText: '', parse }
-}
-
-function sealingKeysSetting(variable: string, description: string): Setting<readonly SecretString[]> {
-  const parse = (text: string): readonly SecretString[] => {
-    const keys = text.split(',').map(key => key.trim())
-    if (keys.some(key => Buffer.from(key, 'base64').length !== 32))
-      throw new Error('must hold keys of 32 bytes in base64: openssl rand -base64 32')
-    return keys.map(key => new SecretString(key))
-  }
-  return { variable, description, secret: true, parse }
 }
 
 function publicUrlSetting(variable: string, description: string): Setting<URL> {
@@ -82,26 +70,6 @@ export const brokerSettings = {
     maximum: 72,
     default: '12',
   }),
-}
-
-/** What only the broker as a process of its own needs; standalone has these once for all processes. */
-const processSettings = {
-  databaseUrl: optional(
-    secretSetting('SEKISHO_DATABASE_URL', 'the PostgreSQL database of the broker; without it the data folder is used'),
-  ),
-  dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'where the embedded database keeps its files', { default: '/var/lib/sekisho' }),
-  sealingKeys: sealingKeysSetting('SEKISHO_SEALING_KEYS', 'keys of 32 bytes in base64, separated by commas; the first one seals'),
-  logLevel: choiceSetting('SEKISHO_LOG_LEVEL', 'how much is logged', ['debug', 'info', 'error'], { default: 'info' }),
-  healthPort: portSetting('SEKISHO_HEALTH_PORT', 'the port for probes and metrics', { default: '8090' }),
-}
-
-export function readProcessSettings(environment: Environment) {
-  return readSettings(processSettings, environment)
-}
-
-/** The only place in the broker that looks at the process's environment. */
-export function processEnvironment(): Environment {
-  return process.env
 }
 
 export type BrokerSettings = ReturnType<typeof readBrokerSettings>

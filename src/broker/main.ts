@@ -1,47 +1,45 @@
 // The broker as a process of its own: environment → store, cluster, certificate → app → serve until told to stop.
-import { hostname } from 'node:os'
 import { createKubeClient } from '../kube/kube-client.ts'
 import { loadKubeConnection } from '../kube/kubeconfig.ts'
 import { createManager } from '../kube/manager.ts'
-import { systemClock } from '../lib/clock.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { processEnvironment, readTogether } from '../lib/config.ts'
 import { createLog } from '../lib/log.ts'
+import { readStoreSettings } from '../store/config.ts'
 import { openStore } from '../store/open-store.ts'
+import { readProcessSettings } from '../web/config.ts'
 import { createHealthServer } from '../web/health.ts'
 import { prometheusRegistry } from '../web/metrics.ts'
 import { runUntilStopped } from '../web/process.ts'
 import { certificateFromFiles } from '../web/tls.ts'
 import { createBrokerApp } from './app.ts'
-import { processEnvironment, readBrokerSettings, readProcessSettings } from './config.ts'
+import { readBrokerSettings } from './config.ts'
 
-await runUntilStopped(async () => {
+await runUntilStopped(async stopping => {
   const environment = processEnvironment()
-  const settings = readBrokerSettings(environment)
-  const { databaseUrl, dataFolder, sealingKeys, logLevel, healthPort } = readProcessSettings(environment)
-  const log = createLog({ level: logLevel, name: 'sekisho-broker' })
-  const clock = systemClock
+  const readers = { process: readProcessSettings, store: readStoreSettings, broker: readBrokerSettings }
+  const settings = readTogether(readers, environment)
+  const log = createLog({ level: settings.process.logLevel, name: 'sekisho-broker' })
   const random = Math.random
-  const store = await openStore({ ...(databaseUrl ? { url: databaseUrl } : { dataFolder }), sealingKeys, clock, log })
-  const kube = createKubeClient({
-    connection: await loadKubeConnection({ environment, clock }),
-    component: 'broker',
-    clock,
-    random,
-  })
+  const store = await openStore({ ...settings.store.location, sealingKeys: settings.store.sealingKeys, clock, log })
+  stopping(store.close)
+  const connection = await loadKubeConnection({ environment, clock })
+  const kube = createKubeClient({ connection, component: 'broker', clock, random })
+  stopping(kube.close)
+  const certificate = certificateFromFiles(settings.broker, { log })
+  stopping(certificate.stop)
   const manager = createManager({ client: kube, log, clock, random })
-  const certificate = certificateFromFiles(settings, { log })
-  const app = await createBrokerApp({ settings, store, kube, manager, certificate, log, clock, random })
-  const metrics = prometheusRegistry({ process: 'broker', instance: hostname() })
-  const checks = { caches: manager.ready, store: store.healthy }
-  const health = await createHealthServer({ log, checks, metrics, address: { host: '0.0.0.0', port: healthPort } })
+  stopping(manager.stop)
+  const app = await createBrokerApp({ settings: settings.broker, store, kube, manager, certificate, log, clock, random })
+  const health = await createHealthServer({
+    log,
+    checks: { caches: manager.ready, store: store.healthy },
+    metrics: prometheusRegistry({ process: 'broker' }),
+    address: { host: settings.process.healthAddress, port: settings.process.healthPort },
+  })
   await health.start()
+  stopping(health.stop)
   await manager.start()
   await app.start()
-  return async () => {
-    await app.stop()
-    await manager.stop()
-    certificate.stop()
-    await health.stop()
-    await kube.close()
-    await store.close()
-  }
+  stopping(app.stop)
 })

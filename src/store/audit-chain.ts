@@ -3,7 +3,14 @@
 import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
 import type { JsonValue } from '../lib/canonical-json.ts'
 import { type ChainHead, entryHash } from '../lib/hash-chain.ts'
-import type { AuditEntry } from './audit-log.ts'
+
+/** A record in the log. `at` is RFC 3339 in UTC with milliseconds; hashes are lower-case hex of SHA-256. */
+export type AuditEntry = AuditRecord & {
+  readonly sequence: number
+  readonly at: string
+  readonly previousHash: string
+  readonly hash: string
+}
 
 /** The columns of `audit.entries` as Prisma returns them. */
 export type AuditColumns = {

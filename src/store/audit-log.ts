@@ -6,18 +6,10 @@ import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { type ChainHead, type ChainVerdict, createChainVerifier, emptyHead } from '../lib/hash-chain.ts'
-import { columnsOf, entryOf, nextEntries } from './audit-chain.ts'
+import { type AuditEntry, columnsOf, entryOf, nextEntries } from './audit-chain.ts'
 import { storableRecord } from './audit-record.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { createGroupCommit } from './group-commit.ts'
-
-/** A record in the log. `at` is RFC 3339 in UTC with milliseconds; hashes are lower-case hex of SHA-256. */
-export type AuditEntry = AuditRecord & {
-  readonly sequence: number
-  readonly at: string
-  readonly previousHash: string
-  readonly hash: string
-}
 
 export type AuditQuery = {
   /** Only entries with a greater sequence, oldest first. */

@@ -11,8 +11,9 @@ import { type AttackCluster, type Reply, startAttackCluster } from './attack-clu
 import { eventually } from './eventually.ts'
 import { plantFixtures } from './fixtures.ts'
 import { clusterAdministrator, dave, mia } from './identities.ts'
-import { matrix, type Row } from './matrix.ts'
+import { matrix } from './matrix.ts'
 import { installation, remoteSync, repositoryGrant } from './objects.ts'
+import type { Row } from './rows/row.ts'
 
 const identities = platformIdentities('standalone')
 const registry = '/apis/admissionregistration.k8s.io/v1'

@@ -39,7 +39,8 @@ async function ready(world: TenantWorld, reason = 'NamespacesReady') {
       if (condition?.reason === reason && condition.observedGeneration === found?.metadata.generation) return found
       throw new Error(seen)
     },
-    patience,
+    // The quota controller looks for new kinds every 30 s only, and the kinds are new in a test cluster.
+    { ...patience, timeoutMilliseconds: 55_000 },
   )
 }
 
@@ -71,7 +72,7 @@ describe('Tenant', () => {
     for (const name of [namespace, build]) {
       const labels = (await client.get(namespaces, { name }))?.metadata.labels
       expect(labels).toMatchObject({ 'sekisho.dev/tenant': namespace, 'pod-security.kubernetes.io/enforce': 'restricted' })
-      expect(await client.list(resourceQuotas, { namespace: name })).toHaveLength(1)
+      expect((await client.list(resourceQuotas, { namespace: name })).map(({ metadata }) => metadata.name)).toContain('tenant')
     }
     const bound = await client.list(roleBindings, { namespace })
     expect(bound.map(({ metadata, subjects }) => [metadata.name, subjects?.[0]?.name])).toEqual([

@@ -2,7 +2,8 @@
 import { systemClock } from '../../lib/clock.ts'
 import { type CliFlags, readCliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
-import { currentTokens, type SessionDeps } from '../login/current-tokens.ts'
+import { currentTokens } from '../login/current-tokens.ts'
+import type { SessionDeps } from '../login/login-state.ts'
 import type { Terminal } from '../output.ts'
 import type { PlatformApi } from '../platform-api.ts'
 

@@ -2,8 +2,8 @@
 import * as oidc from 'openid-client'
 import { isAppError } from '../../lib/errors.ts'
 import { type CachedTokens, readTokens, removeTokens, writeTokens } from '../files/token-cache.ts'
-import { isGood, lifeLeft, type SessionDeps, underLock } from './current-tokens.ts'
 import { discoverIssuer, type Tokens, tokensToCache, translated } from './issuer-client.ts'
+import { isGood, lifeLeft, type SessionDeps, underLock } from './login-state.ts'
 
 const loginWaitMilliseconds = 6 * 60_000
 const logoutWaitMilliseconds = 60_000

@@ -39,9 +39,9 @@ function availableCondition({ rollout, inventory }: Observation): WantedConditio
   }
 }
 
-function readyCondition({ progress, rollout }: Observation): WantedCondition {
+function readyCondition({ progress, rollout, inventory }: Observation): WantedCondition {
   const type = 'Ready'
-  const serving = rollout.available ? ' (the version before keeps serving)' : ''
+  const serving = rollout.available && inventory.length > 0 ? ' (the version before keeps serving)' : ''
   if (progress.kind === 'refused') return { type, status: 'False', reason: progress.reason, message: progress.message + serving }
   if (rollout.complete) return { type, status: 'True', reason: applicationReasons.available, message: rollout.progress }
   if (rollout.trouble)

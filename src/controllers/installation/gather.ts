@@ -36,18 +36,32 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
   } catch (error) {
     return facts({ kind: 'app-not-ready', message: messageOf(error) })
   }
+  const installation = await installationOf(app, object)
+  if ('kind' in installation) return facts(installation)
+  const due = isOwnerCheckDue(object, installation, askedAt, deps.ownerCheckMilliseconds)
   try {
-    const installation = await app.door.installation(object.spec.installationId)
-    if (installation === undefined) return facts({ kind: 'absent' })
-    const due = isOwnerCheckDue(object, installation, askedAt, deps.ownerCheckMilliseconds)
     const owner: OwnerFinding = due ? await ownerOf(deps, app, object, installation) : { kind: 'not-due' }
     return facts({ kind: 'found', installation, owner, appId: app.appId })
   } catch (error) {
-    if (isAppError(error) && error.reason === githubReasons.credentialRefused)
-      return facts({ kind: 'app-not-ready', message: messageOf(error) })
-    const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
-    return facts({ kind: 'unreachable', message: messageOf(error), retryAfterSeconds })
+    // Also when GitHub does not know the fresh token: that says nothing about the App's key.
+    return facts(unreachable(error))
   }
+}
+
+/** As the App: a refused key means that the App cannot be used, which is not the same as GitHub being away. */
+async function installationOf(app: GitHubAppDoor, object: Installation): Promise<InstallationFacts | InstallationAnswer> {
+  try {
+    return (await app.door.installation(object.spec.installationId)) ?? { kind: 'absent' }
+  } catch (error) {
+    if (isAppError(error) && error.reason === githubReasons.credentialRefused)
+      return { kind: 'app-not-ready', message: messageOf(error) }
+    return unreachable(error)
+  }
+}
+
+function unreachable(error: unknown): InstallationAnswer {
+  const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
+  return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
 }
 
 /** A user account is its own owner: `decide` compares the ids. */

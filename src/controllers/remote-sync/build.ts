@@ -89,8 +89,12 @@ async function startBuild(run: Run, grant: RepositoryGrant, plan: BuildPlan): Pr
   if (slot.kind === 'queued') return stop('Fetched', reasons.queued, slot.message, { afterMilliseconds: queuedRetryMilliseconds })
   let started = false
   try {
-    await save(run, stop('Fetched', reasons.fetching, `commit ${plan.commit} is being fetched`))
-    const url = await fetchSource(run, grant, plan)
+    // Both at once, and both ended before anything else is written: the later status must be the last one.
+    const fetching = stop('Fetched', reasons.fetching, `commit ${plan.commit} is being fetched`)
+    const [saved, fetched] = await Promise.allSettled([save(run, fetching), fetchSource(run, grant, plan)])
+    if (saved.status === 'rejected') throw saved.reason
+    if (fetched.status === 'rejected') throw fetched.reason
+    const url = fetched.value
     phase(run, { fetchedAt: moment(run) })
     const outcome = await deps.builder.start({
       key,

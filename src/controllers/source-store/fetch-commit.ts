@@ -1,7 +1,7 @@
 // Fetches exactly one commit of one repository into an empty bare repository, and proves that it is that commit.
 // The token is in the environment of the git child only: never in arguments, URLs or files. One host, one protocol, no redirects,
 // no tags, no submodules, no LFS. It never writes outside `folder`.
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { remoteSyncReasons } from '../../api/remote-sync.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
@@ -108,10 +108,7 @@ export async function fetchCommit(
     if (result.code !== 0) throw refused(remoteSyncReasons.fetchFailed, `git ${words[0]} failed: ${lastErrorLine(result.errors)}`)
     return result.output.trim()
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const format = request.commit.length === 64 ? 'sha256' : 'sha1'
-  await local('init', '--quiet', '--bare', `--object-format=${format}`, '--initial-branch=source', '--template=', '.')
-
+  await makeEmptyRepository(folder, request.commit)
   const overLimit = new AbortController()
   let watching: Promise<void> = Promise.resolve()
   const watch = setInterval(() => {
@@ -144,17 +141,29 @@ export async function fetchCommit(
   }
   const bytes = await packedBytes(folder)
   if (bytes > limits.packedBytes) throw tooLarge(limits.packedBytes)
-  await checkContent(request.commit, limits.unpackedBytes, local)
+  await checkContent(folder, request.commit, limits.unpackedBytes, local)
   return bytes
+}
+
+/** What `git init --bare` makes (gitrepository-layout), without starting a process for it: a push waits for this. */
+async function makeEmptyRepository(folder: string, commit: string): Promise<void> {
+  const plain = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
+  const sha256 = '[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n'
+  await mkdir(join(folder, 'objects', 'pack'), { recursive: true, mode: 0o700 })
+  await mkdir(join(folder, 'refs', 'heads'), { recursive: true, mode: 0o700 })
+  await writeFile(join(folder, 'config'), commit.length === 64 ? sha256 : plain)
+  await writeFile(join(folder, 'HEAD'), `ref: ${sourceBranch}\n`)
 }
 
 /** git names objects by their content, so the right id under a verified pack is the right content. */
 async function checkContent(
+  folder: string,
   commit: string,
   unpackedBytes: number,
   local: (...words: readonly string[]) => Promise<string>,
 ): Promise<void> {
-  const found = await local('rev-parse', '--verify', `${sourceBranch}^{commit}`)
+  // git writes a branch only when it names a commit that is there.
+  const found = (await readFile(join(folder, sourceBranch), 'utf8')).trim()
   if (found !== commit) throw refused(remoteSyncReasons.fetchFailed, `GitHub answered with ${found} instead of ${commit}`)
   const sizes = await local('cat-file', '--batch-all-objects', '--unordered', '--buffer', '--batch-check=%(objectsize)').catch(
     (error: unknown) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../api/tenant.ts'
-import type { Namespace } from '../../kube/builtin.ts'
-import { decide } from './decide.ts'
+import type { Namespace, ResourceQuota } from '../../kube/builtin.ts'
+import { decide, quotaPending } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
 import { isAsDesired } from './is-as-desired.ts'
@@ -76,8 +76,8 @@ describe('the namespaces of a tenant', () => {
   })
 
   test('have quota and defaults; the build namespace a builder without token and closed doors', () => {
-    for (const namespace of ['acme', 'acme-build'])
-      expect([named('ResourceQuota', namespace), named('LimitRange', namespace)]).toEqual([['tenant'], ['tenant']])
+    expect([named('ResourceQuota', 'acme'), named('LimitRange', 'acme')]).toEqual([['tenant', 'tenant-kinds'], ['tenant']])
+    expect([named('ResourceQuota', 'acme-build'), named('LimitRange', 'acme-build')]).toEqual([['tenant'], ['tenant']])
     const quota = contents.find(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === 'acme')
     expect(quota?.object['spec']).toMatchObject({
       hard: { 'count/applications.apps.sekisho.dev': '7', 'services.nodeports': '0' },
@@ -115,9 +115,26 @@ describe('whose a namespace is', () => {
       namespaces: states.map(state => ({ name: 'acme', state, object: undefined })),
     })
     expect(decide(facts('absent', 'ours'))).toEqual({ kind: 'fill' })
-    expect(decide(facts('ours', 'taken'))).toMatchObject({ reason: 'NamespaceTaken', retry: false })
-    expect(decide(facts('ending', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retry: true })
+    expect(decide(facts('ours', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
+    expect(decide(facts('ending', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retryMilliseconds: 3000 })
     expect(decide(facts('ending', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
+  })
+})
+
+describe('a quota', () => {
+  const quota = (used?: Record<string, string>): ResourceQuota => ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'tenant' },
+    spec: { hard: { pods: '1', services: '2' } },
+    ...(used === undefined ? {} : { status: { used } }),
+  })
+
+  test('keeps the tenant waiting until the cluster has counted everything it names', () => {
+    const counted = quota({ pods: '0', services: '0' })
+    expect(quotaPending([counted, counted])).toBeUndefined()
+    for (const pending of [undefined, quota(), quota({ pods: '0' })])
+      expect(quotaPending([counted, pending])).toMatchObject({ reason: 'QuotaNotCounted', retryMilliseconds: 300 })
   })
 })
 

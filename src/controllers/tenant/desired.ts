@@ -17,7 +17,7 @@ import type { Applied } from '../../kube/client.ts'
 import { ownerReference } from '../../kube/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
 import { buildNetworkPolicies } from './build-network.ts'
-import { applicationQuota, buildQuota, containerDefaults } from './limits.ts'
+import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
 import { desiredBindings } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 
@@ -48,7 +48,8 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
-    inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota(tenant.spec) } }),
+    inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota() } }),
+    inside(resourceQuotas, namespace, 'tenant-kinds', { spec: { hard: kindsQuota(tenant.spec) } }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),

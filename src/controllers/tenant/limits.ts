@@ -1,14 +1,21 @@
 // What one tenant may use of what all share, and what a container gets that asks for nothing. Pure. Modest: meant to stop a mistake or a
 // flood from reaching others, not to size anybody's production. Node ports and load balancers reach past the ingress, so there are none.
+// Only kinds that every cluster of ours has are counted: a quota refuses what it names and cannot count.
 import type { Tenant } from '../../api/tenant.ts'
 
 const defaultApplications = 50
 
-export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
+/** Our own kinds: in a quota of their own, because a cluster may take half a minute after their installation until it can count them. */
+export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
   return {
     'count/applications.apps.sekisho.dev': String(limits?.applications ?? defaultApplications),
     'count/remotesyncs.apps.sekisho.dev': String(limits?.applications ?? defaultApplications),
     'count/repositorygrants.github.sekisho.dev': '500',
+  }
+}
+
+export function applicationQuota(): Readonly<Record<string, string>> {
+  return {
     'count/configmaps': '500',
     'count/jobs.batch': '500',
     'count/secrets': '200',
@@ -26,7 +33,6 @@ export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<st
 
 export function buildQuota(): Readonly<Record<string, string>> {
   return {
-    'count/builds.kpack.io': '200',
     'limits.memory': '64Gi',
     persistentvolumeclaims: '0',
     pods: '250',

@@ -1,9 +1,9 @@
 // Keeps a Tenant's namespaces and what stands in them. The only file here that writes. It never adopts a namespace: new ones are created,
 // not applied, and existing ones are changed by their uid. At the end tokens go first, then the namespaces, then the finalizer.
-import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenant.ts'
-import { namespaces, roleBindings } from '../../kube/builtin.ts'
+import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../kube/builtin.ts'
 import type { Applied, KubeClient } from '../../kube/client.ts'
 import { findCondition, sameStatus } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
@@ -13,7 +13,7 @@ import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import { controllerOf } from '../../kube/owner.ts'
 import type { Cache } from '../../kube/store.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { decide, takenMessage, type Verdict } from './decide.ts'
+import { decide, isCounted, quotaPending, takenMessage, type Verdict } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { isAsDesired } from './is-as-desired.ts'
@@ -40,6 +40,7 @@ export type TenantDeps = {
 const finalizer = 'sekisho.dev/tenant'
 const fieldManager = 'sekisho.dev/tenant'
 const endingMilliseconds = 3_000
+const uncountedMilliseconds = 3_000
 
 export async function reconcileTenant(deps: TenantDeps, context: ReconcileContext): Promise<Outcome> {
   const cached = deps.tenants.get(context.key)
@@ -50,7 +51,7 @@ export async function reconcileTenant(deps: TenantDeps, context: ReconcileContex
   const facts = await gather(deps, tenant)
   const verdict = await fill(deps, facts, decide(facts))
   await writeStatus(deps, tenant, verdict)
-  return verdict.kind === 'stop' && verdict.retry ? requeueAfter(endingMilliseconds) : done
+  return verdict.kind === 'stop' && verdict.retryMilliseconds !== undefined ? requeueAfter(verdict.retryMilliseconds) : done
 }
 
 async function fill(deps: TenantDeps, facts: Facts, verdict: Verdict): Promise<Verdict> {
@@ -60,7 +61,7 @@ async function fill(deps: TenantDeps, facts: Facts, verdict: Verdict): Promise<V
     const { name } = wanted.object.metadata
     const present = facts.namespaces.find(found => found.name === name)?.object
     if (!(await makeNamespace(deps, wanted, present)))
-      return { kind: 'stop', reason: tenantReasons.namespaceTaken, message: takenMessage(name), retry: false }
+      return { kind: 'stop', reason: tenantReasons.namespaceTaken, message: takenMessage(name) }
   }
   const wanted = desiredContents(tenant, deps.settings)
   for (const item of wanted) {
@@ -68,7 +69,9 @@ async function fill(deps: TenantDeps, facts: Facts, verdict: Verdict): Promise<V
     if (present === undefined || !isAsDesired(present, item.object)) await apply(deps, item.type, item.object)
   }
   await pruneBindings(deps, tenant, wanted)
-  return verdict
+  const quotas = wanted.filter(({ type }) => type === resourceQuotas).map(({ object }) => liveQuota(deps, keyOf(object)))
+  await recount(deps, quotas)
+  return quotaPending(quotas) ?? verdict
 }
 
 /** False when somebody else made a namespace of that name in the meantime. */
@@ -81,6 +84,23 @@ async function makeNamespace(deps: TenantDeps, { object }: DesiredObject, presen
     if (isKubeError(error, 409) && present === undefined) return false
     if (isGone(error)) return false
     throw error
+  }
+}
+
+function liveQuota(deps: TenantDeps, key: ObjectKey): ResourceQuota | undefined {
+  return deps.live(resourceQuotas).get(key)
+}
+
+/**
+ * A quota made before the cluster knew a kind it names is counted in a full resync only (5 minutes), a new one at once: so the old one
+ * goes, and the next look makes it anew. Nothing is lost: until it is counted, it lets nothing of that kind in anyway.
+ */
+async function recount(deps: TenantDeps, quotas: readonly (ResourceQuota | undefined)[]): Promise<void> {
+  const patience = deps.clock.now().getTime() - uncountedMilliseconds
+  for (const quota of quotas) {
+    const { uid, creationTimestamp = '' } = quota?.metadata ?? {}
+    if (quota === undefined || uid === undefined || isCounted(quota) || !(Date.parse(creationTimestamp) < patience)) continue
+    await deps.client.delete(resourceQuotas, keyOf(quota), { uid })
   }
 }
 

@@ -2,4 +2,4 @@
 export { createTokenDesk, type TokenDeskDeps } from './desk.ts'
 export type { DeliveredToken, TokenDesk, TokenRequest } from './desk-port.ts'
 export { type TokenRouteDeps, tokenRoutes } from './routes.ts'
-export { type SweepDeps, sweepOnce, sweepUntil } from './sweep.ts'
+export { type SweepDeps, sweepUntil } from './sweep.ts'

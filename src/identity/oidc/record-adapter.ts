@@ -48,9 +48,9 @@ export function createRecordAdapter(store: OidcRecordStore, now: () => Date): Ad
     },
     async find(id) {
       const found = payloadOf(await store.find(model, id))
-      // Only a known device code that is being polled counts; the pages look the same record up while the person decides.
-      if (model === 'DeviceCode' && found !== undefined && Provider.ctx?.oidc.route === 'token' && !pace.mayAsk(id))
-        throw new errors.SlowDown()
+      // Only a device code that is being polled counts: the pages look the same record up while the person decides, and a used one is reuse.
+      const isOpen = model === 'DeviceCode' && found !== undefined && found.consumed === undefined
+      if (isOpen && Provider.ctx?.oidc.route === 'token' && !pace.mayAsk(id)) throw new errors.SlowDown()
       return found
     },
     findByUserCode: async userCode => payloadOf(await store.findByUserCode(model, userCode)),

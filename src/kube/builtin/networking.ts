@@ -26,13 +26,3 @@ export type NetworkPolicy = KubeObject & {
   readonly spec?: { readonly podSelector: object; readonly policyTypes?: readonly string[] }
 }
 export const networkPolicies = namespacedKind<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
-
-export type EndpointSlice = KubeObject & {
-  readonly addressType?: string
-  readonly endpoints?: readonly {
-    readonly addresses: readonly string[]
-    readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean }
-  }[]
-  readonly ports?: readonly { readonly name?: string; readonly port?: number }[]
-}
-export const endpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')

@@ -41,18 +41,6 @@ export type Deployment = KubeObject & {
 }
 export const deployments = namespacedKind<Deployment>('apps/v1', 'Deployment', 'deployments')
 
-export type ReplicaSet = KubeObject & {
-  readonly spec?: { readonly replicas?: number; readonly template?: PodTemplate }
-  readonly status?: {
-    readonly observedGeneration?: number
-    readonly replicas: number
-    readonly readyReplicas?: number
-    readonly availableReplicas?: number
-    readonly conditions?: readonly WorkloadCondition[]
-  }
-}
-export const replicaSets = namespacedKind<ReplicaSet>('apps/v1', 'ReplicaSet', 'replicasets')
-
 export type Lease = KubeObject & {
   readonly spec?: {
     readonly holderIdentity?: string | null

@@ -68,7 +68,7 @@ export async function registerOidc(server: WebServer, context: BrokerContext): P
       await handOver(request, reply)
     }
     scope.get(issuerPaths.device, perMinute(60), signedInOnly)
-    scope.post(issuerPaths.device, perMinute(20), signedInOnly)
+    scope.post(issuerPaths.device, perMinute(30), signedInOnly)
     scope.get(`${issuerPaths.device}/:id`, perMinute(60), handOver)
   }
   await server.register(mounted)

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { readBrokerSettings } from './config.ts'
+
+const environment = {
+  SEKISHO_PUBLIC_URL: 'https://sekisho.example.com',
+  SEKISHO_GITHUB_CLIENT_SECRET: 's1',
+  SEKISHO_GITHUB_WEBHOOK_SECRET: 's2',
+  SEKISHO_TLS_CERTIFICATE_PATH: '/tls/tls.crt',
+  SEKISHO_TLS_KEY_PATH: '/tls/tls.key',
+}
+
+test('reads its settings, with secrets that do not show themselves', () => {
+  const settings = readBrokerSettings({
+    ...environment,
+    SEKISHO_PLATFORM_ADMINS: 'github|github.com|42, github|github.com|org|7|owners',
+  })
+  expect(settings.platformAdmins).toEqual(['github|github.com|42', 'github|github.com|org|7|owners'])
+  expect(settings.port).toBe(8443)
+  expect(JSON.stringify(settings)).not.toContain('s1')
+})
+
+test('nobody is platform admin by default', () => {
+  expect(readBrokerSettings(environment).platformAdmins).toEqual([])
+})
+
+test.each([
+  ['SEKISHO_PUBLIC_URL', 'http://sekisho.example.com', 'https'],
+  ['SEKISHO_PUBLIC_URL', 'https://example.com/sekisho', 'no path'],
+  ['SEKISHO_PLATFORM_ADMINS', 'olivia', 'subjects such as'],
+  ['SEKISHO_PLATFORM_ADMINS', 'system:masters', 'subjects such as'],
+  ['SEKISHO_BROKER_PORT', '99999', 'whole number'],
+])('%s=%s is refused by name', (variable, value, words) => {
+  expect(() => readBrokerSettings({ ...environment, [variable]: value })).toThrow(new RegExp(`${variable}.*${words}`))
+})
+
+test('tells everything that is missing at once', () => {
+  let message = ''
+  try {
+    readBrokerSettings({})
+  } catch (error) {
+    message = String(error)
+  }
+  for (const variable of Object.keys(environment)) expect(message).toContain(variable)
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { ceilingOf } from './ceiling.ts'
+import { desiredRoles, desiredTenant, widenedRoles } from './desired.ts'
+import type { ProvedIntent } from './intent.ts'
+
+const intent: ProvedIntent = {
+  app: 'default',
+  account: { host: 'github.com', id: 7, login: 'Acme', type: 'Organization' },
+  boundBy: { id: 1, login: 'olivia' },
+  proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00.000Z' },
+  ceiling: { repositories: 'All', permissions: { contents: 'read' } },
+  teams: [{ id: 11, slug: 'developers' }],
+  confirmed: true,
+}
+const facts = {
+  id: 5,
+  appId: 1,
+  account: { id: 7, login: 'Acme', type: 'Organization' as const },
+  suspendedAt: undefined,
+  repositorySelection: 'selected' as const,
+  permissions: {
+    contents: 'admin',
+    metadata: 'read',
+    administration: 'write',
+    organization_secrets: 'write',
+    secrets: 'read',
+    issues: 'none',
+  },
+}
+
+test('owners administer, members look, chosen teams develop', () => {
+  expect(desiredRoles(intent).map(({ role, subject }) => [role, subject.type, subject.id])).toEqual([
+    ['admin', 'Owners', undefined],
+    ['viewer', 'Members', undefined],
+    ['developer', 'Team', 11],
+  ])
+})
+
+test('a user account has one person in it', () => {
+  const own = { ...intent, account: { ...intent.account, type: 'User' as const }, teams: [] }
+  expect(desiredRoles(own)).toEqual([{ role: 'admin', subject: { type: 'User', id: 7, name: 'Acme' } }])
+})
+
+test('a second onboarding adds new teams and takes nothing away', () => {
+  const existing = { ...desiredTenant(intent, 'acme'), metadata: { name: 'acme' } }
+  expect(widenedRoles(existing, intent)).toBeUndefined()
+  const roles = widenedRoles(existing, { ...intent, teams: [{ id: 12, slug: 'web' }] })
+  expect(roles?.map(({ subject }) => subject.id)).toEqual([undefined, undefined, 11, 12])
+})
+
+test('the ceiling is what GitHub says, cut down to what the platform hands out', () => {
+  expect(ceilingOf(facts, [3, 1, 3])).toEqual({
+    repositories: 'Selected',
+    repositoryIds: [1, 3],
+    permissions: { contents: 'write', metadata: 'read' },
+  })
+  expect(ceilingOf({ ...facts, repositorySelection: 'all' }, [])).not.toHaveProperty('repositoryIds')
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { InstallationFacts, UserDoor } from '../../github/index.ts'
+import { AppError } from '../../lib/errors.ts'
+import { gatherProof } from './gather-proof.ts'
+
+const installation: InstallationFacts = {
+  id: 77,
+  appId: 1,
+  account: { id: 2, login: 'acme', type: 'Organization' },
+  suspendedAt: undefined,
+  repositorySelection: 'all',
+  permissions: {},
+}
+const question = { appId: 1, personId: 3, installationId: 77 }
+
+function door(membership: UserDoor['organizationMembership']): UserDoor {
+  const none = async () => []
+  return {
+    user: async () => ({ id: 3, login: 'olivia' }),
+    installations: async () => [installation],
+    installationRepositories: none,
+    organizationMembership: membership,
+    organizations: none,
+    teams: none,
+    organizationTeams: none,
+  }
+}
+
+test('an organisation behind single sign-on is told with the cure', async () => {
+  const refusing = door(async () => {
+    throw new AppError('forbidden', 'GitHub answered 403', { reason: 'SingleSignOnNeeded' })
+  })
+  await expect(gatherProof(refusing, question)).rejects.toThrow('acme uses single sign-on: open it on GitHub')
+})
+
+test('a membership that GitHub hides is none', async () => {
+  const refusing = door(async () => {
+    throw new AppError('forbidden', 'GitHub answered 403')
+  })
+  expect((await gatherProof(refusing, question)).membership).toBeUndefined()
+})
+
+test('GitHub being away is no refusal', async () => {
+  const away = door(async () => {
+    throw new AppError('unavailable', 'GitHub cannot be reached')
+  })
+  await expect(gatherProof(away, question)).rejects.toMatchObject({ code: 'unavailable' })
+})

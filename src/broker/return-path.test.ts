@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { safeReturnPath } from './return-path.ts'
+
+test.each([
+  [undefined, '/'],
+  ['', '/'],
+  ['/', '/'],
+  ['/tenants/acme', '/tenants/acme'],
+  ['/oidc/interaction/abc-DEF_1?x=1&y=%20', '/oidc/interaction/abc-DEF_1?x=1&y=%20'],
+  ['/a/../b', '/b'],
+])('%s leads to %s', (text, path) => {
+  expect(safeReturnPath(text)).toBe(path)
+})
+
+test.each([
+  'https://evil.example',
+  '//evil.example',
+  '/\\evil',
+  '\\/evil',
+  'javascript:alert(1)',
+  'a',
+  '/%5cevil',
+  '/a\nb',
+  '/ü',
+  `/${'a'.repeat(600)}`,
+])('%s is refused', text => {
+  expect(() => safeReturnPath(text)).toThrow('return_to must be a path')
+})
+
+test('whatever is let through stays on this host, as a browser reads it', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.webUrl(),
+        fc.string(),
+        fc.webPath(),
+        fc.string({ unit: fc.constantFrom('/', '\\', '.', '%', '2', 'f', ':', '@', 'a') }),
+      ),
+      text => {
+        let path: string
+        try {
+          path = safeReturnPath(text)
+        } catch {
+          return
+        }
+        expect(new URL(path, 'https://here.example/login').origin).toBe('https://here.example')
+      },
+    ),
+  )
+})

@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isAppError } from '../../lib/errors.ts'
+import { githubEvent } from './github-event.ts'
+
+const repository = { id: 5, full_name: 'acme/shop' }
+const installation = { id: 9, account: { id: 7 } }
+const sender = { id: 1 }
+const organization = { id: 7, login: 'acme' }
+const bodies = {
+  ping: { zen: 'Keep it logically awesome.', hook_id: 1 },
+  push: { ref: 'refs/heads/feature/x', before: 'a', after: 'b', repository, installation, sender },
+  pull_request: { action: 'opened', number: 3, pull_request: { id: 1 }, repository, installation, sender },
+  installation: { action: 'created', installation, sender, requester: { id: 1003 }, repositories: [repository] },
+  installation_repositories: {
+    action: 'added',
+    installation,
+    sender,
+    repositories_added: [repository],
+    repositories_removed: [],
+  },
+  installation_target: { action: 'renamed', account: { id: 7 }, installation, changes: {}, target_type: 'Organization' },
+  github_app_authorization: { action: 'revoked', sender },
+  organization: { action: 'member_removed', organization, membership: {}, sender },
+  membership: { action: 'removed', team: { id: 11 }, member: { id: 1 }, organization, scope: 'team', sender },
+  member: { action: 'added', member: { id: 1 }, repository, organization, sender },
+  team: { action: 'deleted', team: { id: 11 }, organization, sender },
+  repository: { action: 'renamed', repository, organization, changes: {}, sender },
+} as const
+const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
+const names = Object.keys(bodies) as (keyof typeof bodies)[]
+
+test.each(names)('a %s is read from its own body', name => {
+  expect(githubEvent(name, bytes(bodies[name])).event).toBe(name)
+})
+
+test.each(names.flatMap(claimed => names.filter(real => real !== claimed).map(real => [claimed, real] as const)))(
+  'the header %s on the body of a %s is refused',
+  (claimed, real) => {
+    expect(() => githubEvent(claimed, bytes(bodies[real]))).toThrow('header and body must agree')
+  },
+)
+
+test('what matters is taken from the body', () => {
+  expect(githubEvent('push', bytes(bodies.push))).toMatchObject({
+    branch: 'feature/x',
+    repository: { id: 5, fullName: 'acme/shop' },
+    installationId: 9,
+    senderId: 1,
+  })
+  expect(githubEvent('push', bytes({ ...bodies.push, ref: 'refs/tags/v1' })).branch).toBeUndefined()
+  expect(githubEvent('pull_request', bytes(bodies.pull_request)).pullRequest).toBe(3)
+  expect(githubEvent('installation', bytes(bodies.installation)).requesterId).toBe(1003)
+})
+
+test('any bytes are an event or an invalid_request, never anything else', () => {
+  const anyBody = fc.oneof(
+    fc.uint8Array().map(array => Buffer.from(array)),
+    fc.json().map(text => Buffer.from(text)),
+  )
+  fc.assert(
+    fc.property(fc.constantFrom(...names, 'unknown'), anyBody, (name, body) => {
+      try {
+        expect(githubEvent(name, body).event).toBe(name)
+      } catch (error) {
+        expect(isAppError(error, 'invalid_request')).toBe(true)
+      }
+    }),
+  )
+})

@@ -1,0 +1,65 @@
+import { expect, test, vi } from 'vitest'
+import { systemClock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { silentLog } from '../../lib/log.ts'
+import type { ClaimedDelivery, Inbox } from '../../store/inbox.ts'
+import { createInboxWorker } from './inbox-worker.ts'
+
+function memoryInbox() {
+  const waiting: ClaimedDelivery[] = []
+  const handled: [string, string][] = []
+  const released: [string, number][] = []
+  const inbox: Inbox = {
+    receive: async () => 'stored',
+    claim: async limit => waiting.splice(0, limit),
+    markHandled: async (id, outcome) => void handled.push([id, outcome]),
+    release: async (id, seconds) => void released.push([id, seconds]),
+    deleteHandledBefore: async () => 0,
+  }
+  const put = (id: string, attempts = 1): void =>
+    void waiting.push({ id, attempts, deliveryId: id, event: 'push', host: 'h', receivedAt: new Date(), body: Buffer.from('{}') })
+  return { inbox, handled, released, put }
+}
+
+function worker(inbox: Inbox, handle: (delivery: ClaimedDelivery) => Promise<string>) {
+  return createInboxWorker({ inbox, handle, clock: systemClock, random: () => 0.5, log: silentLog })
+}
+
+test('handles what is there at the start and what a poke announces, at once', async () => {
+  const { inbox, handled, put } = memoryInbox()
+  put('before')
+  const running = worker(inbox, async () => 'woken')
+  running.start()
+  await vi.waitFor(() => expect(handled).toEqual([['before', 'woken']]))
+  put('after')
+  running.poke()
+  await vi.waitFor(() => expect(handled).toHaveLength(2), { timeout: 1000 })
+  await running.stop()
+})
+
+test('one failing delivery is given back and does not hold up the others', async () => {
+  const { inbox, handled, released, put } = memoryInbox()
+  put('bad')
+  put('good')
+  const running = worker(inbox, async ({ id }) => {
+    if (id === 'bad') throw new Error('the API server is away')
+    return 'woken'
+  })
+  running.start()
+  await vi.waitFor(() => expect(released).toHaveLength(1))
+  expect(handled).toEqual([['good', 'woken']])
+  expect(released[0]?.[1]).toBeGreaterThan(0)
+  await running.stop()
+})
+
+test('what can never be understood, or failed too often, is given up', async () => {
+  const { inbox, handled, put } = memoryInbox()
+  put('nonsense')
+  put('old', 40)
+  const running = worker(inbox, async ({ id }) => {
+    throw id === 'nonsense' ? new AppError('invalid_request', 'no event') : new Error('still away')
+  })
+  running.start()
+  await vi.waitFor(() => expect(handled.map(([, outcome]) => outcome)).toEqual(['failed', 'failed']))
+  await running.stop()
+})

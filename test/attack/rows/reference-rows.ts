@@ -1,0 +1,81 @@
+// Attacks by referring to a reserved Secret: every kind with a pod template, every field, and what is no pod.
+import { dave, platform, replicaSetController } from '../identities.ts'
+import { secretShapes, workloads } from '../objects.ts'
+import { patch, post, type Row, remove, strategic } from './row.ts'
+
+function heldByEnvironment(): Readonly<Record<string, unknown>> {
+  return secretShapes['environment']?.('ghtok-held') ?? {}
+}
+
+export const referenceRows: readonly Row[] = [...workloads].flatMap(([kind, { path, object }]) => [
+  ...Object.entries(secretShapes).map(([shape, spec]) =>
+    post(`${kind}: ${shape}`, dave, path('acme'), object('refers', spec('ghtok-held')), 'secret-references'),
+  ),
+  ...Object.entries(secretShapes).map(([shape, spec]) =>
+    post(`${kind}: ${shape} of an ordinary Secret`, dave, path('acme'), object('refers', spec('plain')), 'allowed'),
+  ),
+  post(
+    `${kind}: made by a controller`,
+    replicaSetController,
+    path('acme'),
+    object('c', heldByEnvironment()),
+    'secret-references',
+  ),
+  post(`${kind}: made by the platform`, platform, path('acme'), object('c', heldByEnvironment()), 'secret-references'),
+  post(`${kind}: elsewhere`, dave, path('other'), object('refers', heldByEnvironment()), 'allowed'),
+])
+
+const pods = '/api/v1/namespaces/acme/pods'
+const debug = (name: string) => ({
+  spec: { ephemeralContainers: [{ name: 'debug', image: 'registry.test/x', envFrom: [{ secretRef: { name } }] }] },
+})
+const deployments = '/apis/apps/v1/namespaces/acme/deployments'
+const accounts = '/api/v1/namespaces/acme/serviceaccounts'
+const ingresses = '/apis/networking.k8s.io/v1/namespaces/acme/ingresses'
+const ingress = (secretName: string) => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  metadata: { name: 'i' },
+  spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } }, tls: [{ hosts: ['x.test'], secretName }] },
+})
+const account = (more: object) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' }, ...more })
+
+export const laterRows: readonly Row[] = [
+  patch(
+    'dave debugs a pod with a reserved Secret',
+    dave,
+    `${pods}/runner/ephemeralcontainers`,
+    debug('ghtok-held'),
+    'secret-references',
+    strategic,
+  ),
+  patch('dave debugs a pod', dave, `${pods}/runner/ephemeralcontainers`, debug('plain'), 'allowed', strategic),
+  patch('dave scales an old Deployment that refers', dave, `${deployments}/old/scale`, { spec: { replicas: 0 } }, 'allowed'),
+  patch('dave labels it', dave, `${deployments}/old`, { metadata: { labels: { a: 'b' } } }, 'allowed'),
+  patch('dave changes its replicas', dave, `${deployments}/old`, { spec: { replicas: 0 } }, 'allowed'),
+  patch(
+    'dave edits its template',
+    dave,
+    `${deployments}/old`,
+    { spec: { template: { spec: { hostname: 'x' } } } },
+    'secret-references',
+  ),
+  remove('dave removes it', dave, `${deployments}/old`, 'allowed'),
+  post(
+    'a ServiceAccount pulls with a reserved Secret',
+    dave,
+    accounts,
+    account({ imagePullSecrets: [{ name: 'ghtok-held' }] }),
+    'secret-references-elsewhere',
+  ),
+  post(
+    'a ServiceAccount lists a reserved Secret',
+    dave,
+    accounts,
+    account({ secrets: [{ name: 'ghtok-held' }] }),
+    'secret-references-elsewhere',
+  ),
+  post('a ServiceAccount', dave, accounts, account({ secrets: [{ name: 'plain' }] }), 'allowed'),
+  post('an Ingress serves with a reserved Secret', dave, ingresses, ingress('ghtok-held'), 'secret-references-elsewhere'),
+  post('an Ingress', dave, ingresses, ingress('plain'), 'allowed'),
+]
