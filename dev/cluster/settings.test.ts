@@ -1,7 +1,7 @@
 // Defaults, overrides and refusals of the local cluster's settings.
 // The real environment is never read here.
 import { expect, test } from 'vitest'
-import { adminKubeconfig, readClusterSettings, registryHost, toolEnvironment } from './settings.ts'
+import { adminKubeconfig, defaultStateFolder, readClusterSettings, registryHost, toolEnvironment } from './settings.ts'
 
 const home = { HOME: '/home/x', SEKISHO_STATE: '/srv/state' }
 
@@ -54,4 +54,13 @@ test('the registry is named by its bare address, which builders take for plain h
 test('started programs get what tools need and no other variable', () => {
   const environment = { PATH: '/bin', HTTPS_PROXY: 'p', GOFLAGS: '-x', GITHUB_TOKEN: 'secret', KUBECONFIG: '/k' }
   expect(toolEnvironment({ EXTRA: '1' }, environment)).toEqual({ PATH: '/bin', HTTPS_PROXY: 'p', GOFLAGS: '-x', EXTRA: '1' })
+})
+
+test('a checkout with a long path gets a short state folder of its own, always the same', () => {
+  expect(defaultStateFolder('/src/sekisho', '/y/sekisho')).toBe('/src/sekisho/.state')
+  const long = `/${'deep/'.repeat(20)}sekisho`
+  const folder = defaultStateFolder(long, '/y/sekisho')
+  expect(folder).toMatch(/^\/y\/sekisho\/state\/[0-9a-f]{8}$/)
+  expect(defaultStateFolder(long, '/y/sekisho')).toBe(folder)
+  expect(defaultStateFolder(`${long}2`, '/y/sekisho')).not.toBe(folder)
 })

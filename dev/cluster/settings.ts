@@ -1,5 +1,6 @@
 // Every address, port and folder of the local cluster, with the environment variable that overrides it.
 // The only reader of process.env below dev/cluster; it starts nothing and touches no file.
+import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -69,7 +70,8 @@ export function readClusterSettings(
   }
   const home = text('HOME', homedir())
   const nodeAddress = address('SEKISHO_NODE_ADDRESS', facts.root ? '10.88.0.1' : '127.0.0.1')
-  const stateFolder = resolve(text('SEKISHO_STATE', join(repository, '.state')))
+  const hostRecordFolder = join(text('XDG_STATE_HOME', join(home, '.local', 'state')), 'sekisho')
+  const stateFolder = resolve(text('SEKISHO_STATE', defaultStateFolder(repository, hostRecordFolder)))
   if (Buffer.byteLength(stateFolder) > longestStateFolder) {
     problems.push(
       `SEKISHO_STATE must be a folder whose path has at most ${longestStateFolder} bytes (Unix sockets below it may not exceed 107), now ${stateFolder}`,
@@ -80,7 +82,7 @@ export function readClusterSettings(
     repository,
     stateFolder,
     cacheFolder: resolve(text('SEKISHO_CACHE', join(text('XDG_CACHE_HOME', join(home, '.cache')), 'sekisho'))),
-    hostRecordFolder: join(text('XDG_STATE_HOME', join(home, '.local', 'state')), 'sekisho'),
+    hostRecordFolder,
     // Our own file in KUBECONFIG (from the `env` command) is not a given cluster: `up` and `down` still mean the local one.
     givenKubeconfig: given === join(stateFolder, 'cluster', 'kubeconfig') ? undefined : given,
     givenTestKubeconfig: environment['SEKISHO_TEST_KUBECONFIG'] || undefined,
@@ -117,6 +119,13 @@ export function readClusterSettings(
     problems.push('SEKISHO_ISSUER_URL must be an https URL (the API server refuses others)')
   if (problems.length > 0) throw new AppError('invalid_configuration', problems.join('; '))
   return settings
+}
+
+/** `.state` of the checkout, or, where that path is too long for the Unix sockets below it, a short one of this checkout's own. */
+export function defaultStateFolder(checkout: string, hostRecordFolder: string): string {
+  const inside = join(checkout, '.state')
+  if (Buffer.byteLength(inside) <= longestStateFolder) return inside
+  return join(hostRecordFolder, 'state', createHash('sha256').update(checkout).digest('hex').slice(0, 8))
 }
 
 /** The folder of the development cluster's state; the test cluster has its own. */

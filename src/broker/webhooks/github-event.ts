@@ -56,7 +56,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   organization: both(acted, has('organization'), without('team', 'repository', 'pull_request')),
   membership: both(acted, has('team', 'member', 'organization')),
   member: both(acted, has('member', 'repository')),
-  team: both(acted, has('team', 'organization')),
+  team: both(acted, has('team', 'organization'), without('member')),
   repository: both(acted, has('repository'), without('pull_request', 'ref', 'member', 'team')),
 }
 

@@ -1,16 +1,20 @@
 // Wires the Installation controller: an App that becomes usable or unusable wakes the Installations under it.
 import { type ClusterGitHubApp, clusterGitHubApp } from '../../api/cluster-github-app.ts'
-import { installation } from '../../api/installation.ts'
+import { type Installation, installation } from '../../api/installation.ts'
 import { keyOf } from '../../api/resource.ts'
 import { findCondition } from '../../kube/conditions.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
+import { createOwnWrites } from '../own-writes.ts'
 import { type InstallationDeps, reconcileInstallation } from './reconcile.ts'
 
 export type { TokenRevoker } from './reconcile.ts'
 
-export type InstallationControllerDeps = Omit<InstallationDeps, 'installations' | 'appIdOf' | 'ownerCheckMilliseconds'> & {
+export type InstallationControllerDeps = Omit<
+  InstallationDeps,
+  'installations' | 'ownWrites' | 'appIdOf' | 'ownerCheckMilliseconds'
+> & {
   readonly manager: Pick<Manager, 'cache'>
   /** Default one hour; the broker's webhooks wake the controller much sooner. */
   readonly ownerCheckMilliseconds?: number
@@ -24,6 +28,7 @@ export function createInstallationController(deps: InstallationControllerDeps): 
   const installations = manager.cache(installation)
   const apps = manager.cache(clusterGitHubApp)
   installations.addIndex(byApp, object => [object.spec.app])
+  const ownWrites = createOwnWrites<Installation>()
   const appIdOf = (name: string): number | undefined => apps.get({ name })?.spec.appId
   const usability = (app: ClusterGitHubApp): unknown => [app.spec, findCondition(app.status?.conditions, 'Ready')?.status]
   return {
@@ -34,6 +39,6 @@ export function createInstallationController(deps: InstallationControllerDeps): 
         predicate: partChanged(usability),
       }),
     ],
-    reconcile: context => reconcileInstallation({ ...deps, installations, appIdOf, ownerCheckMilliseconds }, context),
+    reconcile: context => reconcileInstallation({ ...deps, installations, ownWrites, appIdOf, ownerCheckMilliseconds }, context),
   }
 }

@@ -8,6 +8,7 @@ import type { EventRecorder } from '../../kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import type { Cache } from '../../kube/store.ts'
 import type { GitHubApps } from '../github-apps.ts'
+import type { OwnWrites } from '../own-writes.ts'
 import { decide } from './decide.ts'
 import { type GatherDeps, gather } from './gather.ts'
 import { type InstallationStatus, nextStatus } from './status.ts'
@@ -23,6 +24,8 @@ export type InstallationDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'mergePatch'>
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly githubApps: GitHubApps
+  /** Without it a cache that lags would make us ask GitHub for the owner twice. */
+  readonly ownWrites: OwnWrites<Installation>
   readonly desk: TokenRevoker
   readonly events: Pick<EventRecorder, 'record'>
   /** The App id by the name of a ClusterGitHubApp; undefined when that is gone. */
@@ -33,11 +36,13 @@ const finalizer = 'sekisho.dev/installation'
 const fieldManager = 'sekisho.dev/installation'
 
 export async function reconcileInstallation(deps: InstallationDeps, context: ReconcileContext): Promise<Outcome> {
-  const cached = deps.installations.get(context.key)
-  if (cached === undefined) return done
+  const found = deps.installations.get(context.key)
+  if (found === undefined) return done
+  const cached = deps.ownWrites.latest(found)
   if (cached.metadata.deletionTimestamp !== undefined) {
     await revokeTokens(deps, cached, 'the Installation was deleted')
     await removeFinalizer(deps.client, installations, cached, finalizer)
+    deps.ownWrites.forget(cached.metadata.uid ?? '')
     return done
   }
   // Before it can become Ready, and so before any token can exist under it.
@@ -63,7 +68,12 @@ async function writeStatus(deps: InstallationDeps, object: Installation, status:
   const { apiVersion, kind } = installations
   const { name, namespace, uid } = object.metadata
   const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-  await deps.client.applyStatus(installations, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
+  const written = await deps.client.applyStatus(
+    installations,
+    { apiVersion, kind, metadata, status },
+    { fieldManager, force: true },
+  )
+  if (written) deps.ownWrites.remember(written)
   const ready = findCondition(status.conditions, 'Ready')
   const before = findCondition(object.status?.conditions, 'Ready')
   if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return

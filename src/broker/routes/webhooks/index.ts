@@ -13,6 +13,7 @@ export const webhookPath = '/webhooks/github'
 const bodyLimit = 25 * 1024 * 1024
 /** Refusals recorded in the audit log a minute; more say nothing new and would let a stranger fill it. */
 const auditedRefusalsPerMinute = 10
+const refusalsPerMinute = 30
 
 function header(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]
@@ -58,12 +59,19 @@ export async function registerWebhooks(server: WebServer, context: BrokerContext
     // The bytes as they came: a signature over parsed and written JSON would be one over other bytes.
     scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body, next) => next(null, body))
 
-    // A sender without the secret gets few tries; GitHub itself delivers far less than this from one address.
+    // A sender without the secret gets few tries a minute, and then not even its body read. GitHub delivers far less than the outer limit.
+    const refusedTries = scope.createRateLimit({ max: refusalsPerMinute, timeWindow: 60_000 })
     const config = { rateLimit: { max: 1200, timeWindow: 60_000 } }
-    scope.post(webhookPath, { bodyLimit, config }, async (request, reply) => {
+    const onRequest = async (request: FastifyRequest): Promise<void> => {
+      const tries = await refusedTries(request, { increment: false })
+      if (!tries.isAllowed && tries.isExceeded)
+        throw new AppError('too_many_requests', 'too many unsigned deliveries', { retryAfterSeconds: 60 })
+    }
+    scope.post(webhookPath, { bodyLimit, config, onRequest }, async (request, reply) => {
       const { body } = request
       if (!Buffer.isBuffer(body)) throw new AppError('invalid_request', 'the body is missing')
       if (!(await verifyWebhook(secrets, body, header(request, 'x-hub-signature-256')))) {
+        await refusedTries(request)
         await recordRefusal(request, 'the signature does not hold')
         throw new AppError('unauthenticated', 'the signature does not hold')
       }

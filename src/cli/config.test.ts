@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { readCliSettings } from './config.ts'
+import { writePrivateFile } from './files/private-file.ts'
+import { readTokens, tokenFile, writeTokens } from './files/token-cache.ts'
+
+async function home(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'home-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('flags win over the environment, which wins over the file', async () => {
+  const HOME = await home()
+  await writePrivateFile(join(HOME, '.config/sekisho/config.json'), '{"issuer":"https://saved.example","caFile":"/saved.pem"}')
+  expect((await readCliSettings({}, { HOME })).issuer).toBe('https://saved.example')
+  const environment = { HOME, SEKISHO_ISSUER: 'https://environment.example' }
+  expect(await readCliSettings({}, environment)).toMatchObject({ issuer: 'https://environment.example', caFile: '/saved.pem' })
+  expect((await readCliSettings({ issuer: 'https://flag.example/x' }, environment)).issuer).toBe('https://flag.example')
+})
+
+test('an unknown or plain http issuer is refused with the cure', async () => {
+  const HOME = await home()
+  await expect(readCliSettings({}, { HOME })).rejects.toThrow('sekisho login --issuer')
+  await expect(readCliSettings({ issuer: 'http://x.example' }, { HOME })).rejects.toThrow('https URL')
+})
+
+test('tokens of one issuer are never those of another', async () => {
+  const HOME = await home()
+  const one = await readCliSettings({ issuer: 'https://one.example' }, { HOME })
+  const two = await readCliSettings({ issuer: 'https://two.example' }, { HOME })
+  const tokens = { issuer: one.issuer, clientId: one.clientId, idToken: 'a', expiresAt: 1, refreshToken: undefined }
+  await writeTokens(one, tokens)
+  expect((await readTokens(one))?.idToken).toBe('a')
+  expect(await readTokens(two)).toBeUndefined()
+  await writePrivateFile(tokenFile(two), JSON.stringify(tokens))
+  expect(await readTokens(two)).toBeUndefined()
+})

@@ -1,0 +1,40 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../lib/clock.ts'
+import { withLockFile } from './lock-file.ts'
+
+async function lockPath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lock-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return join(folder, 'tokens.lock')
+}
+const options = { clock: systemClock, waitMilliseconds: 10_000, onWaiting: () => {} }
+
+test('one at a time, also when the work fails', async () => {
+  const path = await lockPath()
+  let [inside, most] = [0, 0]
+  const work = async (): Promise<void> => {
+    inside += 1
+    most = Math.max(most, inside)
+    await systemClock.sleep(5)
+    inside -= 1
+    throw new Error('failed')
+  }
+  const all = await Promise.allSettled(Array.from({ length: 4 }, () => withLockFile(path, options, work)))
+  expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'rejected'])
+  expect(most).toBe(1)
+})
+
+test('the lock of a process that is gone is taken over', async () => {
+  const path = await lockPath()
+  await writeFile(path, '999999999')
+  expect(await withLockFile(path, options, async () => 'done')).toBe('done')
+})
+
+test('who waits too long is told which file to look at', async () => {
+  const path = await lockPath()
+  await writeFile(path, String(process.pid))
+  await expect(withLockFile(path, { ...options, waitMilliseconds: 50 }, async () => 'done')).rejects.toThrow(path)
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { errorText, exitCodeOf, table } from './output.ts'
+
+test('columns line up, and nothing in a cell moves the cursor', () => {
+  expect(
+    table(
+      ['A', 'B'],
+      [
+        ['xyz', '1'],
+        ['\u001b[31mred', '2'],
+      ],
+    ),
+  ).toBe('A         B\nxyz       1\n?[31mred  2')
+})
+
+test.each([
+  ['unauthenticated', 3],
+  ['integrity_violation', 4],
+  ['invalid_request', 2],
+  ['unavailable', 1],
+] as const)('%s ends with %i', (code, exit) => {
+  expect(exitCodeOf(new AppError(code, 'x'))).toBe(exit)
+})
+
+test('an error is one line, without tokens', async () => {
+  const text = await errorText(new AppError('unavailable', 'refused ghu_16C7e42F292c6912E7710c838347Ae178B4a'))
+  expect(text).toBe('sekisho: refused [redacted]')
+})

@@ -1,0 +1,72 @@
+import { Type } from '@fastify/type-provider-typebox'
+import { expect, onTestFinished, test } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { silentLog } from '../lib/log.ts'
+import { html } from './html.ts'
+import { createWebServer, type WebServerOptions } from './server.ts'
+
+async function withServer(options: Partial<WebServerOptions> = {}) {
+  const server = await createWebServer({ log: silentLog, ...options })
+  onTestFinished(() => server.close())
+  server.get('/broken', async () => {
+    throw new Error('hunter2')
+  })
+  server.get('/refused', async () => {
+    throw new AppError('too_many_requests', 'wait', { retryAfterSeconds: 7 })
+  })
+  server.get(
+    '/one',
+    { schema: { querystring: Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]*$' }) }) } },
+    async request => request.query,
+  )
+  server.post('/echo', async request => request.body)
+  return server
+}
+
+test('an unforeseen error tells an outsider its request id and nothing else', async () => {
+  const server = await withServer()
+  const answer = await server.inject({ url: '/broken' })
+  expect(answer.statusCode).toBe(500)
+  expect(answer.body).not.toContain('hunter2')
+  expect(answer.json().error.requestId).toBe(answer.headers['x-request-id'])
+})
+
+test('a request id that a client sends is not taken over', async () => {
+  const server = await withServer()
+  const answer = await server.inject({ url: '/refused', headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })
+  expect(answer.headers['x-request-id']).not.toBe('mine')
+  expect(answer.headers['retry-after']).toBe('7')
+})
+
+test('a parameter given twice is refused', async () => {
+  const server = await withServer()
+  expect((await server.inject('/one?id=5')).json()).toEqual({ id: '5' })
+  expect((await server.inject('/one?id=5&id=6')).statusCode).toBe(400)
+})
+
+test('a body above the limit is refused', async () => {
+  const server = await withServer({ bodyLimit: 100 })
+  expect((await server.inject({ method: 'POST', url: '/echo', payload: { a: 'x'.repeat(200) } })).statusCode).toBe(413)
+})
+
+test('people get a page, programs get JSON', async () => {
+  const server = await withServer({ errorPage: answer => html`<p>${answer.message}</p>` })
+  expect((await server.inject({ url: '/refused', headers: { accept: 'text/html' } })).body).toBe('<p>wait</p>')
+  expect((await server.inject({ url: '/refused' })).json().error.code).toBe('too_many_requests')
+})
+
+test('looking for what is not there is limited', async () => {
+  const server = await withServer()
+  const statuses = []
+  for (let attempt = 0; attempt < 61; attempt += 1) statuses.push((await server.inject(`/guess-${attempt}`)).statusCode)
+  expect(statuses[0]).toBe(404)
+  expect(statuses.at(-1)).toBe(429)
+})
+
+test('every answer carries the security headers and says what a form may lead to', async () => {
+  const server = await withServer({ headers: () => ({ formTargets: ['https://github.com'], strictTransport: true }) })
+  const { headers } = await server.inject('/refused')
+  expect(headers['content-security-policy']).toContain("script-src 'none'")
+  expect(headers['content-security-policy']).toContain("form-action 'self' https://github.com")
+  expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'cache-control': 'no-store' })
+})
