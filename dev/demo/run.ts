@@ -21,12 +21,13 @@ export async function runDemo(): Promise<void> {
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
-async function prepareWorld(settings: ClusterSettings): Promise<World> {
+/** `homes` names the folder below the state folder in which the people have their homes. */
+export async function prepareWorld(settings: ClusterSettings, homes = 'demo'): Promise<World> {
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress: standardErrorProgress() })
   const github = await readLocalGitHub(settings)
   const authorityFile = join(devClusterFolder(settings), 'pki/ca.crt')
   const tools: ToolPaths = {
-    folder: join(settings.stateFolder, 'demo'),
+    folder: join(settings.stateFolder, homes),
     kubectl: kubernetes.path('kubectl'),
     sekisho: join(settings.repository, 'bin/sekisho'),
     issuer: settings.issuerUrl,

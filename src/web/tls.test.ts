@@ -29,7 +29,8 @@ function makePair(folder: string, name: string): void {
     '-subj',
     `/CN=${name}`,
   ]
-  execFileSync('openssl', [...args, '-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)], {
+  const program = 'openssl'
+  execFileSync(program, [...args, '-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)], {
     stdio: 'ignore',
   })
 }

@@ -163,7 +163,6 @@ describe('RepositoryGrant', () => {
     })
     await quiet(world)
     const before = world.writes.length
-    await world.setStatus(repositoryGrant, world.namespace, 'read-shop', {})
     const labelled = { metadata: { labels: { touched: 'yes' } } }
     await world.client.mergePatch(repositoryGrant, { namespace: world.namespace, name: 'read-shop' }, labelled, {
       fieldManager: 'test',

@@ -79,9 +79,9 @@ describe('the namespaces of a tenant', () => {
     expect([named('ResourceQuota', 'acme'), named('LimitRange', 'acme')]).toEqual([['tenant', 'tenant-kinds'], ['tenant']])
     expect([named('ResourceQuota', 'acme-build'), named('LimitRange', 'acme-build')]).toEqual([['tenant'], ['tenant']])
     const quota = contents.find(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === 'acme')
-    expect(quota?.object['spec']).toMatchObject({
-      hard: { 'count/applications.apps.sekisho.dev': '7', 'services.nodeports': '0' },
-    })
+    expect(quota?.object['spec']).toMatchObject({ hard: { 'services.nodeports': '0', 'services.loadbalancers': '0' } })
+    const kinds = contents.find(({ object }) => object.metadata.name === 'tenant-kinds')
+    expect(kinds?.object['spec']).toMatchObject({ hard: { 'count/applications.apps.sekisho.dev': '7' } })
     const builder = contents.find(({ object }) => object.kind === 'ServiceAccount')?.object
     expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
     expect(named('NetworkPolicy', 'acme-build')).toEqual(['deny-all', 'allow-dns', 'allow-source-store', 'allow-registry'])

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { createGroupCommit } from './group-commit.ts'
+
+function recordingCommit(options: { readonly mostItems?: number; readonly mostWaiting?: number; readonly failOn?: string } = {}) {
+  const batches: string[][] = []
+  const commit = createGroupCommit<string, string>({
+    mostItems: options.mostItems ?? 100,
+    mostWaiting: options.mostWaiting ?? 100,
+    async write(items) {
+      batches.push([...items])
+      await new Promise(resolve => setImmediate(resolve))
+      if (options.failOn !== undefined && items.includes(options.failOn)) throw new Error('disk full')
+      return items.map(item => item.toUpperCase())
+    },
+    overflow: () => new Error('too many'),
+  })
+  return { batches, commit }
+}
+
+describe('group commit', () => {
+  test('gives every item its own result, in few batches and in order', async () => {
+    const { batches, commit } = recordingCommit()
+    const first = commit.add('a')
+    await new Promise(resolve => setImmediate(resolve))
+    const rest = ['b', 'c', 'd'].map(item => commit.add(item))
+    expect(await Promise.all([first, ...rest])).toEqual(['A', 'B', 'C', 'D'])
+    expect(batches).toEqual([['a'], ['b', 'c', 'd']])
+  })
+
+  test('never puts more than the limit into one batch', async () => {
+    const { batches, commit } = recordingCommit({ mostItems: 2 })
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map(item => commit.add(item)))
+    expect(batches).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+  })
+
+  test('rejects every item of a failed batch and no other, and goes on', async () => {
+    const { commit } = recordingCommit({ mostItems: 2, failOn: 'c' })
+    const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(item => commit.add(item)))
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(await commit.add('f')).toBe('F')
+  })
+
+  test('refuses what would wait beyond the bound', async () => {
+    const { commit } = recordingCommit({ mostWaiting: 2 })
+    const kept = [commit.add('a'), commit.add('b')]
+    await expect(commit.add('c')).rejects.toThrow('too many')
+    expect(await Promise.all(kept)).toEqual(['A', 'B'])
+    await commit.idle()
+  })
+})

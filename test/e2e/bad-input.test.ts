@@ -1,0 +1,264 @@
+// What people get wrong: each mistake has a reason a person understands, a cure and an Event; nothing turns; the shop serves all along.
+// All objects are made together and then awaited, so that the file takes as long as its slowest mistake.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Condition } from '../../src/api/resource.ts'
+import { applicationManifest, remoteSyncManifest } from './manifests.ts'
+import { eventsAbout, forgetObjects, read, readyOf, untilGone, untilReason } from './objects.ts'
+import { openPlatform, type Platform } from './platform.ts'
+import { type Watch, watchServing } from './serving.ts'
+import { expectStillness } from './stillness.ts'
+
+type Mistake = {
+  readonly reference: string
+  readonly manifest: object
+  readonly reason: string
+  /** What the message must say: what is wrong, and the cure. */
+  readonly says: readonly RegExp[]
+  /** Its status counts restarts, so it may move. */
+  readonly moves?: true
+}
+
+const noSuchDigest = `sha256:${'0'.repeat(64)}`
+
+function mistakes(image: string): readonly Mistake[] {
+  const application = (name: string, reason: string, says: readonly RegExp[], spec: object, moves?: true): Mistake => ({
+    reference: `application/e2e-${name}`,
+    manifest: applicationManifest(`e2e-${name}`, { image, ...spec }),
+    reason,
+    says,
+    ...(moves ? { moves } : {}),
+  })
+  const remoteSync = (name: string, reason: string, says: readonly RegExp[], spec: object): Mistake => ({
+    reference: `remotesync/e2e-${name}`,
+    manifest: remoteSyncManifest(`e2e-${name}`, { ...spec }),
+    reason,
+    says,
+  })
+  const web = { name: 'web', port: 3000, memory: '128Mi' }
+  return [
+    remoteSync('no-repository', 'GrantDenied', [/does not reach acme\/nothing-here/, /check the names/], {
+      repository: 'acme/nothing-here',
+    }),
+    remoteSync(
+      'no-access',
+      'GrantDenied',
+      [/dave does not have read access to acme\/secret-plans/, /somebody who has it must ask/],
+      {
+        repository: 'acme/secret-plans',
+      },
+    ),
+    remoteSync(
+      'no-branch',
+      'BranchNotFound',
+      [/spec\.source\.branch/, /has no branch e2e-never-was/, /push it, or name another/],
+      {
+        source: { branch: 'e2e-never-was' },
+      },
+    ),
+    remoteSync(
+      'no-installation',
+      'InstallationNotReady',
+      [/spec\.installation/, /no Installation nowhere/, /kubectl get installations/],
+      {
+        installation: 'nowhere',
+      },
+    ),
+    remoteSync('no-application', 'ApplicationNotFound', [/spec\.application/, /no Application e2e-absent/, /create it/], {
+      application: 'e2e-absent',
+    }),
+    remoteSync('second-rider', 'ApplicationTaken', [/RemoteSync shop already keeps Application shop/, /delete one of the two/], {
+      application: 'shop',
+    }),
+    application('no-image', 'WaitingForImage', [/spec\.image is not set/, /create a RemoteSync .* or set it$/], {
+      image: undefined,
+    }),
+    application('bad-image', 'ImagePullFailed', [/cannot be pulled/, /check spec\.image/], {
+      image: `${image.split('@')[0]}@${noSuchDigest}`,
+    }),
+    application(
+      'crash',
+      'Crashing',
+      [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
+      {
+        processes: [{ ...web, command: ['node', '-e', 'console.log("no database"); process.exit(3)'] }],
+      },
+      true,
+    ),
+    application('no-chart', 'ChartNotFound', [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/], {
+      chart: 'e2e-none',
+    }),
+    application('throws', 'ChartFailed', [/ApplicationChart e2e-throws: the colour must be red or green/], {
+      chart: 'e2e-throws',
+    }),
+    application('endless', 'ChartTimedOut', [/ApplicationChart e2e-endless: .*did not return within 1 s/], {
+      chart: 'e2e-endless',
+    }),
+    application(
+      'foreign-domain',
+      'DomainTaken',
+      [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
+      {
+        domains: ['shop.globex.localhost'],
+      },
+    ),
+    application('platform-domain', 'DomainTaken', [/spec\.domains: localhost is the platform's own name/], {
+      domains: ['localhost'],
+    }),
+    application('imposter', 'DomainTaken', [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/], {
+      domains: ['shop.acme.localhost'],
+    }),
+  ]
+}
+
+const charts: Readonly<Record<string, string>> = {
+  'e2e-throws': "export function chart() { throw new Error('the colour must be red or green') }",
+  'e2e-endless': 'export function chart() { for (;;); }',
+}
+const chartNames = Object.keys(charts)
+
+let platform: Platform
+let shop: Watch
+let all: readonly Mistake[]
+
+beforeAll(async () => {
+  platform = await openPlatform(['dave'])
+  const { admin } = platform
+  const shopNow = await read(admin, 'application/shop')
+  all = mistakes(String(shopNow.status?.['image']))
+  await cleanUp()
+  shop = watchServing(String(shopNow.status?.['url']))
+  for (const [name, source] of Object.entries(charts)) {
+    await admin.apply(`/api/v1/namespaces/sekisho-system/configmaps/${name}`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { 'chart.js': source },
+    })
+    await admin.apply(`/apis/apps.sekisho.dev/v1alpha1/applicationcharts/${name}`, {
+      apiVersion: 'apps.sekisho.dev/v1alpha1',
+      kind: 'ApplicationChart',
+      metadata: { name },
+      spec: { configMap: { name }, timeoutSeconds: 1 },
+    })
+  }
+  await platform.apply(
+    'dave',
+    all.map(mistake => mistake.manifest),
+  )
+})
+
+async function cleanUp(): Promise<void> {
+  const { admin } = platform
+  await platform.remove([...all.map(({ reference }) => reference), ...chartNames.map(name => `applicationchart/${name}`)])
+  const configMaps = chartNames.map(name => `configmap/${name}`)
+  await forgetObjects(admin, configMaps, 'sekisho-system')
+  await untilGone(admin, configMaps, 'sekisho-system')
+}
+
+afterAll(async () => {
+  await cleanUp()
+  await platform.admin.close()
+})
+
+test('every mistake has its reason, a message with the cure, and an Event of the type Warning', async () => {
+  const outcomes = await Promise.all(
+    all.map(async ({ reference, reason, says }): Promise<readonly string[]> => {
+      const ready = await untilReason(platform.admin, reference, reason, 90).catch(
+        (error: unknown): Condition => ({
+          type: 'Ready',
+          status: 'False',
+          reason: '',
+          message: String(error),
+          lastTransitionTime: '',
+        }),
+      )
+      if (ready.reason !== reason) return [`${reference}: ${ready.message}`]
+      const problems = says
+        .filter(pattern => !pattern.test(ready.message))
+        .map(pattern => `${reference} says "${ready.message}", not ${pattern}`)
+      if (ready.status !== 'False') problems.push(`${reference}: Ready is ${ready.status}`)
+      if (/keeps serving/.test(ready.message)) problems.push(`${reference}: nothing served before, but: ${ready.message}`)
+      const { metadata } = await read(platform.admin, reference)
+      const events = await eventsAbout(platform.admin, metadata.uid)
+      const wanted = reason === 'WaitingForImage' ? 'Normal' : 'Warning'
+      if (
+        !events.some(
+          event => event.reason === reason && event.type === wanted && says.every(pattern => pattern.test(event.message)),
+        )
+      )
+        problems.push(
+          `${reference} has no ${wanted} Event ${reason}: ${events.map(event => `${event.type} ${event.reason}`).join(', ')}`,
+        )
+      return problems
+    }),
+  )
+  expect(outcomes.flat()).toEqual([])
+})
+
+test('`kubectl describe` shows the developer the reason and the cure', async () => {
+  const { output } = await platform.kubectl('dave', ['describe', 'remotesync/e2e-no-branch', '-n', 'acme'])
+  expect(output).toMatch(/BranchNotFound/)
+  expect(output).toMatch(/push it, or name another one/)
+})
+
+test('nothing turns: objects, Events and reconciles stay still afterwards', async () => {
+  const still = all.filter(({ moves }) => moves !== true).map(({ reference }) => reference)
+  await expectStillness(platform.admin, still, 6, 15)
+})
+
+test('a crash loop adds no Events of ours while it goes on', async () => {
+  const { metadata } = await read(platform.admin, 'application/e2e-crash')
+  const events = (await eventsAbout(platform.admin, metadata.uid)).filter(({ reason }) => reason === 'Crashing')
+  expect(events.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(2)
+})
+
+test('a value out of bounds is refused at once and the message names the field', async () => {
+  const port = await platform.kubectl(
+    'dave',
+    ['apply', '-f', '-'],
+    JSON.stringify(applicationManifest('e2e-bounds', { processes: [{ name: 'web', port: 70_000 }] })),
+  )
+  expect(port).toMatchObject({ code: 1 })
+  expect(port.errors).toMatch(/spec\.processes\[0\]\.port/)
+  const both = await platform.kubectl(
+    'dave',
+    ['apply', '-f', '-'],
+    JSON.stringify(remoteSyncManifest('e2e-bounds', { source: { branch: 'main', pullRequest: 1 } })),
+  )
+  expect(both).toMatchObject({ code: 1 })
+  expect(both.errors).toMatch(/source must set exactly one of branch, pullRequest, commit/)
+})
+
+test('a mistake in the Application that runs is told, and the version before keeps serving', async () => {
+  const { admin } = platform
+  const running = await read(admin, 'application/shop')
+  const patch = (chart: string): Promise<unknown> =>
+    platform.kubectl('dave', [
+      'patch',
+      'application/shop',
+      '-n',
+      'acme',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ spec: { chart } }),
+    ])
+  try {
+    await patch('e2e-throws')
+    const ready = await untilReason(admin, 'application/shop', 'ChartFailed')
+    expect(ready.message).toMatch(/the version before keeps serving/)
+    expect((await read(admin, 'application/shop')).status).toMatchObject({
+      url: running.status?.['url'],
+      commit: running.status?.['commit'],
+    })
+  } finally {
+    await patch('web')
+  }
+  await untilReason(admin, 'application/shop', 'Available')
+  expect(readyOf(await read(admin, 'application/shop'))?.status).toBe('True')
+})
+
+test('the shop answered 200 all along', async () => {
+  const { asked, failures } = await shop.end()
+  expect(failures).toEqual([])
+  expect(asked).toBeGreaterThan(20)
+})

@@ -1,0 +1,29 @@
+// The objects that the tests apply: as short as a developer would write them.
+import { tenantNamespace } from '../../dev/demo/world.ts'
+
+const apps = 'apps.sekisho.dev/v1alpha1'
+
+export function applicationManifest(name: string, spec: Readonly<Record<string, unknown>> = {}): object {
+  return {
+    apiVersion: apps,
+    kind: 'Application',
+    metadata: { name, namespace: tenantNamespace },
+    spec: { processes: [{ name: 'web', port: 3000, healthPath: '/healthz', memory: '128Mi' }], ...spec },
+  }
+}
+
+export function remoteSyncManifest(name: string, spec: Readonly<Record<string, unknown>> = {}): object {
+  return {
+    apiVersion: apps,
+    kind: 'RemoteSync',
+    metadata: { name, namespace: tenantNamespace },
+    spec: {
+      installation: 'github',
+      repository: 'acme/shop',
+      source: { branch: 'main' },
+      build: { timeoutSeconds: 300 },
+      application: name,
+      ...spec,
+    },
+  }
+}

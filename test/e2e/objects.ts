@@ -1,0 +1,112 @@
+// Looks at objects of the cluster as the administrator: by `kind/name`, their conditions, their Events; and waits for what must come true.
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
+import { eventually } from '../../dev/demo/steps.ts'
+import { tenantNamespace } from '../../dev/demo/world.ts'
+import type { Condition } from '../../src/api/resource.ts'
+
+export type Live = {
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly creationTimestamp: string
+    readonly deletionTimestamp?: string
+  }
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[] }
+}
+
+type Place = { readonly path: string; readonly namespaced: boolean }
+
+const ours = (group: string, plural: string, namespaced = true): Place => ({
+  path: `/apis/${group}.sekisho.dev/v1alpha1/${plural}`,
+  namespaced,
+})
+
+const places: Readonly<Record<string, Place>> = {
+  application: ours('apps', 'applications'),
+  remotesync: ours('apps', 'remotesyncs'),
+  applicationchart: ours('apps', 'applicationcharts', false),
+  repositorygrant: ours('github', 'repositorygrants'),
+  installation: ours('github', 'installations'),
+  tenant: ours('tenancy', 'tenants', false),
+  deployment: { path: '/apis/apps/v1/deployments', namespaced: true },
+  ingress: { path: '/apis/networking.k8s.io/v1/ingresses', namespaced: true },
+  service: { path: '/api/v1/services', namespaced: true },
+  event: { path: '/api/v1/events', namespaced: true },
+  namespace: { path: '/api/v1/namespaces', namespaced: false },
+  configmap: { path: '/api/v1/configmaps', namespaced: true },
+  build: { path: '/apis/kpack.io/v1alpha2/builds', namespaced: true },
+  pod: { path: '/api/v1/pods', namespaced: true },
+}
+
+/** The collection's path; `namespace` is not used for what has none. */
+export function pathOf(kind: string, namespace = tenantNamespace): string {
+  const place = places[kind]
+  if (place === undefined) throw new Error(`no path is known for the kind ${kind}`)
+  if (!place.namespaced) return place.path
+  const cut = place.path.lastIndexOf('/')
+  return `${place.path.slice(0, cut)}/namespaces/${namespace}${place.path.slice(cut)}`
+}
+
+function objectPath(reference: string, namespace?: string): string {
+  const [kind = '', name = ''] = reference.split('/')
+  return `${pathOf(kind, namespace)}/${name}`
+}
+
+/** `reference` is `kind/name`; undefined when there is no such object. */
+export async function find(admin: AdminClient, reference: string, namespace?: string): Promise<Live | undefined> {
+  const answer = await admin.request('GET', objectPath(reference, namespace))
+  if (answer.status === 404) return undefined
+  if (answer.status !== 200) throw new Error(`GET ${reference}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
+  return answer.body as Live
+}
+
+export async function read(admin: AdminClient, reference: string, namespace?: string): Promise<Live> {
+  const found = await find(admin, reference, namespace)
+  if (found === undefined) throw new Error(`there is no ${reference}`)
+  return found
+}
+
+export async function list(admin: AdminClient, kind: string, query = '', namespace?: string): Promise<readonly Live[]> {
+  const answer = (await admin.call('GET', `${pathOf(kind, namespace)}${query}`)) as { readonly items: readonly Live[] }
+  return answer.items
+}
+
+export function readyOf(object: Live | undefined): Condition | undefined {
+  return object?.status?.conditions?.find(condition => condition.type === 'Ready')
+}
+
+/** Waits until Ready has this reason for the newest generation, and gives the condition. */
+export function untilReason(admin: AdminClient, reference: string, reason: string, seconds = 60): Promise<Condition> {
+  return eventually(`${reference} says ${reason}`, seconds, async () => {
+    const ready = readyOf(await find(admin, reference))
+    if (ready?.reason === reason) return ready
+    throw new Error(`${ready?.reason}: ${ready?.message}`)
+  })
+}
+
+export async function forgetObjects(admin: AdminClient, references: readonly string[], namespace?: string): Promise<void> {
+  await Promise.all(
+    references.map(async reference => {
+      const answer = await admin.request('DELETE', objectPath(reference, namespace))
+      if (answer.status >= 400 && answer.status !== 404) throw new Error(`DELETE ${reference}: ${answer.status}`)
+    }),
+  )
+}
+
+/** Gone, or made anew by somebody under another uid does not count as gone. */
+export async function untilGone(admin: AdminClient, references: readonly string[], namespace?: string): Promise<void> {
+  for (const reference of references)
+    await eventually(`${reference} is gone`, 90, async () =>
+      (await find(admin, reference, namespace)) === undefined ? true : undefined,
+    )
+}
+
+export type EventNews = { readonly type: string; readonly reason: string; readonly message: string; readonly count: number }
+
+/** The Events about the object of this uid. */
+export async function eventsAbout(admin: AdminClient, uid: string): Promise<readonly EventNews[]> {
+  const found = await list(admin, 'event', `?fieldSelector=${encodeURIComponent(`involvedObject.uid=${uid}`)}`)
+  return found.map(event => event as unknown as EventNews)
+}

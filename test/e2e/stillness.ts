@@ -1,0 +1,52 @@
+// Proves that nothing turns: for a while objects are not written, no Event is added or counted up, and controllers do next to no work.
+import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
+import { eventsAbout, list, read } from './objects.ts'
+
+type Snapshot = Readonly<Record<string, string>>
+
+async function snapshot(admin: AdminClient, references: readonly string[]): Promise<Snapshot> {
+  const rows = await Promise.all(
+    references.map(async reference => {
+      const { metadata } = await read(admin, reference)
+      const events = (await eventsAbout(admin, metadata.uid)).reduce((sum, event) => sum + event.count, 0)
+      return [reference, `resourceVersion ${metadata.resourceVersion}, ${events} Events`] as const
+    }),
+  )
+  return Object.fromEntries(rows)
+}
+
+/** Everything that the controllers have done so far, by controller, from the platform's own metrics. */
+export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string, number>> {
+  const pods = await list(admin, 'pod', '?labelSelector=app.kubernetes.io/name%3Dsekisho', 'sekisho-system')
+  const counts = new Map<string, number>()
+  for (const { metadata } of pods) {
+    const path = `/api/v1/namespaces/sekisho-system/pods/${metadata.name}:8090/proxy/metrics`
+    const text = String(await admin.call('GET', path))
+    for (const [, controller = '', value] of text.matchAll(/^sekisho_reconcile_total\{controller="([^"]+)"[^}]*\} (\d+)/gm))
+      counts.set(controller, (counts.get(controller) ?? 0) + Number(value))
+  }
+  if (counts.size === 0) throw new Error('the platform shows no sekisho_reconcile_total')
+  return counts
+}
+
+/** Throws at the first object that moves within `seconds`, or when a controller reconciles more often than `mostReconciles`. */
+export async function expectStillness(
+  admin: AdminClient,
+  references: readonly string[],
+  seconds: number,
+  mostReconciles: number,
+): Promise<void> {
+  const [before, worked] = await Promise.all([snapshot(admin, references), reconciles(admin)])
+  const deadline = performance.now() + seconds * 1000
+  while (performance.now() < deadline) {
+    const now = await snapshot(admin, references)
+    for (const reference of references)
+      if (now[reference] !== before[reference])
+        throw new Error(`${reference} does not stay still: ${before[reference]}, then ${now[reference]}`)
+    await new Promise(resolve => setTimeout(resolve, 500))
+  }
+  for (const [controller, count] of await reconciles(admin)) {
+    const done = count - (worked.get(controller) ?? 0)
+    if (done > mostReconciles) throw new Error(`controller ${controller} reconciled ${done} times within ${seconds} s`)
+  }
+}
