@@ -55,7 +55,7 @@ export function deploySteps(world: World): readonly Step[] {
   ]
 }
 
-async function pushShop(world: World, dave: Person, title: string): Promise<string> {
+export async function pushShop(world: World, dave: Person, title: string): Promise<string> {
   const folder = join(dave.home, 'shop')
   const token = world.personalTokens['dave'] ?? ''
   const git = (args: readonly string[]) => mustRun(dave, 'git', args, { folder, environment: gitCredential('dave', token) })
@@ -80,7 +80,7 @@ export async function readSync(world: World, who: Person): Promise<RemoteSync> {
 }
 
 /** Waits until the newest pushed commit runs; a build that fails is a broken promise at once. */
-async function deployedSync(world: World, dave: Person, seconds: number): Promise<RemoteSync> {
+export async function deployedSync(world: World, dave: Person, seconds: number): Promise<RemoteSync> {
   const wanted = world.pushed.at(-1)
   return eventually(`commit ${wanted} runs`, seconds, async () => {
     const sync = await readSync(world, dave)
@@ -91,7 +91,7 @@ async function deployedSync(world: World, dave: Person, seconds: number): Promis
   })
 }
 
-async function urlAnswers(world: World, dave: Person): Promise<string> {
+export async function urlAnswers(world: World, dave: Person): Promise<string> {
   const wanted = world.pushed.at(-1)
   const application: Application = JSON.parse(
     await mustRun(dave, world.tools.kubectl, ['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
@@ -116,7 +116,7 @@ async function urlAnswers(world: World, dave: Person): Promise<string> {
   return `${url}/version → 200 ${answer}`
 }
 
-const ours: readonly (readonly [string, string, string])[] = [
+export const ourPhases: readonly (readonly [string, string, string])[] = [
   ['webhook to commit known', 'signalledAt', 'resolvedAt'],
   ['commit fetched to the source store', 'resolvedAt', 'fetchedAt'],
   ['build made', 'fetchedAt', 'buildCreatedAt'],
@@ -137,9 +137,9 @@ export function phaseTable(sync: RemoteSync): string {
   }
   const line = ([name, from, to]: readonly [string, string, string], mark: string): string =>
     `${mark} ${name.padEnd(52)} ${seconds(from, to).toFixed(3).padStart(8)} s`
-  const share = ours.reduce((sum, [, from, to]) => sum + seconds(from, to), 0)
+  const share = ourPhases.reduce((sum, [, from, to]) => sum + seconds(from, to), 0)
   return [
-    ...ours.map(row => line(row, 'ours ')),
+    ...ourPhases.map(row => line(row, 'ours ')),
     ...others.map(row => line(row, 'other')),
     `our share ${share.toFixed(3)} s of ${seconds('signalledAt', 'availableAt').toFixed(1)} s`,
   ].join('\n')
