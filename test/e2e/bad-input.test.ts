@@ -1,6 +1,7 @@
 // What people get wrong: each mistake has a reason a person understands, a cure and an Event; nothing turns; the shop serves all along.
 // All objects are made together and then awaited, so that the file takes as long as its slowest mistake.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../dev/demo/steps.ts'
 import type { Condition } from '../../src/api/resource.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { eventsAbout, forgetObjects, read, readyOf, untilGone, untilReason } from './objects.ts'
@@ -179,16 +180,16 @@ test('every mistake has its reason, a message with the cure, and an Event of the
       if (ready.status !== 'False') problems.push(`${reference}: Ready is ${ready.status}`)
       if (/keeps serving/.test(ready.message)) problems.push(`${reference}: nothing served before, but: ${ready.message}`)
       const { metadata } = await read(platform.admin, reference)
-      const events = await eventsAbout(platform.admin, metadata.uid)
       const wanted = reason === 'WaitingForImage' ? 'Normal' : 'Warning'
-      if (
-        !events.some(
+      // Events are written after the status, on their own.
+      await eventually(`the ${wanted} Event ${reason} of ${reference}`, 10, async () => {
+        const events = await eventsAbout(platform.admin, metadata.uid)
+        const told = events.some(
           event => event.reason === reason && event.type === wanted && says.every(pattern => pattern.test(event.message)),
         )
-      )
-        problems.push(
-          `${reference} has no ${wanted} Event ${reason}: ${events.map(event => `${event.type} ${event.reason}`).join(', ')}`,
-        )
+        if (!told) throw new Error(events.map(event => `${event.type} ${event.reason}: ${event.message}`).join('; '))
+        return true
+      }).catch((error: unknown) => problems.push(String(error)))
       return problems
     }),
   )

@@ -108,4 +108,20 @@ describe('host names', () => {
     expect(domainProblem(app({ domains: ['xacme.localhost'] }), ingress, () => [])).toContain('another namespace')
     expect(domainProblem(app({ domains: ['x.acme.localhost'] }), ingress, () => [])).toBeUndefined()
   })
+
+  test('the name that the platform gives belongs to whoever had it first, too', () => {
+    const named = app()
+    const imposter = app(
+      { domains: ['shop.acme.localhost'] },
+      { name: 'other', uid: 'uid-other', creationTimestamp: '2026-01-03T00:00:00Z' },
+    )
+    expect(domainProblem(imposter, ingress, () => [named, imposter])).toBe(
+      'spec.domains: shop.acme.localhost is used by Application shop: remove it here or there',
+    )
+    expect(domainProblem(named, ingress, () => [named, imposter])).toBeUndefined()
+    const late = app({}, { creationTimestamp: '2026-01-04T00:00:00Z' })
+    expect(domainProblem(late, ingress, () => [late, imposter])).toBe(
+      'shop.acme.localhost is used by Application other: set spec.domains here, or remove it there',
+    )
+  })
 })

@@ -14,6 +14,7 @@ import {
   services,
 } from '../../kube/builtin.ts'
 import type { Cache } from '../../kube/store.ts'
+import { hostsOf, type IngressAddress } from './hosts.ts'
 import type { InventoryEntry } from './inventory.ts'
 
 /** Objects that carry the label: those of Applications, and nothing else of the cluster, are cached. */
@@ -34,9 +35,9 @@ export type ApplicationCaches = {
   readonly pods: Cache<Pod>
 }
 
-/** Once, before the caches start. */
-export function addApplicationIndexes(caches: ApplicationCaches): void {
-  caches.applications.addIndex(domainIndex, application => application.spec.domains ?? [])
+/** Once, before the caches start. The index of domains holds the names that the platform gives, too: they can be taken as well. */
+export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
+  caches.applications.addIndex(domainIndex, application => hostsOf(application, ingress))
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.pods.addIndex(applicationIndex, pod => [`${pod.metadata.namespace}/${pod.metadata.labels?.[labels.application] ?? ''}`])
 }

@@ -38,7 +38,8 @@ export function domainProblem(
 ): string | undefined {
   const platform = `.${ingress.publicUrl.hostname}`
   const own = `.${application.metadata.namespace}${platform}`
-  for (const domain of application.spec.domains ?? []) {
+  const { domains } = application.spec
+  for (const domain of hostsOf(application, ingress)) {
     if (domain === ingress.publicUrl.hostname) return `spec.domains: ${domain} is the platform's own name`
     if (domain.endsWith(platform) && !domain.endsWith(own))
       return `spec.domains: ${domain} belongs to another namespace; names here end in ${own}`
@@ -46,7 +47,9 @@ export function domainProblem(
     if (!former) continue
     const holder =
       former.metadata.namespace === application.metadata.namespace ? `Application ${former.metadata.name}` : 'another application'
-    return `spec.domains: ${domain} is used by ${holder}: remove it here or there`
+    return domains?.includes(domain)
+      ? `spec.domains: ${domain} is used by ${holder}: remove it here or there`
+      : `${domain} is used by ${holder}: set spec.domains here, or remove it there`
   }
   return undefined
 }

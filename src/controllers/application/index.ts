@@ -9,6 +9,7 @@ import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
 import { createOwnWrites } from '../own-writes.ts'
 import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
+import { hostsOf } from './hosts.ts'
 import { troublePart } from './pod-trouble.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 
@@ -37,9 +38,9 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     ingresses: manager.cache(ingresses, labelled),
     pods: manager.cache(pods, labelled),
   }
-  addApplicationIndexes(caches)
+  addApplicationIndexes(caches, deps.ingress)
   const sharesDomain = (changed: Application): readonly ObjectKey[] =>
-    (changed.spec.domains ?? []).flatMap(domain =>
+    hostsOf(changed, deps.ingress).flatMap(domain =>
       caches.applications
         .byIndex(domainIndex, domain)
         .filter(other => other.metadata.uid !== changed.metadata.uid)

@@ -19,12 +19,21 @@ function bounded(text: string): string {
   return redactTokens(text.replaceAll(/\s+/g, ' ')).slice(0, 300)
 }
 
+/** The kubelet tells the same failure in two ways by turns, and repeats the image in it: one text for both, so that the status rests. */
+function pullProblem(
+  image: string,
+  { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },
+): string {
+  const cause = message.replace(/^Back-off pulling image "[^"]*"(: \w+: )?/, '').replace(/^rpc error: code = \w+ desc = /, '')
+  return bounded(cause === '' ? reason : cause.replaceAll(`"${image}"`, 'it').replaceAll(image, 'it'))
+}
+
 function containerTrouble(pod: Pod, container: ContainerStatus): Trouble | undefined {
   const { waiting, terminated } = container.state ?? {}
   const last = terminated ?? container.lastState?.terminated
   const logs = `kubectl logs -n ${pod.metadata.namespace} ${pod.metadata.name} -c ${container.name} --previous`
   if (waiting && pullFailures.has(waiting.reason ?? '')) {
-    const message = `image ${container.image} cannot be pulled (${bounded(waiting.message ?? waiting.reason ?? '')}): check spec.image and that the registry has it`
+    const message = `image ${container.image} cannot be pulled (${pullProblem(container.image, waiting)}): check spec.image and that the registry has it`
     return { reason: applicationReasons.imagePullFailed, message }
   }
   if (last && !container.ready && (terminated || waiting?.reason === 'CrashLoopBackOff' || container.restartCount > 0)) {

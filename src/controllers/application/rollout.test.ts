@@ -92,6 +92,15 @@ describe('pod trouble', () => {
 
   test('a pod on its way, a ready one, and one that is being deleted have none', () => {
     expect(podTrouble([pod({ state: { waiting: { reason: 'ContainerCreating' } } })])).toBeUndefined()
+  })
+
+  test('a failed pull reads the same while the kubelet tries and while it waits', () => {
+    const cause = 'rpc error: code = NotFound desc = failed to resolve reference "i:1": i:1: not found'
+    const message = `Back-off pulling image "i:1": ErrImagePull: ${cause}`
+    const tries = podTrouble([pod({ state: { waiting: { reason: 'ErrImagePull', message: cause } } })])
+    const waits = podTrouble([pod({ state: { waiting: { reason: 'ImagePullBackOff', message } } })])
+    expect(tries?.message).toContain('image i:1 cannot be pulled (failed to resolve reference it: it: not found)')
+    expect(waits).toEqual(tries)
     expect(podTrouble([pod({ ready: true, restartCount: 3, lastState: { terminated: { exitCode: 1 } } })])).toBeUndefined()
     expect(
       podTrouble([pod({ state: { terminated: { exitCode: 1 } } }, { deletionTimestamp: '2026-01-01T00:00:00Z' })]),

@@ -14,10 +14,14 @@ const isTenant: Check = ({ tenant, remoteSync }) =>
       )
     : undefined
 
-/** Two RemoteSyncs at one Application would undo each other: the older one has it. */
+/**
+ * Two RemoteSyncs at one Application would undo each other: the one that has built for it has it, else the older one. Times of creation
+ * have whole seconds, so age alone could take the Application from the one that runs.
+ */
 const applicationIsOurs: Check = ({ remoteSync, rivals }) => {
-  const age = (item: typeof remoteSync): string => `${item.metadata.creationTimestamp ?? ''}/${item.metadata.uid ?? ''}`
-  const older = rivals.find(rival => rival.metadata.deletionTimestamp === undefined && age(rival) < age(remoteSync))
+  const claim = ({ metadata, status }: typeof remoteSync): string =>
+    [status?.image === undefined ? 1 : 0, metadata.creationTimestamp, metadata.uid].join('/')
+  const older = rivals.find(rival => rival.metadata.deletionTimestamp === undefined && claim(rival) < claim(remoteSync))
   if (!older) return undefined
   const message = `RemoteSync ${older.metadata.name} already keeps Application ${remoteSync.spec.application}: delete one of the two`
   return stop('Resolved', reasons.applicationTaken, message)

@@ -1,0 +1,161 @@
+// The life of one Application that follows a branch: pushed, the platform killed in the middle of a build, a build that fails, the branch
+// deleted, the RemoteSync deleted, the Application deleted. What served keeps serving until the very end. The steps build on each other.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../dev/demo/steps.ts'
+import { type Branch, openBranch } from './branch.ts'
+import { applicationManifest, remoteSyncManifest } from './manifests.ts'
+import { find, list, read, readyOf, untilGone, untilReason } from './objects.ts'
+import { openPlatform, type Platform } from './platform.ts'
+import { ask, type Watch, watchServing } from './serving.ts'
+import { expectStillness } from './stillness.ts'
+
+const name = 'e2e-branch'
+const remoteSync = `remotesync/${name}`
+const application = `application/${name}`
+const url = `http://${name}.acme.localhost:8080`
+
+let platform: Platform
+let branch: Branch
+let first = ''
+let second = ''
+let shop: Watch
+
+beforeAll(async () => {
+  platform = await openPlatform(['dave', 'ada'])
+  await platform.remove([remoteSync, application])
+  branch = await openBranch(platform.world, name)
+  shop = watchServing(String((await read(platform.admin, 'application/shop')).status?.['url']))
+})
+
+afterAll(async () => {
+  await platform.remove([remoteSync, application])
+  await platform.admin.close()
+})
+
+async function buildsOf(commit: string): Promise<readonly string[]> {
+  const builds = await list(platform.admin, 'build', '', 'acme-build')
+  return builds
+    .filter(({ metadata, spec }) => metadata.name.startsWith(name) && JSON.stringify(spec['source']).includes(commit))
+    .map(({ metadata }) => metadata.name)
+}
+
+async function untilDeployed(commit: string): Promise<void> {
+  await eventually(`${commit} runs`, 150, async () => {
+    const { status, ...object } = await read(platform.admin, remoteSync)
+    const ready = readyOf({ ...object, ...(status === undefined ? {} : { status }) })
+    if (ready?.reason === 'Deployed' && status?.['imageCommit'] === commit) return true
+    throw new Error(`${ready?.reason}: ${ready?.message}`)
+  })
+}
+
+async function untilAnswers(commit: string): Promise<void> {
+  await eventually(`${url} answers with ${commit}`, 30, async () => {
+    const { status, text } = await ask(url)
+    return (status === 200 && text.includes(commit)) || undefined
+  })
+}
+
+test('a pushed branch becomes a URL', async () => {
+  first = await branch.push(`first ${new Date().toISOString()}`, {})
+  await platform.apply('dave', [applicationManifest(name), remoteSyncManifest(name, { source: { branch: name } })])
+  await untilDeployed(first)
+  await untilAnswers(first)
+})
+
+test('killed in the middle of a build, the platform adopts the build: the URL changes and no commit is built twice', async () => {
+  const { admin } = platform
+  const serving = watchServing(url)
+  second = await branch.push(`second ${new Date().toISOString()}`, {})
+  const [build] = await eventually('the build runs', 60, async () => {
+    const found = await buildsOf(second)
+    const ready = readyOf(await read(admin, remoteSync))
+    return found.length === 1 && /in step (prepare|analyze|detect|restore|build)/.test(ready?.message ?? '') ? found : undefined
+  })
+  const selector = '?labelSelector=app.kubernetes.io/name%3Dsekisho'
+  const [pod] = await list(admin, 'pod', selector, 'sekisho-system')
+  await admin.call('DELETE', `/api/v1/namespaces/sekisho-system/pods/${pod?.metadata.name}`, { gracePeriodSeconds: 0 })
+  await untilDeployed(second)
+  await untilAnswers(second)
+  expect(await buildsOf(second)).toEqual([build])
+  expect((await read(admin, remoteSync)).status).toMatchObject({ build: { name: build, attempt: 1 }, imageCommit: second })
+  expect((await list(admin, 'pod', selector, 'sekisho-system')).map(({ metadata }) => metadata.uid)).not.toContain(
+    pod?.metadata.uid,
+  )
+  expect((await serving.end()).failures).toEqual([])
+})
+
+test('a build that cannot install its packages says so with the end of the log; the version before keeps serving', async () => {
+  const manifest = { name: 'shop', version: '1.0.0', private: true, dependencies: { 'left-behind': 'file:./left-behind.tgz' } }
+  const broken = await branch.push('broken', { 'package.json': JSON.stringify(manifest) })
+  const ready = await untilReason(platform.admin, remoteSync, 'BuildFailed', 120)
+  expect(ready.message).toMatch(/step build failed/)
+  expect(ready.message).toMatch(/left-behind\.tgz/)
+  expect(ready.message).toMatch(/push again/)
+  expect(ready.message).toMatch(/the version before keeps serving/)
+  expect((await read(platform.admin, remoteSync)).status).toMatchObject({ failedCommit: broken, imageCommit: second })
+  await untilAnswers(second)
+  await expectStillness(platform.admin, [remoteSync, application], 5, 15)
+  expect(await buildsOf(broken)).toHaveLength(1)
+})
+
+test('a deleted branch is told, with the cure; the version before keeps serving', async () => {
+  await branch.delete()
+  const ready = await untilReason(platform.admin, remoteSync, 'BranchNotFound')
+  expect(ready.message).toMatch(/acme\/shop has no branch e2e-branch: push it, or name another one/)
+  await untilAnswers(second)
+  await expectStillness(platform.admin, [remoteSync, application], 5, 15)
+})
+
+type AuditLine = {
+  readonly action: string
+  readonly object: string
+  readonly details: { readonly token?: string; readonly grantUid?: string }
+}
+
+async function auditLines(action: string): Promise<readonly AuditLine[]> {
+  const { code, output, errors } = await platform.sekisho('ada', [
+    'audit',
+    'list',
+    '--namespace',
+    'acme',
+    '--action',
+    action,
+    '--limit',
+    '500',
+    '-o',
+    'json',
+  ])
+  expect({ code, errors }).toMatchObject({ code: 0 })
+  return JSON.parse(output)
+}
+
+test('without its RemoteSync the grant is gone and its tokens are revoked; the Application keeps serving', async () => {
+  const { admin } = platform
+  const grant = `repositorygrant/remotesync-${name}`
+  const { uid } = (await read(admin, grant)).metadata
+  const minted = (await auditLines('token.minted')).filter(({ details }) => details.grantUid === uid)
+  expect(minted.length).toBeGreaterThan(0)
+  expect(await platform.kubectl('dave', ['delete', remoteSync, '-n', 'acme', '--timeout=60s'])).toMatchObject({ code: 0 })
+  await untilGone(admin, [remoteSync, grant])
+  const revoked = new Set((await auditLines('token.revoked')).map(({ details }) => details.token))
+  expect(minted.filter(({ details }) => !revoked.has(details.token))).toEqual([])
+  await untilAnswers(second)
+  await eventually('its builds are gone', 30, async () => ((await buildsOf(second)).length === 0 ? true : undefined))
+})
+
+test('without the Application its Deployment, Service and Ingress are gone', async () => {
+  const { admin } = platform
+  const inventory = (await read(admin, application)).status?.['inventory'] as readonly { kind: string; name: string }[]
+  const named = inventory.map(({ kind, name: own }) => `${kind.toLowerCase()}/${own}`)
+  expect(named.map(reference => reference.split('/')[0]).sort()).toEqual(['deployment', 'ingress', 'service'])
+  for (const reference of named) expect(await find(admin, reference), reference).toBeDefined()
+  expect(await platform.kubectl('dave', ['delete', application, '-n', 'acme', '--timeout=60s'])).toMatchObject({ code: 0 })
+  await untilGone(admin, named)
+  await eventually(`${url} answers no more`, 30, async () => ((await ask(url)).status === 404 ? true : undefined))
+})
+
+test('the shop answered 200 all along', async () => {
+  const { asked, failures } = await shop.end()
+  expect(failures).toEqual([])
+  expect(asked).toBeGreaterThan(100)
+})
