@@ -171,6 +171,7 @@ test('every mistake has its reason, a message with the cure, and an Event of the
           reason: '',
           message: String(error),
           lastTransitionTime: '',
+          observedGeneration: 0,
         }),
       )
       if (ready.reason !== reason) return [`${reference}: ${ready.message}`]

@@ -55,6 +55,18 @@ async function untilAnswers(commit: string): Promise<void> {
   })
 }
 
+async function platformPods(): Promise<readonly { name: string; uid: string }[]> {
+  const pods = await list(platform.admin, 'pod', '?labelSelector=app.kubernetes.io/name%3Dsekisho', 'sekisho-system')
+  return pods.map(({ metadata: { name: podName, uid } }) => ({ name: podName, uid }))
+}
+
+/** As a node that dies: no grace, no goodbye. */
+async function killPlatform(): Promise<{ name: string; uid: string } | undefined> {
+  const [pod] = await platformPods()
+  await platform.admin.call('DELETE', `/api/v1/namespaces/sekisho-system/pods/${pod?.name}`, { gracePeriodSeconds: 0 })
+  return pod
+}
+
 test('a pushed branch becomes a URL', async () => {
   first = await branch.push(`first ${new Date().toISOString()}`, {})
   await platform.apply('dave', [applicationManifest(name), remoteSyncManifest(name, { source: { branch: name } })])
@@ -66,21 +78,17 @@ test('killed in the middle of a build, the platform adopts the build: the URL ch
   const { admin } = platform
   const serving = watchServing(url)
   second = await branch.push(`second ${new Date().toISOString()}`, {})
-  const [build] = await eventually('the build runs', 60, async () => {
+  const [build] = await eventually('the build has read its source', 60, async () => {
     const found = await buildsOf(second)
     const ready = readyOf(await read(admin, remoteSync))
-    return found.length === 1 && /in step (prepare|analyze|detect|restore|build)/.test(ready?.message ?? '') ? found : undefined
+    return found.length === 1 && /in step (analyze|detect|restore|build)/.test(ready?.message ?? '') ? found : undefined
   })
-  const selector = '?labelSelector=app.kubernetes.io/name%3Dsekisho'
-  const [pod] = await list(admin, 'pod', selector, 'sekisho-system')
-  await admin.call('DELETE', `/api/v1/namespaces/sekisho-system/pods/${pod?.metadata.name}`, { gracePeriodSeconds: 0 })
+  const killed = await killPlatform()
   await untilDeployed(second)
   await untilAnswers(second)
   expect(await buildsOf(second)).toEqual([build])
   expect((await read(admin, remoteSync)).status).toMatchObject({ build: { name: build, attempt: 1 }, imageCommit: second })
-  expect((await list(admin, 'pod', selector, 'sekisho-system')).map(({ metadata }) => metadata.uid)).not.toContain(
-    pod?.metadata.uid,
-  )
+  expect(await platformPods()).not.toContainEqual(killed)
   expect((await serving.end()).failures).toEqual([])
 })
 

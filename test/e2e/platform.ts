@@ -20,6 +20,7 @@ export type Platform = {
   readonly apply: (login: Login, objects: readonly object[]) => Promise<string>
   /** Deletes what is there of them and waits until it is gone. */
   readonly remove: (references: readonly string[]) => Promise<void>
+  readonly asAdministrator: (args: readonly string[]) => Promise<Result>
   readonly sekisho: (login: Login, args: readonly string[]) => Promise<Result>
 }
 
@@ -44,6 +45,8 @@ export async function openPlatform(logins: readonly Login[]): Promise<Platform> 
       await forgetObjects(admin, references)
       await untilGone(admin, references)
     },
+    asAdministrator: args =>
+      run(world.people.ada, world.tools.kubectl, args, { environment: { KUBECONFIG: adminKubeconfig(settings) } }),
     sekisho: (login, args) => run(world.people[login], world.tools.sekisho, args),
   }
 }

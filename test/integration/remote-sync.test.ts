@@ -154,6 +154,18 @@ describe('RemoteSync', () => {
     expect((await becomes(world, 'Deployed')).status).toMatchObject({ imageCommit: bad, build: { attempt: 2 } })
   })
 
+  test('a build that did not get its source is made anew, and nobody is told to mend anything', async () => {
+    const world = await deployed()
+    const unlucky = await world.github.push('unlucky')
+    await world.wake()
+    const build = await world.buildOf(unlucky)
+    await world.endBuild(build, failed('Error: Container prepare terminated with error'))
+    const again = await world.buildOf(unlucky, build.metadata.name)
+    await world.endBuild(again, succeeded(2))
+    await runPods(world.client, world.namespace, image(2), 1)
+    expect((await becomes(world, 'Deployed')).status).toMatchObject({ imageCommit: unlucky, build: { attempt: 2 } })
+  })
+
   test('a newer commit cancels the build of the older one', async () => {
     const world = await deployed()
     const older = await world.github.push('older')

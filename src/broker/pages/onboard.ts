@@ -33,8 +33,9 @@ export type TeamChoice = { readonly id: number; readonly name: string; readonly 
 export function confirmPage(person: Person, onboardingId: string, intent: OnboardingIntent, teams: readonly TeamChoice[]): Html {
   const { account, ceiling } = intent
   const permissions = Object.entries(ceiling?.permissions ?? {}).map(([name, level]) => html`<li>${name}: ${level}</li>`)
+  const count = ceiling?.repositoryIds?.length ?? 0
   const repositories =
-    ceiling?.repositories === 'All' ? 'all repositories' : `${ceiling?.repositoryIds?.length ?? 0} selected repositories`
+    ceiling?.repositories === 'All' ? 'all repositories' : `${count} selected ${count === 1 ? 'repository' : 'repositories'}`
   const choice =
     account.type === 'User'
       ? html`<p>You alone will work in this tenant.</p>`

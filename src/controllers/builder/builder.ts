@@ -38,7 +38,14 @@ export type BuildState =
     }
   | { readonly kind: 'succeeded'; readonly image: string; readonly commit: string; readonly startedAt?: string }
   /** `detail`: the step and the last lines of its log, redacted and bounded. */
-  | { readonly kind: 'failed'; readonly step: string; readonly detail: string; readonly startedAt?: string }
+  | {
+      readonly kind: 'failed'
+      readonly step: string
+      readonly detail: string
+      /** It ended before it had read the source: nothing of the tenant's has run, so the tenant cannot be at fault. */
+      readonly sourceUnread: boolean
+      readonly startedAt?: string
+    }
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }
 
 /** One build that has not ended. `tenant` is what builds are counted by: the build namespace. */

@@ -100,7 +100,15 @@ describe('kpack build', () => {
       kind: 'failed',
       step: 'build',
       detail: 'two\nthree\nfour\nfive [redacted]\nsix',
+      sourceUnread: false,
     })
+  })
+
+  test('a build that never got its source is told apart from one that got it and failed', () => {
+    const message = 'Error: Container prepare terminated with error'
+    const judge = (log: string) => judgeBuild(failed(message), { pod: undefined, log }, now)
+    expect(judge('Cloning "x"...\nunable to fetch references')).toMatchObject({ step: 'prepare', sourceUnread: true })
+    expect(judge('Cloning "x"...\nSuccessfully cloned "x"\nbad project.toml')).toMatchObject({ sourceUnread: false })
   })
 
   test('without a pod the step comes from kpack’s message, without that from what is incomplete', () => {

@@ -9,6 +9,8 @@ import { type KpackBuild, kpackSteps } from './kpack-resources.ts'
 /** Beyond the build's own time: scheduling, pulling and kpack's turn. After that a build without an end is given up. */
 const graceSeconds = 120
 const defaultTimeoutSeconds = 900
+/** The step that fetches the source. */
+const sourceStep = 'prepare'
 
 export function belongsTo(build: KpackBuild, owner: BuildOwner): boolean {
   return build.metadata.labels?.[ownerUidLabel] === owner.uid
@@ -73,7 +75,13 @@ export function judgeBuild(build: KpackBuild, evidence: BuildEvidence | undefine
   if (status === 'True') {
     const { latestImage } = build.status ?? {}
     if (latestImage === undefined)
-      return { kind: 'failed', step: 'export', detail: 'the builder reported success without an image', ...started }
+      return {
+        kind: 'failed',
+        step: 'export',
+        detail: 'the builder reported success without an image',
+        sourceUnread: false,
+        ...started,
+      }
     return { kind: 'succeeded', image: latestImage, commit: build.spec.source.git?.revision ?? '', ...started }
   }
   if (status === 'False') {
@@ -84,11 +92,14 @@ export function judgeBuild(build: KpackBuild, evidence: BuildEvidence | undefine
         detail: `it was in step ${step} after ${build.spec.activeDeadlineSeconds ?? defaultTimeoutSeconds} s`,
         ...started,
       }
-    const tail = tailOf(evidence?.log ?? '')
-    return { kind: 'failed', step, detail: tail === '' ? tailOf(message) : tail, ...started }
+    const log = evidence?.log ?? ''
+    const tail = tailOf(log)
+    // kpack says so when it has the commit; a project descriptor that cannot be read fails in the same step afterwards.
+    const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
+    return { kind: 'failed', step, detail: tail === '' ? tailOf(message) : tail, sourceUnread, ...started }
   }
   const deadline = deadlineOf(build)
   const step = stepUnderWay(build)
   if (now >= deadline) return { kind: 'timed-out', detail: `it never ended; its last step was ${step}`, ...started }
-  return { kind: 'running', step, needsSource: step === 'prepare', deadline, ...started }
+  return { kind: 'running', step, needsSource: step === sourceStep, deadline, ...started }
 }

@@ -4,7 +4,7 @@ import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import type { BuildState } from '../builder/builder.ts'
 import type { SourceIdentity } from '../source-store/source-address.ts'
 import { stopOf } from './access.ts'
-import { type BuildPlan, planBuild } from './build-plan.ts'
+import { type BuildPlan, buildName, planBuild } from './build-plan.ts'
 import { tenantBuildLimit } from './gather.ts'
 import { reasons, type Stage, type Stop, stop } from './progress.ts'
 import { accessOf, buildKey, change, moment, phase, type Run, save } from './run.ts'
@@ -15,6 +15,9 @@ const sourceGraceSeconds = 300
 /** A build that ends wakes who waits; this catches a slot that came free without one. */
 const queuedRetryMilliseconds = 30_000
 const keptBuilds = 3
+/** How often a build may be made anew because it did not get its source: the platform was away, or its network was. */
+const mostUnread = 3
+const unreadRetryMilliseconds = 2_000
 
 function identityOf(run: Run, name: string, commit: string): SourceIdentity {
   return { namespace: buildKey(run, name).namespace, build: name, commit }
@@ -117,6 +120,22 @@ async function startBuild(run: Run, grant: RepositoryGrant, plan: BuildPlan): Pr
   }
 }
 
+function failureMessage({ step, detail, sourceUnread }: Extract<BuildState, { kind: 'failed' }>): string {
+  const cure = sourceUnread
+    ? 'the platform did not give it its source: ask a platform admin, then push again'
+    : 'mend it and push again'
+  return `step ${step} failed: ${detail}\n(${cure})`
+}
+
+/** The builder does not ask twice: what ended because our source store did not answer is made anew under the next attempt. */
+function tryAnew(run: Run, plan: BuildPlan): Stop {
+  const attempt = plan.attempt + 1
+  const name = buildName(run.remoteSync, plan.commit, attempt)
+  change(run, { build: { name, commit: plan.commit, attempt } })
+  const message = `build ${plan.name} could not read its source from the platform: it is made anew as ${name}`
+  return stop('Fetched', reasons.fetching, message, { afterMilliseconds: unreadRetryMilliseconds * plan.attempt })
+}
+
 /** kpack's times have whole seconds: a start before its own creation is shown as the creation. */
 function rememberStart(run: Run, state: BuildState): void {
   if (!('startedAt' in state) || state.startedAt === undefined || run.draft.phases?.buildStartedAt !== undefined) return
@@ -148,13 +167,8 @@ async function judge(
   await deps.sources.revoke(identity)
   switch (state.kind) {
     case 'failed':
-      return fail(
-        run,
-        plan.commit,
-        'Built',
-        reasons.buildFailed,
-        `step ${state.step} failed: ${state.detail}\n(mend it and push again)`,
-      )
+      if (state.sourceUnread && plan.attempt < mostUnread) return tryAnew(run, plan)
+      return fail(run, plan.commit, 'Built', reasons.buildFailed, failureMessage(state))
     case 'timed-out': {
       await deps.builder.cancel(key)
       const message = `the build was ended after spec.build.timeoutSeconds: ${state.detail}; make it faster, or raise the time`

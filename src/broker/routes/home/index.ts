@@ -1,7 +1,8 @@
-// The first page and the style sheet.
+// The first page, the style sheet and the icon.
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { homePage, welcomePage } from '../../pages/home.ts'
+import { icon } from '../../pages/icon.ts'
 import { styleSheet } from '../../pages/style.ts'
 import { tenantRole } from '../../people/tenant-access.ts'
 import { sendPage } from '../pages.ts'
@@ -21,5 +22,9 @@ export function registerHome(server: WebServer, { sessions, people, tenants, set
 
   server.get('/style.css', async (_request, reply) =>
     reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(styleSheet),
+  )
+
+  server.get('/icon.svg', async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=3600').type('image/svg+xml').send(icon),
   )
 }

@@ -1,0 +1,123 @@
+// What automation relies on: `kubectl wait` works on every kind, applying the same again writes nothing, and a dry run makes nothing.
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { remoteSyncManifest } from './manifests.ts'
+import { find, read, untilReason } from './objects.ts'
+import { openPlatform, type Platform } from './platform.ts'
+import { expectStillness } from './stillness.ts'
+
+let platform: Platform
+
+beforeAll(async () => {
+  platform = await openPlatform(['dave', 'ada'])
+})
+
+afterAll(() => platform.admin.close())
+
+type Discovered = {
+  readonly name: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly categories?: readonly string[]
+}
+
+/** Every kind of the category `sekisho`, as the API server tells it: a new kind is in this test by itself. */
+async function kindsOfCategory(): Promise<readonly { resource: string; namespaced: boolean; path: string }[]> {
+  const groups = ['apps', 'github', 'tenancy'].map(group => `${group}.sekisho.dev`)
+  const found = await Promise.all(
+    groups.map(async group => {
+      const path = `/apis/${group}/v1alpha1`
+      const { resources } = (await platform.admin.call('GET', path)) as { readonly resources: readonly Discovered[] }
+      return resources
+        .filter(({ name, categories }) => !name.includes('/') && categories?.includes('sekisho'))
+        .map(({ name, namespaced }) => ({ resource: `${name}.${group}`, namespaced, path: `${path}/${name}` }))
+    }),
+  )
+  return found.flat()
+}
+
+type Ready = {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly status?: { readonly conditions?: readonly { type: string; status: string }[] }
+}
+
+test('`kubectl wait --for=condition=Ready` works on every kind of the category sekisho', async () => {
+  const kinds = await kindsOfCategory()
+  expect(kinds.length).toBeGreaterThanOrEqual(7)
+  for (const { resource, path } of kinds) {
+    const { items } = (await platform.admin.call('GET', path)) as { readonly items: readonly Ready[] }
+    const ready = items.find(({ status }) =>
+      status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    )
+    expect(ready, `the demo leaves a ${resource} that is Ready`).toBeDefined()
+    const { name, namespace } = ready?.metadata ?? { name: '' }
+    const answer = await platform.asAdministrator([
+      'wait',
+      '--for=condition=Ready',
+      `${resource}/${name}`,
+      '--timeout=5s',
+      ...(namespace === undefined ? [] : ['-n', namespace]),
+    ])
+    expect(answer, resource).toMatchObject({ code: 0 })
+    expect(answer.output).toContain('condition met')
+  }
+})
+
+const example = ['application/shop', 'remotesync/shop', 'repositorygrant/remotesync-shop'] as const
+
+async function versions(): Promise<readonly string[]> {
+  return Promise.all(example.map(async reference => (await read(platform.admin, reference)).metadata.resourceVersion))
+}
+
+test('applying the same manifests again writes nothing', async () => {
+  const folder = join(platform.world.repository, 'deploy/examples/shop')
+  // The manifests may have changed since the demo; the platform's own writes about it have to be over.
+  expect(await platform.kubectl('dave', ['apply', '-k', folder])).toMatchObject({ code: 0 })
+  await untilReason(platform.admin, 'application/shop', 'Available')
+  await expectStillness(platform.admin, example, 2, 15)
+  const before = await versions()
+  // kubectl may say "configured" (it cannot know the defaults within a list); what counts is that nothing was written.
+  expect(await platform.kubectl('dave', ['apply', '-k', folder])).toMatchObject({ code: 0 })
+  await expectStillness(platform.admin, example, 2, 15)
+  expect(await versions()).toEqual(before)
+})
+
+async function auditHead(): Promise<number> {
+  const answer = await platform.sekisho('ada', ['audit', 'verify', '-o', 'json'])
+  expect(answer).toMatchObject({ code: 0 })
+  return JSON.parse(answer.output).entries
+}
+
+test('`kubectl apply --dry-run=server` fills in who asks, and makes neither object nor grant nor audit record', async () => {
+  const name = 'e2e-dry'
+  const before = await auditHead()
+  const answer = await platform.kubectl(
+    'dave',
+    ['apply', '--dry-run=server', '-o', 'json', '-f', '-'],
+    JSON.stringify(remoteSyncManifest(name)),
+  )
+  expect(answer).toMatchObject({ code: 0 })
+  expect(JSON.parse(answer.output).spec).toMatchObject({
+    requestedBy: 'github|github.localhost|1002',
+    build: { strategy: 'Buildpacks' },
+  })
+  expect(await find(platform.admin, `remotesync/${name}`)).toBeUndefined()
+  expect(await find(platform.admin, `repositorygrant/remotesync-${name}`)).toBeUndefined()
+  const grant = {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'RepositoryGrant',
+    metadata: { name, namespace: 'acme' },
+    spec: {
+      installation: 'github',
+      repositories: ['acme/shop'],
+      permissions: { contents: 'read' },
+      subjects: [{ kind: 'ServiceAccount', name: 'default' }],
+      reason: 'a dry run',
+    },
+  }
+  expect(await platform.kubectl('dave', ['apply', '--dry-run=server', '-f', '-'], JSON.stringify(grant))).toMatchObject({
+    code: 0,
+  })
+  expect(await find(platform.admin, `repositorygrant/${name}`)).toBeUndefined()
+  expect(await auditHead()).toBe(before)
+})

@@ -1,0 +1,125 @@
+// People in a real browser, by clicking only: gary brings globex and sees the tenant ready; noah, who has no tenant, is told what to do.
+// Pictures of every page go to the state folder for whoever wants to look.
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Browser, offers } from '../../dev/demo/browser.ts'
+import { passSignIn } from '../../dev/demo/story/sign-in.ts'
+import { type Chromium, openChromium } from './chromium.ts'
+import { list } from './objects.ts'
+import { openPlatform, type Platform } from './platform.ts'
+
+let platform: Platform
+let browser: Chromium
+let site = ''
+
+beforeAll(async () => {
+  platform = await openPlatform([])
+  site = platform.world.tools.issuer
+  await forgetGlobex()
+})
+
+afterAll(async () => {
+  await forgetGlobex()
+  await platform.admin.close()
+})
+
+beforeEach(async context => {
+  browser = await openChromium(join(platform.stateFolder, 'e2e/browser'), context.task.name.split(' ')[0] ?? 'somebody')
+})
+
+afterEach(() => browser.close())
+
+/**
+ * Takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. The Tenant stays: only members of
+ * sekisho:platform-admins may delete it, and the tests are none. Bringing the account again joins it with a new Installation.
+ */
+async function forgetGlobex(): Promise<void> {
+  const { githubWeb } = platform.world
+  const person = new Browser()
+  await passSignIn(person, await person.open(`${githubWeb}/login`), 'gary')
+  const accounts = await person.open(`${githubWeb}/github-apps/sekisho-dev/installations/new`)
+  if (offers(accounts, 'Configure globex')) await person.press(await person.follow(accounts, 'Configure globex'), 'Uninstall')
+  await person.close()
+}
+
+/** From our first page through GitHub's sign-in and, the first time, its consent. */
+async function signIn(login: string): Promise<void> {
+  const { page } = browser
+  await page.goto(site)
+  await browser.picture(`${login}-1-welcome`)
+  await page.getByRole('main').getByRole('link', { name: 'Sign in with GitHub' }).click()
+  await page.getByRole('button', { name: `Sign in as ${login}` }).click()
+  const consent = page.getByRole('button', { name: 'Authorize sekisho-dev' })
+  const home = page.getByRole('heading', { name: 'Your tenants' })
+  await consent.or(home).waitFor()
+  if (await consent.isVisible()) {
+    await browser.picture(`${login}-2-consent`)
+    await consent.click()
+  }
+  await home.waitFor()
+}
+
+async function signOut(): Promise<void> {
+  const { page } = browser
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor()
+  // GitHub still knows the person and would sign them in again at once: what counts is that we ask it.
+  const answer = await page.request.get(`${site}/onboard`, { maxRedirects: 0, headers: { accept: 'text/html' } })
+  expect(answer.status()).toBe(303)
+  expect(answer.headers()['location']).toMatch(/^\/login/)
+}
+
+test('gary brings globex with one repository, sees the tenant become ready and signs out', async () => {
+  const { page } = browser
+  await signIn('gary')
+  await browser.picture('gary-3-home')
+  await page.getByRole('navigation').getByRole('link', { name: 'Bring an account' }).click()
+  await browser.picture('gary-4-bring')
+  await page.getByRole('button', { name: 'Install the App on GitHub' }).click()
+  await page.getByRole('link', { name: 'Install on globex' }).click()
+  await browser.picture('gary-5-install')
+  await page.getByLabel('Only select repositories').check()
+  await page.getByLabel('site (private)').check()
+  await page.getByRole('button', { name: 'Install', exact: true }).click()
+  await page.getByRole('heading', { name: 'Bring globex' }).waitFor()
+  expect(await page.getByRole('main').textContent()).toMatch(/never reach more than 1 selected repository with/)
+  await browser.picture('gary-6-confirm')
+  await page.getByRole('button', { name: 'Create the tenant' }).click()
+  // The page asks again by itself until everything is ready: nobody presses reload.
+  await page.getByRole('heading', { name: 'globex', exact: true }).waitFor()
+  await expect.poll(() => page.getByRole('cell', { name: 'Ready', exact: true }).count(), { timeout: 40_000 }).toBe(2)
+  await browser.picture('gary-7-tenant')
+  const main = await page.getByRole('main').textContent()
+  expect(main).toMatch(/You are its admin/)
+  expect(main).toContain(`sekisho login --issuer ${site}`)
+  const [installation] = await list(platform.admin, 'installation', '', 'globex')
+  expect(installation?.spec).toMatchObject({
+    boundBy: { id: 1004 },
+    ceiling: { repositories: 'Selected', repositoryIds: [4003] },
+  })
+  await page.getByRole('link', { name: 'Tenants' }).click()
+  await page.getByRole('link', { name: 'globex', exact: true }).waitFor()
+  await browser.picture('gary-8-tenants')
+  await signOut()
+  expect(browser.complaints).toEqual([])
+}, 120_000)
+
+test('noah, who has no tenant, is told what to do and learns nothing of acme', async () => {
+  const { page } = browser
+  await signIn('noah')
+  const main = await page.getByRole('main').textContent()
+  expect(main).toMatch(/no role in any tenant yet/)
+  expect(main).toMatch(/ask an owner/)
+  expect(await page.getByRole('main').getByRole('link', { name: 'bring it here' }).getAttribute('href')).toBe('/onboard')
+  await browser.picture('noah-3-no-tenant')
+  const answers = await Promise.all(['acme', 'nothing-there'].map(name => page.request.get(`${site}/tenants/${name}`)))
+  expect(answers.map(answer => answer.status())).toEqual([404, 404])
+  const texts = await Promise.all(answers.map(async answer => (await answer.text()).replace(/[\w-]{36}/, '')))
+  expect(texts[0]).toBe(texts[1])
+  expect(browser.complaints).toEqual([])
+  await page.goto(`${site}/tenants/acme`)
+  await page.getByRole('alert').waitFor()
+  await browser.picture('noah-4-not-found')
+  await page.goto(site)
+  await signOut()
+}, 60_000)

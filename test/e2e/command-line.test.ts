@@ -1,0 +1,98 @@
+// What the programs say when they cannot go on: an expired login names the cure, a process without settings names every variable at once.
+import { spawn } from 'node:child_process'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandLineLogin } from '../../dev/demo/story/sign-in.ts'
+import { openPlatform, type Platform } from './platform.ts'
+
+let platform: Platform
+
+beforeAll(async () => {
+  platform = await openPlatform([])
+  await commandLineLogin(platform.world, platform.world.people.noah)
+})
+
+afterAll(async () => {
+  const { noah } = platform.world.people
+  await rm(noah.home, { recursive: true, force: true })
+  await platform.admin.close()
+})
+
+async function tokenFiles(): Promise<readonly string[]> {
+  const folder = join(platform.world.people.noah.home, 'cache/sekisho/tokens')
+  return (await readdir(folder)).filter(name => name.endsWith('.json')).map(name => join(folder, name))
+}
+
+test('a login that has ended says so and names the cure; kubectl passes it on', async () => {
+  const [file = ''] = await tokenFiles()
+  const cached = JSON.parse(await readFile(file, 'utf8'))
+  expect(await platform.sekisho('noah', ['token'])).toMatchObject({ code: 0 })
+  await writeFile(file, JSON.stringify({ ...cached, expiresAt: 1, refreshToken: 'an-old-one' }))
+  const kubectl = await platform.kubectl('noah', ['get', 'applications', '-n', 'acme'])
+  expect(kubectl.code).not.toBe(0)
+  expect(kubectl.errors).toMatch(/run sekisho login/)
+  const token = await platform.sekisho('noah', ['token'])
+  expect(token.code).not.toBe(0)
+  expect(token.output).toBe('')
+  expect(token.errors).toMatch(/you are not signed in to https:\S+: run sekisho login/)
+  expect(token.errors).not.toMatch(/\n\s+at /)
+  expect(`${token.errors}${kubectl.errors}`).not.toContain('an-old-one')
+})
+
+test('the first call with an ended login says that it has ended', async () => {
+  await commandLineLogin(platform.world, platform.world.people.noah)
+  const [file = ''] = await tokenFiles()
+  const cached = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify({ ...cached, expiresAt: 1, refreshToken: 'an-old-one' }))
+  const { code, errors } = await platform.sekisho('noah', ['token'])
+  expect(code).not.toBe(0)
+  expect(errors.trim()).toMatch(/your login has ended: run sekisho login$/)
+})
+
+test('an audit log that one may not read is refused with a reason', async () => {
+  await commandLineLogin(platform.world, platform.world.people.noah)
+  const { code, errors } = await platform.sekisho('noah', ['audit', 'list'])
+  expect(code).not.toBe(0)
+  expect(errors).toMatch(/there is no audit log that you may read/)
+})
+
+const required = [
+  'SEKISHO_GITHUB_CLIENT_SECRET',
+  'SEKISHO_GITHUB_WEBHOOK_SECRET',
+  'SEKISHO_PUBLIC_URL',
+  'SEKISHO_REGISTRY',
+  'SEKISHO_SEALING_KEYS',
+  'SEKISHO_TLS_CERTIFICATE_PATH',
+  'SEKISHO_TLS_KEY_PATH',
+]
+
+function startPlatformWith(environment: Readonly<Record<string, string>>): Promise<{ code: number | null; errors: string }> {
+  return new Promise((resolve, reject) => {
+    const program = join(platform.world.repository, 'src/standalone.ts')
+    const child = spawn(process.execPath, [program], { env: environment, stdio: ['ignore', 'ignore', 'pipe'], timeout: 30_000 })
+    const errors: Buffer[] = []
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, errors: Buffer.concat(errors).toString() }))
+  })
+}
+
+test('without settings the platform names every variable at once and does not start', async () => {
+  const { code, errors } = await startPlatformWith({})
+  expect(code).toBe(1)
+  expect(required.filter(name => !errors.includes(name))).toEqual([])
+  expect(errors).not.toMatch(/\n\s+at /)
+})
+
+test('wrong settings are named beside the missing ones, without their values', async () => {
+  const { code, errors } = await startPlatformWith({
+    SEKISHO_PUBLIC_URL: 'http://plain.example.com',
+    SEKISHO_BROKER_PORT: 'tcp://10.0.0.1:8443',
+    SEKISHO_SEALING_KEYS: 'much-too-short-to-be-a-key',
+  })
+  expect(code).toBe(1)
+  for (const name of ['SEKISHO_PUBLIC_URL', 'SEKISHO_BROKER_PORT', 'SEKISHO_SEALING_KEYS', 'SEKISHO_TLS_KEY_PATH'])
+    expect(errors).toContain(name)
+  expect(errors).not.toContain('much-too-short-to-be-a-key')
+})
