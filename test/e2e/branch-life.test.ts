@@ -92,6 +92,19 @@ test('killed in the middle of a build, the platform adopts the build: the URL ch
   expect((await serving.end()).failures).toEqual([])
 })
 
+test('killed before the builder has read its source, the platform makes the build anew by itself', async () => {
+  const { admin } = platform
+  const serving = watchServing(url)
+  second = await branch.push(`third ${new Date().toISOString()}`, {})
+  await eventually('the build is made', 60, async () => ((await buildsOf(second)).length === 1 ? true : undefined))
+  await killPlatform()
+  await untilDeployed(second)
+  await untilAnswers(second)
+  expect((await buildsOf(second)).length).toBeLessThanOrEqual(2)
+  expect((await read(admin, remoteSync)).status?.['failedCommit']).toBeUndefined()
+  expect((await serving.end()).failures).toEqual([])
+})
+
 test('a build that cannot install its packages says so with the end of the log; the version before keeps serving', async () => {
   const manifest = { name: 'shop', version: '1.0.0', private: true, dependencies: { 'left-behind': 'file:./left-behind.tgz' } }
   const broken = await branch.push('broken', { 'package.json': JSON.stringify(manifest) })

@@ -18,7 +18,7 @@ async function ensureChromium(): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error(`${cure} (as root)`)
   console.error(`${cure} (being done now)`)
   await new Promise<void>((resolve, reject) => {
-    const child = spawn('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
+    const child = spawn('/usr/bin/apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     child.on('error', reject)

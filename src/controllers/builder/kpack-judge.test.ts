@@ -95,11 +95,12 @@ describe('kpack build', () => {
         ],
       },
     }
-    const log = 'one\ntwo\nthree\n\u001b[31mfour\u001b[0m\nfive ghs_0123456789abcdefghijABCDEFGHIJ012345\n\nsix\n'
+    const log =
+      'zero\n1\n2\n3\n4\none\ntwo\nthree\n\u001b[31mfour\u001b[0m\nfive ghs_0123456789abcdefghijABCDEFGHIJ012345\n\nsix\n'
     expect(judgeBuild(failed('Error: Container build terminated with error x'), { pod, log }, now)).toEqual({
       kind: 'failed',
       step: 'build',
-      detail: 'two\nthree\nfour\nfive [redacted]\nsix',
+      detail: '1\n2\n3\n4\none\ntwo\nthree\nfour\nfive [redacted]\nsix',
       sourceUnread: false,
     })
   })
@@ -132,6 +133,6 @@ describe('kpack build', () => {
   })
 
   test('a log is bounded however long its lines are', () => {
-    expect(tailOf(`${'x'.repeat(100_000)}\n`.repeat(50)).length).toBeLessThanOrEqual(800)
+    expect(tailOf(`${'x'.repeat(100_000)}\n`.repeat(50)).length).toBeLessThanOrEqual(1200)
   })
 })

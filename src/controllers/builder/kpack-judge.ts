@@ -56,14 +56,14 @@ export function failedStep(build: KpackBuild, pod: Pod | undefined): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences are what is removed here
 const terminalControl = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g
 
-/** The last lines of a log, fit for a status. */
+/** The last lines of a log, fit for a status: ten, because npm tells the cause that far above its end. */
 export function tailOf(log: string): string {
   const lines = redactTokens(log)
     .replaceAll(terminalControl, '')
     .split('\n')
     .map(line => line.trim().slice(0, 200))
     .filter(line => line !== '')
-  return lines.slice(-5).join('\n').slice(-800)
+  return lines.slice(-10).join('\n').slice(-1200)
 }
 
 export type BuildEvidence = { readonly pod: Pod | undefined; readonly log: string }
