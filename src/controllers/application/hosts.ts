@@ -24,10 +24,11 @@ export function urlOf(host: string, ingress: IngressAddress): string {
   return url.href.replace(/\/$/, '')
 }
 
+/** The older one, and of two made in one second (times have whole seconds) the one that was applied; the uid when both or neither was. */
 function isOlder(a: Application, b: Application): boolean {
-  const left = a.metadata.creationTimestamp ?? ''
-  const right = b.metadata.creationTimestamp ?? ''
-  return left === right ? (a.metadata.uid ?? '') < (b.metadata.uid ?? '') : left < right
+  const claim = ({ metadata, status }: Application): string =>
+    [metadata.creationTimestamp, status?.appliedAt === undefined ? 1 : 0, metadata.uid].join('/')
+  return claim(a) < claim(b)
 }
 
 /** Why a domain may not be used, for its owner to read; it never names an application of another namespace. */

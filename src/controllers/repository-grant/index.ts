@@ -1,14 +1,18 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, or stops to be, wakes the grants under it.
 import { type Installation, installation } from '../../api/installation.ts'
-import { repositoryGrant } from '../../api/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { findCondition } from '../../kube/conditions.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
+import { createOwnWrites } from '../own-writes.ts'
 import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
 
-export type RepositoryGrantControllerDeps = Omit<RepositoryGrantDeps, 'grants' | 'installations' | 'recheckMilliseconds'> & {
+export type RepositoryGrantControllerDeps = Omit<
+  RepositoryGrantDeps,
+  'grants' | 'ownWrites' | 'installations' | 'recheckMilliseconds'
+> & {
   readonly manager: Pick<Manager, 'cache'>
   /** Default one hour; the broker's webhooks wake the controller much sooner. */
   readonly recheckMilliseconds?: number
@@ -21,6 +25,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const { manager, recheckMilliseconds = 3_600_000 } = deps
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
+  const ownWrites = createOwnWrites<RepositoryGrant>()
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
     keyText({ namespace: metadata.namespace ?? '', name: spec.installation }),
   ])
@@ -36,6 +41,6 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
         predicate: partChanged(readiness),
       }),
     ],
-    reconcile: context => reconcileRepositoryGrant({ ...deps, grants, installations, recheckMilliseconds }, context),
+    reconcile: context => reconcileRepositoryGrant({ ...deps, grants, ownWrites, installations, recheckMilliseconds }, context),
   }
 }

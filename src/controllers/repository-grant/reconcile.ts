@@ -9,6 +9,7 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { EventRecorder } from '../../kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import type { Cache } from '../../kube/store.ts'
+import type { OwnWrites } from '../own-writes.ts'
 import { decide, type Verdict } from './decide.ts'
 import { type Facts, type GatherDeps, gather, impatientMilliseconds } from './gather.ts'
 import { type GrantStatus, isNewDecision, nextStatus } from './status.ts'
@@ -21,6 +22,8 @@ export type TokenRevoker = {
 export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
+  /** Without it a cache that lags behind our own status would have everything asked, decided and recorded twice. */
+  readonly ownWrites: OwnWrites<RepositoryGrant>
   readonly desk: TokenRevoker
   readonly events: Pick<EventRecorder, 'record'>
 }
@@ -30,9 +33,11 @@ const fieldManager = 'sekisho.dev/repository-grant'
 const longestWait = 2_147_000_000
 
 export async function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: ReconcileContext): Promise<Outcome> {
-  const cached = deps.grants.get(context.key)
-  if (cached === undefined) return done
+  const found = deps.grants.get(context.key)
+  if (found === undefined) return done
+  const cached = deps.ownWrites.latest(found)
   if (cached.metadata.deletionTimestamp !== undefined) {
+    deps.ownWrites.forget(cached.metadata.uid ?? '')
     await revokeTokens(deps, cached, 'the grant was deleted')
     await removeFinalizer(deps.client, repositoryGrant, cached, finalizer)
     return done
@@ -84,7 +89,12 @@ async function writeStatus(deps: RepositoryGrantDeps, object: RepositoryGrant, s
   const { apiVersion, kind } = repositoryGrant
   const { name, namespace, uid } = object.metadata
   const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-  await deps.client.applyStatus(repositoryGrant, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
+  const written = await deps.client.applyStatus(
+    repositoryGrant,
+    { apiVersion, kind, metadata, status },
+    { fieldManager, force: true },
+  )
+  if (written) deps.ownWrites.remember(written)
   const ready = findCondition(status.conditions, 'Ready')
   const before = findCondition(object.status?.conditions, 'Ready')
   if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return
