@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up down demo test check dev bench doctor clean generate node_modules
+.PHONY: help up down demo test check dev env bench doctor clean generate node_modules
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -27,6 +27,9 @@ check: node_modules ## format, types, arrows, unused code, sizes, generated file
 
 dev: node_modules ## run the platform on this host in watch mode against the running cluster
 	@$(node) node dev/up/main.ts dev
+
+env: node_modules ## print what points a shell at the local cluster: eval "$$(make -s env)"
+	@$(node) node dev/cluster/main.ts env
 
 bench: node_modules ## benchmarks (B=name for one)
 	@$(node) node test/bench/main.ts $(B)

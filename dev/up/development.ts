@@ -7,8 +7,10 @@ import { stringify } from 'yaml'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
+import { runCommand } from '../cluster/run-command.ts'
 import { adminKubeconfig, type ClusterSettings, devClusterFolder, registryHost, toolEnvironment } from '../cluster/settings.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
+import { podUser } from './overlay.ts'
 import { apiServerUrl, platformSettings } from './settings-map.ts'
 
 const namespace = 'sekisho-system'
@@ -41,7 +43,11 @@ export async function runDevelopment(settings: ClusterSettings, progress: Progre
   try {
     return await watchProcess(settings, environment)
   } finally {
-    await progress.step('the pod comes back', () => giveBack(kubectl))
+    await progress.step('the pod comes back', async () => {
+      // What this process wrote belongs to whoever ran it; the pod runs as its own user.
+      await runCommand('chown', ['-R', `${podUser}:${podUser}`, join(devClusterFolder(settings), 'platform-data')])
+      await giveBack(kubectl)
+    })
   }
 }
 

@@ -6,7 +6,8 @@ import { join, relative } from 'node:path'
 import { stringify } from 'yaml'
 import type { ClusterSettings } from '../cluster/settings.ts'
 
-const runAs = 65_532
+/** The user of the platform's pod. */
+export const podUser = 65_532
 
 type OverlayOptions = {
   readonly settings: ClusterSettings
@@ -22,7 +23,7 @@ export async function writeOverlay(options: OverlayOptions): Promise<string> {
   const data = join(settings.stateFolder, 'cluster', 'platform-data')
   await mkdir(folder, { recursive: true })
   await mkdir(data, { recursive: true })
-  await chown(data, runAs, runAs)
+  await chown(data, podUser, podUser)
   const write = (name: string, object: unknown): Promise<void> => writeFile(join(folder, name), stringify(object))
   await write('settings.yaml', {
     apiVersion: 'v1',

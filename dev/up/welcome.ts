@@ -20,7 +20,7 @@ Sekisho runs.
     mia      member of acme             ${platformAdmin.login.padEnd(6)} platform admin
 
   Try next
-    eval "$(node dev/cluster/main.ts env)"       # kubectl as the administrator
+    eval "$(make -s env)"                         # kubectl as the administrator
     kubectl get sekisho -A                       # every object of the platform
     export SEKISHO_ISSUER=${settings.issuerUrl} SEKISHO_CA_FILE=${authority}
     bin/sekisho login                            # sign in as one of the people

@@ -24,7 +24,7 @@ export type EmbeddedDatabase = {
 export async function startEmbeddedDatabase(dataFolder: string): Promise<EmbeddedDatabase> {
   const thread = new Worker(new URL('./database-worker.ts', import.meta.url), { workerData: { dataFolder }, name: 'database' })
   const tell = (message: ToThread): void => thread.postMessage(message)
-  const [first] = (await once(thread, 'message')) as [FromThread]
+  const first = await firstWord(thread)
   if (first.kind !== 'ready') {
     await thread.terminate()
     const why = first.kind === 'failed' ? first.message : 'it did not answer'
@@ -55,6 +55,14 @@ export async function startEmbeddedDatabase(dataFolder: string): Promise<Embedde
       closed ??= close()
       return closed
     },
+  }
+}
+
+/** Node's watch mode lets threads send messages of its own, which have no `kind`. */
+async function firstWord(thread: Worker): Promise<FromThread> {
+  for (;;) {
+    const [message] = (await once(thread, 'message')) as [Partial<FromThread>]
+    if (message.kind === 'ready' || message.kind === 'failed') return message as FromThread
   }
 }
 

@@ -48,7 +48,8 @@ export function startChartThread(options: { readonly heapMegabytes: number }): C
       up = true
       onUp()
     } else if (answer.kind === 'rendered') settle(parseObjects(answer.json))
-    else settle({ kind: 'failed', message: answer.message })
+    else if (answer.kind === 'failed') settle({ kind: 'failed', message: answer.message })
+    // Anything else is Node's own (watch mode lets threads report what they load).
   })
   worker.on('error', error => die(deathMessage(error, options.heapMegabytes)))
   worker.on('exit', () => die(death))
