@@ -1,4 +1,4 @@
-// Three projects: unit (no network but loopback), integration (a real API server, started once), e2e (the running dev cluster).
+// Five projects: unit (no network but loopback), integration, faults and sweep (a real API server, started once), e2e (the running dev cluster).
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -11,6 +11,26 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
           globalSetup: ['test/integration/global-setup.ts'],
           testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          globalSetup: ['test/integration/global-setup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          // Each measures times and breaks things on purpose: side by side they would break each other's figures.
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'sweep',
+          include: ['test/sweep/**/*.test.ts'],
+          globalSetup: ['test/integration/global-setup.ts'],
+          testTimeout: 600_000,
           hookTimeout: 120_000,
         },
       },
