@@ -3,7 +3,29 @@ import { domain, type KindDefinition, version } from './kind.ts'
 
 /** JSON with TypeBox's own marks removed: what the API server understands. */
 function plain(schema: unknown): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
+  return JSON.parse(JSON.stringify(schema, withoutDefaultedRequired)) as Record<string, unknown>
+}
+
+/**
+ * Who reads an object always finds a field that has a default; who writes one need not give it. The API server fills defaults in before it
+ * looks at `required`, but kubectl looks at `required` by itself when it checks the members of a `kind: List`.
+ */
+function withoutDefaultedRequired(_key: string, value: unknown): unknown {
+  if (!isSchemaWithRequired(value)) return value
+  const required = value.required.filter(name => value.properties[name]?.default === undefined)
+  const { required: _, ...rest } = value
+  return required.length === 0 ? rest : { ...value, required }
+}
+
+type SchemaWithRequired = {
+  readonly required: readonly string[]
+  readonly properties: Readonly<Record<string, { readonly default?: unknown } | undefined>>
+}
+
+function isSchemaWithRequired(value: unknown): value is SchemaWithRequired {
+  return (
+    typeof value === 'object' && value !== null && 'properties' in value && 'required' in value && Array.isArray(value.required)
+  )
 }
 
 export function customResourceDefinition(definition: KindDefinition): Record<string, unknown> {

@@ -1,7 +1,7 @@
 // What automation relies on: `kubectl wait` works on every kind, applying the same again writes nothing, and a dry run makes nothing.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { remoteSyncManifest } from './manifests.ts'
+import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { find, read, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { expectStillness } from './stillness.ts'
@@ -80,6 +80,17 @@ test('applying the same manifests again writes nothing', async () => {
   expect(await platform.kubectl('dave', ['apply', '-k', folder])).toMatchObject({ code: 0 })
   await expectStillness(platform.admin, example, 2, 15)
   expect(await versions()).toEqual(before)
+})
+
+test('a `kind: List` may leave out what has a default', async () => {
+  const items = [
+    applicationManifest('e2e-listed', { processes: [{ name: 'web', port: 3000 }] }),
+    remoteSyncManifest('e2e-listed', { build: {} }),
+  ]
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+  const answer = await platform.kubectl('dave', ['apply', '--dry-run=server', '-f', '-'], list)
+  expect(answer).toMatchObject({ code: 0 })
+  expect(answer.output).toMatch(/e2e-listed created \(server dry run\)[^]*e2e-listed created/)
 })
 
 async function auditHead(): Promise<number> {

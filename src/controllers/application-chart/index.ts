@@ -3,11 +3,14 @@ import { applicationChart } from '../../api/application-chart.ts'
 import { keyOf } from '../../api/resource.ts'
 import { configMaps } from '../../kube/builtin.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
+import { createStatusWriter } from '../status-writer.ts'
 import { type ApplicationChartDeps, reconcileApplicationChart } from './reconcile.ts'
 
-export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts' | 'configMaps' | 'client'> & {
+export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts' | 'configMaps' | 'status'> & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly events: Pick<EventRecorder, 'record'>
 }
 
 const configMapIndex = 'configMap'
@@ -17,7 +20,10 @@ export function createApplicationChartController(deps: ApplicationChartControlle
   const scope = { namespace: deps.platformNamespace }
   const charts = deps.manager.cache(applicationChart)
   charts.addIndex(configMapIndex, chart => (chart.spec.configMap ? [chart.spec.configMap.name] : []))
-  const all = { ...deps, client: deps.manager.client, charts, configMaps: deps.manager.cache(configMaps, scope) }
+  const { client } = deps.manager
+  const fieldManager = 'sekisho.dev/application-chart'
+  const status = createStatusWriter({ type: applicationChart, fieldManager, client, cache: charts, events: deps.events })
+  const all = { ...deps, status, charts, configMaps: deps.manager.cache(configMaps, scope) }
   return {
     name: 'application-chart',
     for: applicationChart,

@@ -1,13 +1,15 @@
 // Wires the Application controller: what it caches, what wakes it. Decides nothing.
-import { type Application, application } from '../../api/application.ts'
+import { type Application, application, applicationReasons } from '../../api/application.ts'
 import { applicationChart } from '../../api/application-chart.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, type ObjectKey } from '../../api/resource.ts'
 import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../kube/builtin.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
-import { createOwnWrites } from '../own-writes.ts'
+import { createStatusWriter } from '../status-writer.ts'
+import { fieldManager } from './apply-objects.ts'
 import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
 import { hostsOf } from './hosts.ts'
 import { troublePart } from './pod-trouble.ts'
@@ -15,8 +17,9 @@ import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 
 export { type ChartRenderer, createChartRenderer } from './charts/renderer.ts'
 
-export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'writes' | 'client'> & {
+export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client'> & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly events: Pick<EventRecorder, 'record'>
 }
 
 function applicationOfPod(pod: Pod): readonly ObjectKey[] {
@@ -46,7 +49,16 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
         .filter(other => other.metadata.uid !== changed.metadata.uid)
         .map(keyOf),
     )
-  const all: ApplicationDeps = { ...deps, client: manager.client, caches, writes: createOwnWrites() }
+  const { client } = manager
+  const status = createStatusWriter({
+    type: application,
+    fieldManager,
+    client,
+    cache: caches.applications,
+    events: deps.events,
+    onTheWay: [applicationReasons.waitingForImage, applicationReasons.rollingOut],
+  })
+  const all: ApplicationDeps = { ...deps, client, caches, status }
   return {
     name: 'application',
     for: application,

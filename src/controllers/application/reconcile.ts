@@ -1,16 +1,14 @@
 // Brings one Application's objects to what its chart renders. Only this file and apply-objects.ts write to the cluster.
 // Order: inventory into the status, then new and changed objects, then prune, then status. A crash at any point leaks nothing, and
 // whatever fails, the objects of the running version stay and keep serving.
-import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
+import { type Application, applicationReasons } from '../../api/application.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import { type Deployment, deployments } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { findCondition, sameStatus } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
-import type { EventRecorder } from '../../kube/events.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { OwnWrites } from '../own-writes.ts'
-import { applyObjects, fieldManager, prune } from './apply-objects.ts'
+import type { StatusWriter } from '../status-writer.ts'
+import { applyObjects, prune } from './apply-objects.ts'
 import type { ChartRenderer } from './charts/renderer.ts'
 import { decide } from './decide.ts'
 import { desiredManifests, type Manifest } from './desired.ts'
@@ -18,14 +16,13 @@ import { type ApplicationCaches, type Facts, gather } from './gather.ts'
 import { hostsOf, type IngressAddress, urlOf } from './hosts.ts'
 import { entriesOf, entryText, type InventoryEntry, mostEntries, obsolete, union } from './inventory.ts'
 import { judgeRollout } from './rollout.ts'
-import { type ApplicationStatus, nextStatus, type Progress } from './status.ts'
+import { nextStatus, type Progress } from './status.ts'
 
 export type ApplicationDeps = {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
   readonly caches: ApplicationCaches
-  readonly writes: OwnWrites<Application>
+  readonly status: StatusWriter<Application>
   readonly renderer: Pick<ChartRenderer, 'render'>
-  readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Clock
   readonly ingress: IngressAddress
   readonly platformNamespace: string
@@ -45,30 +42,13 @@ function inventoryOf(application: Application): readonly InventoryEntry[] {
   return application.status?.inventory ?? []
 }
 
-async function writeStatus(deps: ApplicationDeps, application: Application, status: ApplicationStatus): Promise<void> {
-  if (sameStatus(application.status, status)) return
-  const { name, namespace, uid } = application.metadata
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-  const object = { apiVersion: applications.apiVersion, kind: applications.kind, metadata, status }
-  const answered = await deps.client.applyStatus(applications, object, { fieldManager, force: true })
-  if (answered) deps.writes.remember(answered)
-  const before = findCondition(application.status?.conditions, 'Ready')
-  const after = findCondition(status.conditions, 'Ready')
-  if (!after || (before?.reason === after.reason && before.status === after.status)) return
-  const waiting: readonly string[] = [applicationReasons.waitingForImage, applicationReasons.rollingOut]
-  const type = after.status === 'True' || waiting.includes(after.reason) ? 'Normal' : 'Warning'
-  deps.events.record(application, { type, reason: after.reason, message: after.message })
-}
-
 /** The status must name an object before it is made. Everything else in it stays as it was. */
-async function recordInventory(
+function recordInventory(
   deps: ApplicationDeps,
   application: Application,
   inventory: readonly InventoryEntry[],
 ): Promise<Application> {
-  const status: ApplicationStatus = { ...application.status, inventory: [...inventory] }
-  await writeStatus(deps, application, status)
-  return { ...application, status }
+  return deps.status.write(application, { ...application.status, inventory: [...inventory] })
 }
 
 async function applyManifests(
@@ -131,13 +111,13 @@ function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefin
 }
 
 export async function reconcileApplication(deps: ApplicationDeps, context: ReconcileContext): Promise<Outcome> {
-  const facts = gather(deps.caches, deps.platformNamespace, context.key, deps.writes.latest)
+  const facts = gather(deps.caches, deps.platformNamespace, context.key, deps.status.latest)
   // Owner references let the garbage collector delete what a deleted Application had.
   if (!facts || facts.application.metadata.deletionTimestamp !== undefined) return done
   const step = await advance(deps, facts)
   const rollout = judgeRollout(deploymentsOf(facts, step), facts.pods)
   const { progress, inventory, application } = step
-  await writeStatus(deps, application, nextStatus(application, { progress, inventory, rollout }, deps.clock.now()))
+  await deps.status.write(application, nextStatus(application, { progress, inventory, rollout }, deps.clock.now()))
   const refusedByCluster = progress.kind === 'refused' && progress.reason === applicationReasons.refusedByCluster
   return refusedByCluster ? requeueAfter(refusedRetryMilliseconds) : done
 }

@@ -4,16 +4,24 @@ import { platformNamespace } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import { secrets } from '../../kube/builtin.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
+import { createStatusWriter } from '../status-writer.ts'
 import { type ClusterGitHubAppDeps, reconcileClusterGitHubApp } from './reconcile.ts'
 
-export type ClusterGitHubAppControllerDeps = Omit<ClusterGitHubAppDeps, 'apps'> & { readonly manager: Pick<Manager, 'cache'> }
+export type ClusterGitHubAppControllerDeps = Omit<ClusterGitHubAppDeps, 'apps' | 'status'> & {
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly events: Pick<EventRecorder, 'record'>
+}
 
 const bySecret = 'cluster-github-app/by-secret'
 
 /** Call before the manager starts: indexes can only be added then. */
 export function createClusterGitHubAppController(deps: ClusterGitHubAppControllerDeps): ControllerDefinition {
   const apps = deps.manager.cache(clusterGitHubApp)
+  const { client } = deps.manager
+  const fieldManager = 'sekisho.dev/cluster-github-app'
+  const status = createStatusWriter({ type: clusterGitHubApp, fieldManager, client, cache: apps, events: deps.events })
   apps.addIndex(bySecret, app => app.spec.privateKeys.map(({ secretName }) => secretName))
   return {
     name: 'cluster-github-app',
@@ -21,6 +29,6 @@ export function createClusterGitHubAppController(deps: ClusterGitHubAppControlle
     watches: [
       watches(secrets, secret => apps.byIndex(bySecret, secret.metadata.name).map(keyOf), { namespace: platformNamespace }),
     ],
-    reconcile: context => reconcileClusterGitHubApp({ ...deps, apps }, context),
+    reconcile: context => reconcileClusterGitHubApp({ ...deps, apps, status }, context),
   }
 }

@@ -1,21 +1,23 @@
 // Wires the Installation controller: an App that becomes usable or unusable wakes the Installations under it.
 import { type ClusterGitHubApp, clusterGitHubApp } from '../../api/cluster-github-app.ts'
-import { type Installation, installation } from '../../api/installation.ts'
+import { installation } from '../../api/installation.ts'
 import { keyOf } from '../../api/resource.ts'
 import { findCondition } from '../../kube/conditions.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
-import { createOwnWrites } from '../own-writes.ts'
+import { createStatusWriter } from '../status-writer.ts'
 import { type InstallationDeps, reconcileInstallation } from './reconcile.ts'
 
 export type { TokenRevoker } from './reconcile.ts'
 
 export type InstallationControllerDeps = Omit<
   InstallationDeps,
-  'installations' | 'ownWrites' | 'appIdOf' | 'ownerCheckMilliseconds'
+  'installations' | 'status' | 'appIdOf' | 'ownerCheckMilliseconds'
 > & {
-  readonly manager: Pick<Manager, 'cache'>
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly events: Pick<EventRecorder, 'record'>
   /** Default one hour; the broker's webhooks wake the controller much sooner. */
   readonly ownerCheckMilliseconds?: number
 }
@@ -28,7 +30,9 @@ export function createInstallationController(deps: InstallationControllerDeps): 
   const installations = manager.cache(installation)
   const apps = manager.cache(clusterGitHubApp)
   installations.addIndex(byApp, object => [object.spec.app])
-  const ownWrites = createOwnWrites<Installation>()
+  const { client } = manager
+  const fieldManager = 'sekisho.dev/installation'
+  const status = createStatusWriter({ type: installation, fieldManager, client, cache: installations, events: deps.events })
   const appIdOf = (name: string): number | undefined => apps.get({ name })?.spec.appId
   const usability = (app: ClusterGitHubApp): unknown => [app.spec, findCondition(app.status?.conditions, 'Ready')?.status]
   return {
@@ -39,6 +43,6 @@ export function createInstallationController(deps: InstallationControllerDeps): 
         predicate: partChanged(usability),
       }),
     ],
-    reconcile: context => reconcileInstallation({ ...deps, installations, ownWrites, appIdOf, ownerCheckMilliseconds }, context),
+    reconcile: context => reconcileInstallation({ ...deps, installations, status, appIdOf, ownerCheckMilliseconds }, context),
   }
 }

@@ -2,16 +2,14 @@
 // tokens goes through the token desk.
 import { type Installation, installation as installations } from '../../api/installation.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { findCondition, sameStatus } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
-import type { EventRecorder } from '../../kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import type { Cache } from '../../kube/store.ts'
 import type { GitHubApps } from '../github-apps.ts'
-import type { OwnWrites } from '../own-writes.ts'
+import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import { type GatherDeps, gather } from './gather.ts'
-import { type InstallationStatus, nextStatus } from './status.ts'
+import { nextStatus } from './status.ts'
 
 export type InstallationOnGitHub = { readonly host: string; readonly appId: number; readonly installationId: number }
 
@@ -21,28 +19,24 @@ export type TokenRevoker = {
 }
 
 export type InstallationDeps = GatherDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'mergePatch'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly githubApps: GitHubApps
-  /** Without it a cache that lags would make us ask GitHub for the owner twice. */
-  readonly ownWrites: OwnWrites<Installation>
+  readonly status: StatusWriter<Installation>
   readonly desk: TokenRevoker
-  readonly events: Pick<EventRecorder, 'record'>
   /** The App id by the name of a ClusterGitHubApp; undefined when that is gone. */
   readonly appIdOf: (appName: string) => number | undefined
 }
 
 const finalizer = 'sekisho.dev/installation'
-const fieldManager = 'sekisho.dev/installation'
 
 export async function reconcileInstallation(deps: InstallationDeps, context: ReconcileContext): Promise<Outcome> {
   const found = deps.installations.get(context.key)
   if (found === undefined) return done
-  const cached = deps.ownWrites.latest(found)
+  const cached = deps.status.latest(found)
   if (cached.metadata.deletionTimestamp !== undefined) {
     await revokeTokens(deps, cached, 'the Installation was deleted')
     await removeFinalizer(deps.client, installations, cached, finalizer)
-    deps.ownWrites.forget(cached.metadata.uid ?? '')
     return done
   }
   // Before it can become Ready, and so before any token can exist under it.
@@ -50,7 +44,7 @@ export async function reconcileInstallation(deps: InstallationDeps, context: Rec
   if (object === undefined) return done
   const facts = await gather(deps, object)
   const verdict = decide(facts)
-  await writeStatus(deps, object, nextStatus(facts, verdict))
+  await deps.status.write(object, nextStatus(facts, verdict))
   if (verdict.revoke) await revokeTokens(deps, object, verdict.verified.reason)
   return verdict.retryAfterMilliseconds === undefined ? done : requeueAfter(verdict.retryAfterMilliseconds)
 }
@@ -61,25 +55,4 @@ async function revokeTokens(deps: InstallationDeps, object: Installation, reason
   const appId = object.status?.appId ?? deps.appIdOf(app)
   if (appId === undefined) return
   await deps.desk.revokeBy({ installation: { host: account.host, appId, installationId } }, reason)
-}
-
-async function writeStatus(deps: InstallationDeps, object: Installation, status: InstallationStatus): Promise<void> {
-  if (sameStatus(object.status, status)) return
-  const { apiVersion, kind } = installations
-  const { name, namespace, uid } = object.metadata
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-  const written = await deps.client.applyStatus(
-    installations,
-    { apiVersion, kind, metadata, status },
-    { fieldManager, force: true },
-  )
-  if (written) deps.ownWrites.remember(written)
-  const ready = findCondition(status.conditions, 'Ready')
-  const before = findCondition(object.status?.conditions, 'Ready')
-  if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return
-  deps.events.record(object, {
-    type: ready.status === 'True' ? 'Normal' : 'Warning',
-    reason: ready.reason,
-    message: ready.message,
-  })
 }

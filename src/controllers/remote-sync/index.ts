@@ -10,6 +10,7 @@ import { customResourceDefinitions } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { findCondition } from '../../kube/conditions.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
 import type { Log } from '../../lib/log.ts'
@@ -19,20 +20,22 @@ import { createKpackBuilder } from '../builder/kpack.ts'
 import { type KpackSettings, ownerAnnotation, ownerUidLabel } from '../builder/kpack-manifest.ts'
 import { type KpackBuild, kpackBuildCrd, kpackBuilds } from '../builder/kpack-resources.ts'
 import { noBuilder } from '../builder/no-builder.ts'
-import { createOwnWrites } from '../own-writes.ts'
+import { createStatusWriter } from '../status-writer.ts'
 import { addRemoteSyncIndexes, installationIndex, namespaced, type RemoteSyncCaches, targetIndex } from './gather.ts'
+import { reasons } from './progress.ts'
 import { reconcileRemoteSync } from './reconcile.ts'
-import type { RemoteSyncDeps } from './run.ts'
+import { fieldManager, type RemoteSyncDeps } from './run.ts'
 
 export type { RepositoryTokens } from './access.ts'
 
 export type RemoteSyncControllerDeps = Omit<
   RemoteSyncDeps,
-  'caches' | 'writes' | 'builder' | 'slots' | 'openRepository' | 'client'
+  'caches' | 'status' | 'builder' | 'slots' | 'openRepository' | 'client'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   /** `kpackInstalled`: false when the cluster had no kpack at the start. */
   readonly kpack: { readonly installed: boolean; readonly settings: KpackSettings }
+  readonly events: Pick<EventRecorder, 'record'>
   readonly log: Log
 }
 
@@ -70,11 +73,20 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     ? createKpackBuilder({ client, builds: manager.cache(kpackBuilds, scope), settings: kpack.settings, clock })
     : noBuilder
   const slots = createBuildSlots(builder, clock)
+  const status = createStatusWriter({
+    type: remoteSync,
+    fieldManager,
+    client,
+    cache: caches.remoteSyncs,
+    events: deps.events,
+    onTheWay: [reasons.waitingForGrant, reasons.queued, reasons.fetching, reasons.building, reasons.rollingOut],
+    tellsMessages: true,
+  })
   const all: RemoteSyncDeps = {
     ...deps,
     client,
     caches,
-    writes: createOwnWrites(),
+    status,
     builder,
     slots,
     openRepository: ({ endpoints, token }) => createRepositoryDoor({ endpoints, token, log, clock }),

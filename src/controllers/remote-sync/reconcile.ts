@@ -90,12 +90,11 @@ async function advance(run: Run, checks: LastChecks): Promise<Stop | undefined> 
 }
 
 export async function reconcileRemoteSync(deps: RemoteSyncDeps, checks: LastChecks, context: ReconcileContext): Promise<Outcome> {
-  const facts = gather(deps.caches, context.key, deps.writes.latest)
+  const facts = gather(deps.caches, context.key, deps.status.latest)
   if (!facts) return done
   if (facts.remoteSync.metadata.deletionTimestamp !== undefined) {
     const { uid = '' } = facts.remoteSync.metadata
     checks.delete(uid)
-    deps.writes.forget(uid)
     deps.slots.leave(uid)
     return finalize(deps, facts.remoteSync)
   }

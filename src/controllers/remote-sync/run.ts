@@ -1,34 +1,31 @@
 // One reconcile of one RemoteSync under way: what it knows, what it may use, and the status fields it has decided so far.
 // The draft is the only thing that changes during a run; it is written by `save`, and only when it says something new.
-import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/remote-sync.ts'
+import type { RemoteSync } from '../../api/remote-sync.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import type { RepositoryDoor } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { findCondition, sameStatus } from '../../kube/conditions.ts'
-import type { EventRecorder } from '../../kube/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { BuildSlots } from '../builder/build-slots.ts'
 import type { Builder, BuildKey, BuildOwner } from '../builder/builder.ts'
-import type { OwnWrites } from '../own-writes.ts'
 import type { SourceStore } from '../source-store/source-store.ts'
+import type { StatusWriter } from '../status-writer.ts'
 import { type Access, type AccessDeps, openAccess } from './access.ts'
 import type { Facts, RemoteSyncCaches } from './gather.ts'
-import { type Phases, type RemoteSyncStatus, reasons, type Stop } from './progress.ts'
+import type { Phases, RemoteSyncStatus, Stop } from './progress.ts'
 import { nextStatus } from './status.ts'
 
 export type RemoteSyncDeps = AccessDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'applyStatus' | 'mergePatch' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly caches: RemoteSyncCaches
   readonly openRepository: (access: Access) => Pick<RepositoryDoor, 'branch' | 'pullRequest'>
   readonly sources: Pick<SourceStore, 'has' | 'url' | 'ensure' | 'revoke' | 'revokeOwner'>
   readonly builder: Builder
   readonly slots: BuildSlots
-  readonly events: Pick<EventRecorder, 'record'>
   readonly clock: Clock
   /** Builds that may run at once on the whole platform. */
   readonly platformBuilds: number
-  readonly writes: OwnWrites<RemoteSync>
+  readonly status: StatusWriter<RemoteSync>
   /** How long GitHub may go unasked when no webhook comes. */
   readonly sweepMilliseconds: number
 }
@@ -38,12 +35,12 @@ export const fieldManager = 'sekisho.dev/remote-sync'
 export type Run = {
   readonly deps: RemoteSyncDeps
   readonly facts: Facts
-  readonly remoteSync: RemoteSync
+  /** With the status as it was last written. */
+  remoteSync: RemoteSync
   readonly owner: BuildOwner
   readonly log: Log
   readonly signal: AbortSignal
   draft: RemoteSyncStatus
-  written: RemoteSyncStatus | undefined
   access: Promise<Access> | undefined
 }
 
@@ -61,7 +58,6 @@ export function startRun(
     owner: { namespace, name, uid },
     ...context,
     draft: remoteSync.status ?? {},
-    written: remoteSync.status,
     access: undefined,
   }
 }
@@ -89,34 +85,8 @@ export function buildKey(run: Run, name: string): BuildKey {
   return { namespace: run.facts.tenant?.status?.buildNamespace ?? '', name }
 }
 
-/** What is only a stage on the way is no warning. */
-const onTheWay: readonly string[] = [
-  reasons.waitingForGrant,
-  reasons.queued,
-  reasons.fetching,
-  reasons.building,
-  reasons.rollingOut,
-]
-
 /** Writes the draft with the conditions that `stopped` implies, unless the status says so already. */
 export async function save(run: Run, stopped: Stop | undefined): Promise<void> {
-  const { deps, remoteSync } = run
-  const current = run.written === undefined ? remoteSync : { ...remoteSync, status: run.written }
-  const status = nextStatus(current, run.draft, stopped, deps.clock.now())
-  if (sameStatus(run.written, status)) return
-  const { name, namespace, uid } = remoteSync.metadata
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-  const { apiVersion, kind } = remoteSyncs
-  const answered = await deps.client.applyStatus(
-    remoteSyncs,
-    { apiVersion, kind, metadata, status },
-    { fieldManager, force: true },
-  )
-  if (answered) deps.writes.remember(answered)
-  const before = findCondition(run.written?.conditions, 'Ready')
-  run.written = status
-  const after = findCondition(status.conditions, 'Ready')
-  if (!after || (before?.reason === after.reason && before.message === after.message)) return
-  const type = after.status === 'True' || onTheWay.includes(after.reason) ? 'Normal' : 'Warning'
-  deps.events.record(remoteSync, { type, reason: after.reason, message: after.message })
+  const { deps } = run
+  run.remoteSync = await deps.status.write(run.remoteSync, nextStatus(run.remoteSync, run.draft, stopped, deps.clock.now()))
 }

@@ -1,19 +1,21 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, or stops to be, wakes the grants under it.
 import { type Installation, installation } from '../../api/installation.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
+import { repositoryGrant } from '../../api/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { findCondition } from '../../kube/conditions.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { partChanged } from '../../kube/predicates.ts'
-import { createOwnWrites } from '../own-writes.ts'
+import { createStatusWriter } from '../status-writer.ts'
 import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'ownWrites' | 'installations' | 'recheckMilliseconds'
+  'grants' | 'status' | 'installations' | 'recheckMilliseconds'
 > & {
-  readonly manager: Pick<Manager, 'cache'>
+  readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly events: Pick<EventRecorder, 'record'>
   /** Default one hour; the broker's webhooks wake the controller much sooner. */
   readonly recheckMilliseconds?: number
 }
@@ -25,7 +27,9 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const { manager, recheckMilliseconds = 3_600_000 } = deps
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
-  const ownWrites = createOwnWrites<RepositoryGrant>()
+  const { client } = manager
+  const fieldManager = 'sekisho.dev/repository-grant'
+  const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events: deps.events })
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
     keyText({ namespace: metadata.namespace ?? '', name: spec.installation }),
   ])
@@ -41,6 +45,6 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
         predicate: partChanged(readiness),
       }),
     ],
-    reconcile: context => reconcileRepositoryGrant({ ...deps, grants, ownWrites, installations, recheckMilliseconds }, context),
+    reconcile: context => reconcileRepositoryGrant({ ...deps, grants, status, installations, recheckMilliseconds }, context),
   }
 }

@@ -4,12 +4,11 @@
 import type { AuditRecord } from '../../api/audit-event.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { findCondition, sameStatus } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
-import type { EventRecorder } from '../../kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import type { Cache } from '../../kube/store.ts'
-import type { OwnWrites } from '../own-writes.ts'
+import type { StatusWriter } from '../status-writer.ts'
 import { decide, type Verdict } from './decide.ts'
 import { type Facts, type GatherDeps, gather, impatientMilliseconds } from './gather.ts'
 import { type GrantStatus, isNewDecision, nextStatus } from './status.ts'
@@ -20,24 +19,20 @@ export type TokenRevoker = {
 }
 
 export type RepositoryGrantDeps = GatherDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'applyStatus' | 'mergePatch'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
-  /** Without it a cache that lags behind our own status would have everything asked, decided and recorded twice. */
-  readonly ownWrites: OwnWrites<RepositoryGrant>
+  readonly status: StatusWriter<RepositoryGrant>
   readonly desk: TokenRevoker
-  readonly events: Pick<EventRecorder, 'record'>
 }
 
 const finalizer = 'sekisho.dev/repository-grant'
-const fieldManager = 'sekisho.dev/repository-grant'
 const longestWait = 2_147_000_000
 
 export async function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: ReconcileContext): Promise<Outcome> {
   const found = deps.grants.get(context.key)
   if (found === undefined) return done
-  const cached = deps.ownWrites.latest(found)
+  const cached = deps.status.latest(found)
   if (cached.metadata.deletionTimestamp !== undefined) {
-    deps.ownWrites.forget(cached.metadata.uid ?? '')
     await revokeTokens(deps, cached, 'the grant was deleted')
     await removeFinalizer(deps.client, repositoryGrant, cached, finalizer)
     return done
@@ -49,7 +44,7 @@ export async function reconcileRepositoryGrant(deps: RepositoryGrantDeps, contex
   const verdict = decide(facts)
   if (isNewDecision(object.status, verdict)) await deps.audit.append(decisionRecord(facts, verdict))
   const status = nextStatus(facts, verdict)
-  await writeStatus(deps, object, status)
+  await deps.status.write(object, status)
   if (verdict.revoke) await revokeTokens(deps, object, verdict.ready.reason)
   return nextLook(deps, facts, status)
 }
@@ -82,24 +77,6 @@ function decisionRecord({ object, installation, answer }: Facts, { judgement }: 
       delivery,
     },
   }
-}
-
-async function writeStatus(deps: RepositoryGrantDeps, object: RepositoryGrant, status: GrantStatus): Promise<void> {
-  if (sameStatus(object.status, status)) return
-  const { apiVersion, kind } = repositoryGrant
-  const { name, namespace, uid } = object.metadata
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-  const written = await deps.client.applyStatus(
-    repositoryGrant,
-    { apiVersion, kind, metadata, status },
-    { fieldManager, force: true },
-  )
-  if (written) deps.ownWrites.remember(written)
-  const ready = findCondition(status.conditions, 'Ready')
-  const before = findCondition(object.status?.conditions, 'Ready')
-  if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return
-  const type = ready.status === 'True' ? 'Normal' : 'Warning'
-  deps.events.record(object, { type, reason: ready.reason, message: ready.message })
 }
 
 /** When nothing changes: at the end of the grant, and when GitHub has to be asked again. */

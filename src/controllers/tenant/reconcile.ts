@@ -5,14 +5,13 @@ import { keyOf } from '../../api/resource.ts'
 import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenant.ts'
 import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../kube/builtin.ts'
 import type { Applied, KubeClient } from '../../kube/client.ts'
-import { findCondition, sameStatus } from '../../kube/conditions.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
 import { isGone, isKubeError } from '../../kube/errors.ts'
-import type { EventRecorder } from '../../kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import { controllerOf } from '../../kube/owner.ts'
 import type { Cache } from '../../kube/store.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { StatusWriter } from '../status-writer.ts'
 import { decide, isCounted, quotaPending, takenMessage, type Verdict } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
@@ -27,30 +26,31 @@ export type TokenRevoker = {
 }
 
 export type TenantDeps = {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'applyStatus' | 'mergePatch' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   /** What stands there already, of the kinds we make. */
   readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get'>
   readonly settings: TenantSettings
   readonly desk: TokenRevoker
-  readonly events: Pick<EventRecorder, 'record'>
+  readonly status: StatusWriter<Tenant>
   readonly clock: Clock
 }
 
 const finalizer = 'sekisho.dev/tenant'
-const fieldManager = 'sekisho.dev/tenant'
+export const fieldManager = 'sekisho.dev/tenant'
 const endingMilliseconds = 3_000
 const uncountedMilliseconds = 3_000
 
 export async function reconcileTenant(deps: TenantDeps, context: ReconcileContext): Promise<Outcome> {
-  const cached = deps.tenants.get(context.key)
-  if (cached === undefined) return done
+  const found = deps.tenants.get(context.key)
+  if (found === undefined) return done
+  const cached = deps.status.latest(found)
   if (cached.metadata.deletionTimestamp !== undefined) return end(deps, cached)
   const tenant = await addFinalizer(deps.client, tenants, cached, finalizer)
   if (tenant === undefined) return done
   const facts = await gather(deps, tenant)
   const verdict = await fill(deps, facts, decide(facts))
-  await writeStatus(deps, tenant, verdict)
+  await deps.status.write(tenant, nextStatus(tenant, verdict, deps.clock.now()))
   return verdict.kind === 'stop' && verdict.retryMilliseconds !== undefined ? requeueAfter(verdict.retryMilliseconds) : done
 }
 
@@ -136,18 +136,4 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   if (mine.length > 0) return requeueAfter(endingMilliseconds)
   await removeFinalizer(deps.client, tenants, tenant, finalizer)
   return done
-}
-
-async function writeStatus(deps: TenantDeps, tenant: Tenant, verdict: Verdict): Promise<void> {
-  const status = nextStatus(tenant, verdict, deps.clock.now())
-  if (sameStatus(tenant.status, status)) return
-  const { apiVersion, kind } = tenants
-  const { name, uid } = tenant.metadata
-  const metadata = { name, ...(uid === undefined ? {} : { uid }) }
-  await deps.client.applyStatus(tenants, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
-  const ready = findCondition(status.conditions, 'Ready')
-  const before = findCondition(tenant.status?.conditions, 'Ready')
-  if (!ready || (before?.reason === ready.reason && before.status === ready.status)) return
-  const type = ready.status === 'True' ? 'Normal' : 'Warning'
-  deps.events.record(tenant, { type, reason: ready.reason, message: ready.message })
 }
