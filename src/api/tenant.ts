@@ -77,6 +77,10 @@ export const tenant = defineKind({
   status: {
     namespace: optional(text({ description: 'The namespace that was made.', max: 63 })),
     buildNamespace: optional(text({ description: 'The namespace in which builds run.', max: 63 })),
+    teamsCheckedAt: optional(
+      text({ description: 'When GitHub was last asked for the teams in spec.roles.', max: 64, format: 'date-time' }),
+    ),
+    observedWake: optional(text({ description: 'The wake annotation that the last check of the teams had seen.', max: 512 })),
   },
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
@@ -89,9 +93,15 @@ export const tenant = defineKind({
 
 export type Tenant = ObjectOf<typeof tenant>
 
+/** Beside Ready. */
+export const tenantConditions = { rolesResolved: 'RolesResolved' } as const
+
 export const tenantReasons = {
   ready: 'NamespacesReady',
   namespaceTaken: 'NamespaceTaken',
   terminating: 'NamespaceTerminating',
   quotaNotCounted: 'QuotaNotCounted',
+  rolesResolved: 'TeamsFound',
+  unknownTeam: 'UnknownTeam',
+  teamsNotChecked: 'TeamsNotChecked',
 } as const

@@ -1,11 +1,11 @@
 // Puts the controllers together: one controller a kind, the token desk, the source store. Holds App keys and installation tokens, never a
 // user's token. Controllers and caches are added to the manager here, so call this before `manager.start()`; `start()` after it.
 import { randomBytes } from 'node:crypto'
+import { secrets } from '../api/builtin/index.ts'
 import { clusterGitHubApp } from '../api/cluster-github-app.ts'
 import { platformNamespace } from '../api/names.ts'
 import { tenant } from '../api/tenant.ts'
 import { endpointsOf } from '../github/index.ts'
-import { secrets } from '../kube/builtin.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createEventRecorder } from '../kube/events.ts'
 import type { Manager } from '../kube/manager.ts'
@@ -102,7 +102,10 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   for (const controller of [
     createTenantController({
       ...shared,
+      githubApps,
       desk,
+      audit: store.audit,
+      tokens: store.tokens,
       settings: {
         sourceStorePort: settings.sourcePort,
         buildEgress: buildEgress(settings.registry),
@@ -110,8 +113,8 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       },
     }),
     createClusterGitHubAppController({ ...shared, githubApps }),
-    createInstallationController({ ...shared, githubApps, desk, audit: store.audit }),
-    createRepositoryGrantController({ ...shared, githubApps, desk, audit: store.audit }),
+    createInstallationController({ ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }),
+    createRepositoryGrantController({ ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }),
     createApplicationChartController({ ...shared, renderer }),
     createApplicationController({ ...shared, renderer, ingress }),
     createRemoteSyncController({

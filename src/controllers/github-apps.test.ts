@@ -1,8 +1,8 @@
 // A door is kept while nothing changed that it depends on, and opened anew when a key or the App did.
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import type { Secret } from '../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../api/cluster-github-app.ts'
-import type { Secret } from '../kube/builtin.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLog } from '../lib/log.ts'
 import { createGitHubApps } from './github-apps.ts'

@@ -1,9 +1,10 @@
 // Doors to GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
 // process; a changed key or App is seen at the next call, without a restart. Never hands out a key.
+
+import type { Secret } from '../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../api/cluster-github-app.ts'
 import { platformNamespace } from '../api/names.ts'
 import { type AppDoor, createAppDoor, endpointsOf, type Fetch, type GitHubEndpoints } from '../github/index.ts'
-import type { Secret } from '../kube/builtin.ts'
 import type { Cache } from '../kube/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'

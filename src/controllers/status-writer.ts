@@ -1,4 +1,4 @@
-// The one way in which a controller reports: its status by server-side apply, only when it says something new, and an Event when Ready does.
+// The one way in which a controller reports: its status by server-side apply, only when it says something new, and an Event when Ready changes.
 // Reads its own writes: a cache may be a moment behind the status that this process just wrote, and a reconcile that starts from the older
 // one would decide, record and write the same thing twice. One writer per controller; it decides nothing about what the status says.
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
@@ -29,8 +29,10 @@ export type StatusWriterDeps<T extends KubeObject> = {
   readonly events: Pick<EventRecorder, 'record'>
   /** Reasons of a Ready that is not True which are stages on the way, not trouble: their Events are Normal. */
   readonly onTheWay?: readonly string[]
-  /** An Event also when only Ready's message changed. */
+  /** An Event also when only the message changed. */
   readonly tellsMessages?: boolean
+  /** The conditions that Events tell of. */
+  readonly tells?: readonly string[]
 }
 
 /** Versions of one object can be compared as whole numbers (Kubernetes API concepts, "Resource versions", KEP-5504). */
@@ -43,7 +45,7 @@ function isNewer(a: KubeObject, b: KubeObject): boolean {
 const looksPerWrite = 2
 
 export function createStatusWriter<S extends Status, T extends Reporting<S>>(deps: StatusWriterDeps<T>): StatusWriter<T> {
-  const { type, fieldManager, client, cache, events, onTheWay = [], tellsMessages = false } = deps
+  const { type, fieldManager, client, cache, events, onTheWay = [], tellsMessages = false, tells = ['Ready'] } = deps
   const written = new Map<string, T>()
 
   /** The first ones are the oldest: most of them are in the cache by now, or gone. */
@@ -54,9 +56,9 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
     }
   }
 
-  function tell(object: T, status: Status): void {
-    const after = findCondition(status.conditions, 'Ready')
-    const before = findCondition(object.status?.conditions, 'Ready')
+  function tell(object: T, status: Status, type: string): void {
+    const after = findCondition(status.conditions, type)
+    const before = findCondition(object.status?.conditions, type)
     if (after === undefined) return
     const same = before?.reason === after.reason && before.status === after.status
     if (same && (!tellsMessages || before.message === after.message)) return
@@ -80,7 +82,7 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
       const answered = await client.applyStatus(type, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
       forgetOld()
       if (answered && uid !== undefined) written.set(uid, answered)
-      tell(object, status)
+      for (const condition of tells) tell(object, status, condition)
       // Not what was answered: it may carry a newer spec than the one this status speaks of.
       return { ...object, status }
     },

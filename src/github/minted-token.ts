@@ -91,7 +91,8 @@ export function mintedToken(value: unknown): MintedToken {
   }
 }
 
-function momentIn(answer: Readonly<Record<string, unknown>>): Date {
+/** When the token ends. */
+export function momentIn(answer: Readonly<Record<string, unknown>>): Date {
   const moment = new Date(textAt(answer, 'expires_at', 'access token'))
   if (!Number.isNaN(moment.getTime())) return moment
   throw new AppError('upstream_failed', "GitHub's answer is not understood: access token.expires_at is no time")

@@ -1,4 +1,4 @@
-// What a membership in an organisation says, read either as the person or as the App (which needs members: read).
+// What GitHub says of an organisation's people, read either as the person or as the App (which needs members: read).
 // Only `active` + `admin` is an owner; a pending invitation is nothing.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
 import { isAppError } from '../lib/errors.ts'
@@ -27,6 +27,8 @@ export function organizationMembership(value: unknown): OrganizationMembership {
 export type OrganizationDoor = {
   /** undefined when the person is no member, or there is no such person. */
   readonly membership: (organizationLogin: string, userLogin: string) => Promise<OrganizationMembership | undefined>
+  /** The numbers of all its teams, nested and secret ones too. Throws `not_found` when the login belongs to nobody. */
+  readonly teamIds: (organization: { readonly login: string }) => Promise<ReadonlySet<number>>
 }
 
 /** Needs a token with members: read (`AppDoor.mintOrganizationReader`). */
@@ -41,6 +43,10 @@ export function createOrganizationDoor(deps: RepositoryDoorDeps): OrganizationDo
         if (isAppError(error, 'not_found')) return undefined
         throw error
       }
+    },
+    async teamIds({ login }) {
+      const teams = await requester.all('GET /orgs/{org}/teams', { org: login })
+      return new Set(teams.map(team => integerAt(recordOf(team, 'team'), 'id', 'team')))
     },
   }
 }

@@ -3,10 +3,16 @@
 import { AppError } from '../lib/errors.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import { objectAt, recordOf } from './answer.ts'
-import { reportedPermissions } from './installation-facts.ts'
-import { tokenIn } from './minted-token.ts'
+import { type ReportedPermissions, reportedPermissions } from './installation-facts.ts'
+import { momentIn, tokenIn } from './minted-token.ts'
 
-export type OrganizationReader = { readonly token: SecretString }
+export type OrganizationReader = {
+  readonly token: SecretString
+  readonly expiresAt: Date
+  readonly permissions: ReportedPermissions
+  /** None that it may read: its permissions name nothing of a repository but metadata. */
+  readonly repositoryIds: readonly number[]
+}
 
 export function organizationReader(value: unknown): OrganizationReader {
   const answer = recordOf(value, 'access token')
@@ -16,5 +22,5 @@ export function organizationReader(value: unknown): OrganizationReader {
   )
   if (tooWide)
     throw new AppError('upstream_failed', 'GitHub minted a wider token than members: read', { reason: 'WiderThanAsked' })
-  return { token: tokenIn(answer) }
+  return { token: tokenIn(answer), expiresAt: momentIn(answer), permissions, repositoryIds: [] }
 }

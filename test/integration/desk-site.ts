@@ -68,7 +68,11 @@ export type TenantWorld = {
   readonly writes: string[]
   readonly applyTenant: (changes?: object) => Promise<void>
   /** A bound Installation that its controller has found ready, or not. */
-  readonly bind: (changes?: { readonly ceiling?: object; readonly ready?: 'True' | 'False' }) => Promise<void>
+  readonly bind: (changes?: {
+    readonly ceiling?: object
+    readonly ready?: 'True' | 'False'
+    readonly permissions?: Readonly<Record<string, string>>
+  }) => Promise<void>
   readonly requestGrant: (
     name: string,
     by: keyof typeof people | { readonly subject: string },
@@ -122,7 +126,7 @@ export async function withTenantWorld(site: DeskSite): Promise<TenantWorld> {
       ]
       await apply(tenant, { name: namespace }, { account, namespace, roles, ...changes })
     },
-    async bind({ ceiling, ready = 'True' } = {}) {
+    async bind({ ceiling, ready = 'True', permissions = { metadata: 'read' } } = {}) {
       const spec = {
         app: 'sekisho',
         installationId: site.installationId,
@@ -133,7 +137,7 @@ export async function withTenantWorld(site: DeskSite): Promise<TenantWorld> {
       }
       await apply(installation, { name: 'github', namespace }, spec)
       const conditions = mergeConditions([], [{ type: 'Ready', status: ready, reason: 'Test', message: '' }], 1, new Date())
-      await setStatus(installation, namespace, 'github', { conditions })
+      await setStatus(installation, namespace, 'github', { conditions, permissions })
     },
     async requestGrant(name, by, changes = {}) {
       const spec = {
@@ -170,8 +174,8 @@ function addControllers(
   const desk = createTokenDesk({ ...shared, client, githubApps, appNameOf: () => 'sekisho', tokens, audit, tenantOf })
   const events = createEventRecorder({ ...shared, client, component: 'test' })
   const settings = { buildEgress: [], sourceStorePort: 8081, certificateAuthority: 'PEM' }
-  manager.add(createTenantController({ ...shared, manager, client, desk, events, settings }))
-  manager.add(createRepositoryGrantController({ ...shared, manager, client, desk, events, githubApps, audit }))
+  manager.add(createTenantController({ ...shared, manager, client, desk, events, settings, githubApps, audit, tokens }))
+  manager.add(createRepositoryGrantController({ ...shared, manager, client, desk, events, githubApps, audit, tokens }))
   return desk
 }
 

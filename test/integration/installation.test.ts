@@ -7,13 +7,13 @@ import { acceptMembership, setRole } from '../../dev/github/actions/memberships.
 import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
 import { organizationByLogin, userByLogin } from '../../dev/github/state/world.ts'
 import type { AuditRecord } from '../../src/api/audit-event.ts'
+import { namespaces, secrets } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/cluster-github-app.ts'
 import { type Installation, installation } from '../../src/api/installation.ts'
 import { platformNamespace, wakeAnnotation } from '../../src/api/names.ts'
 import { createClusterGitHubAppController } from '../../src/controllers/cluster-github-app/index.ts'
 import { createGitHubApps } from '../../src/controllers/github-apps.ts'
 import { createInstallationController } from '../../src/controllers/installation/index.ts'
-import { namespaces, secrets } from '../../src/kube/builtin.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -62,7 +62,14 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
   }
   const audit = { append: async (record: AuditRecord) => audited.push(record) }
   manager.add(createClusterGitHubAppController(shared))
-  manager.add(createInstallationController({ ...shared, desk, audit, ownerCheckMilliseconds }))
+  const tokens = {
+    intend: async () => 'played',
+    recordMinted: async () => {},
+    markRevoking: async () => {},
+    markRevoked: async () => {},
+    abandon: async () => {},
+  }
+  manager.add(createInstallationController({ ...shared, desk, audit, tokens, ownerCheckMilliseconds }))
   await manager.start()
   onTestFinished(() => manager.stop())
   const putKey = (pem: string) =>

@@ -1,7 +1,7 @@
 // Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it.
 import { applicationChart } from '../../api/application-chart.ts'
+import { configMaps } from '../../api/builtin/index.ts'
 import { keyOf } from '../../api/resource.ts'
-import { configMaps } from '../../kube/builtin.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'

@@ -1,7 +1,7 @@
 // Loads an ApplicationChart once per change and says whether it can be used. Writes only its status and Events.
 // Its status wakes the Applications that use it: a chart that changed is rendered anew.
 import type { ApplicationChart } from '../../api/application-chart.ts'
-import type { ConfigMap } from '../../kube/builtin.ts'
+import type { ConfigMap } from '../../api/builtin/index.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller.ts'
 import type { Cache } from '../../kube/store.ts'
 import type { Clock } from '../../lib/clock.ts'

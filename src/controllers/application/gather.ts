@@ -1,8 +1,6 @@
 // Reads everything an Application's reconcile must know, from caches only, into one value. Never writes, never throws on absence.
 import type { Application } from '../../api/application.ts'
 import type { ApplicationChart } from '../../api/application-chart.ts'
-import { labels } from '../../api/names.ts'
-import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import {
   type ConfigMap,
   type Deployment,
@@ -12,7 +10,9 @@ import {
   type Pod,
   type Service,
   services,
-} from '../../kube/builtin.ts'
+} from '../../api/builtin/index.ts'
+import { labels } from '../../api/names.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import type { Cache } from '../../kube/store.ts'
 import { hostsOf, type IngressAddress } from './hosts.ts'
 import type { InventoryEntry } from './inventory.ts'

@@ -1,9 +1,9 @@
 // Wires the Application controller: what it caches, what wakes it. Decides nothing.
 import { type Application, application, applicationReasons } from '../../api/application.ts'
 import { applicationChart } from '../../api/application-chart.ts'
+import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, type ObjectKey } from '../../api/resource.ts'
-import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../kube/builtin.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'

@@ -1,6 +1,6 @@
 // Why a pod of an Application does not come up, in words for the person who wrote it, with the cure. Pure.
 import { applicationReasons } from '../../api/application.ts'
-import type { ContainerStatus, Pod } from '../../kube/builtin.ts'
+import type { ContainerStatus, Pod } from '../../api/builtin/index.ts'
 import { redactTokens } from '../../lib/log.ts'
 
 export type Trouble = { readonly reason: string; readonly message: string }

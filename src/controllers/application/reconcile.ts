@@ -2,8 +2,8 @@
 // Order: inventory into the status, then new and changed objects, then prune, then status. A crash at any point leaks nothing, and
 // whatever fails, the objects of the running version stay and keep serving.
 import { type Application, applicationReasons } from '../../api/application.ts'
+import { type Deployment, deployments } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
-import { type Deployment, deployments } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,6 +1,7 @@
 // The closed list of what a chart may render, all in the Application's namespace. Everything else is refused: adding a kind is a decision.
+
+import { configMaps, deployments, ingresses, serviceAccounts, services } from '../../api/builtin/index.ts'
 import type { ResourceType } from '../../api/resource.ts'
-import { configMaps, deployments, ingresses, serviceAccounts, services } from '../../kube/builtin.ts'
 
 function kind(apiVersion: string, name: string, plural: string): ResourceType {
   return { apiVersion, kind: name, plural, namespaced: true }

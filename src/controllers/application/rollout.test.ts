@@ -1,6 +1,6 @@
 // Judging rollouts: states of Deployments and pods as a real cluster shows them.
 import { describe, expect, test } from 'vitest'
-import type { Deployment, Pod } from '../../kube/builtin.ts'
+import type { Deployment, Pod } from '../../api/builtin/index.ts'
 import { podTrouble } from './pod-trouble.ts'
 import { judgeRollout } from './rollout.ts'
 

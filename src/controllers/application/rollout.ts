@@ -1,7 +1,7 @@
 // Judges a rollout from Deployments and pods: does something answer, and is it the newest generation everywhere? Pure.
 // Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../api/application.ts'
-import type { Deployment, Pod } from '../../kube/builtin.ts'
+import type { Deployment, Pod } from '../../api/builtin/index.ts'
 import { podTrouble, type Trouble } from './pod-trouble.ts'
 
 export type Rollout = {

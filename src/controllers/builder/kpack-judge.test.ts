@@ -1,6 +1,6 @@
 // Reading kpack's Builds: shapes as a real kpack v0.17.2 writes them.
 import { describe, expect, test } from 'vitest'
-import type { Pod } from '../../kube/builtin.ts'
+import type { Pod } from '../../api/builtin/index.ts'
 import type { BuildRequest } from './builder.ts'
 import { failedStep, judgeBuild, tailOf } from './kpack-judge.ts'
 import { kpackBuildManifest } from './kpack-manifest.ts'

@@ -1,6 +1,6 @@
 // Reads a kpack Build, and its pod where that is needed, into our BuildState. Pure. kpack's messages and the logs of a build are words of
 // the outside: redacted, cleaned of control characters and bounded before anybody sees them.
-import type { Pod } from '../../kube/builtin.ts'
+import type { Pod } from '../../api/builtin/index.ts'
 import { redactTokens } from '../../lib/log.ts'
 import type { BuildOwner, BuildState } from './builder.ts'
 import { ownerUidLabel } from './kpack-manifest.ts'

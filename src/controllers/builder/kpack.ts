@@ -1,7 +1,7 @@
 // The builder that uses kpack: one bare Build for one commit; deleting it cancels it. The only file that knows kpack's behaviour.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
 
-import { pods } from '../../kube/builtin.ts'
+import { pods } from '../../api/builtin/index.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/errors.ts'
 import type { Cache } from '../../kube/store.ts'

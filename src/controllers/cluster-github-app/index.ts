@@ -1,8 +1,9 @@
 // Wires the ClusterGitHubApp controller: a changed Secret of the platform namespace wakes the Apps whose keys are in it.
+
+import { secrets } from '../../api/builtin/index.ts'
 import { clusterGitHubApp } from '../../api/cluster-github-app.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
-import { secrets } from '../../kube/builtin.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'

@@ -1,12 +1,12 @@
 // Wires the RemoteSync controller: what it caches, what wakes it. Decides nothing.
 import { application } from '../../api/application.ts'
+import { customResourceDefinitions } from '../../api/builtin/index.ts'
 import { installation } from '../../api/installation.ts'
 import { remoteSync } from '../../api/remote-sync.ts'
 import { repositoryGrant } from '../../api/repository-grant.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenant.ts'
 import { createRepositoryDoor } from '../../github/index.ts'
-import { customResourceDefinitions } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { findCondition } from '../../kube/conditions.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller.ts'

@@ -1,13 +1,12 @@
 // Asks GitHub, as the App, what the names of a grant mean and what its requester may do there. The token for it can read metadata of the
 // named repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
 // Writes nothing but the audit log; throws AppError when nothing could be learned.
-import type { AuditRecord } from '../../api/audit-event.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import { createRepositoryDoor, type Fetch, type MintedToken, type RepositoryPermission } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
 import type { GitHubAppDoor } from '../github-apps.ts'
+import { type PassingTokenDeps, type Question, withPassingToken } from '../passing-token.ts'
 
 export type Repository = { readonly id: number; readonly name: string }
 
@@ -20,9 +19,7 @@ export type ProbeAnswer =
   | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
 
-export type ProbeDeps = {
-  readonly audit: { readonly append: (record: AuditRecord) => Promise<unknown> }
-  readonly log: Log
+export type ProbeDeps = PassingTokenDeps & {
   readonly clock: Clock
   readonly fetch?: Fetch
 }
@@ -37,37 +34,30 @@ export type ProbeQuestion = {
 
 const permissions = { metadata: 'read' } as const
 
-export async function probe(deps: ProbeDeps, app: GitHubAppDoor, question: ProbeQuestion): Promise<ProbeAnswer> {
-  const { grant, known } = question
-  const record = recordFor(app, question)
-  await deps.audit.append(record('token.intended', 'allowed'))
-  const minted = await mint(deps, app, question, record)
+export async function probe(deps: ProbeDeps, app: GitHubAppDoor, asked: ProbeQuestion): Promise<ProbeAnswer> {
+  const { grant, known } = asked
   const names = known?.map(({ name }) => name) ?? grant.spec.repositories
-  if (minted === undefined) return { kind: 'missing', names }
-  try {
-    await deps.audit.append(record('token.minted', 'allowed'))
-    const repositories = matched(minted, question)
-    if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
-    return { kind: 'found', repositories, requester: await accessOf(deps, app, minted, repositories, question.requesterId) }
-  } finally {
-    await takeBack(deps, app, minted, record)
-  }
+  const answer = await withPassingToken(
+    deps,
+    app,
+    questionOf(asked),
+    () => mint(app, asked),
+    async (minted): Promise<ProbeAnswer> => {
+      const repositories = matched(minted, asked)
+      if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
+      return { kind: 'found', repositories, requester: await accessOf(deps, app, minted, repositories, asked.requesterId) }
+    },
+  )
+  return answer ?? { kind: 'missing', names }
 }
 
 /** Undefined when GitHub says that one of the repositories is not there for this installation. */
-async function mint(
-  deps: ProbeDeps,
-  app: GitHubAppDoor,
-  question: ProbeQuestion,
-  record: RecordOf,
-): Promise<MintedToken | undefined> {
-  const { installationId, known, grant } = question
+async function mint(app: GitHubAppDoor, { installationId, known, grant }: ProbeQuestion): Promise<MintedToken | undefined> {
   const bare = [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))]
   const reach = known === undefined ? { repositoryNames: bare } : { repositoryIds: known.map(({ id }) => id) }
   try {
     return await app.door.mint({ installationId, permissions, ...reach })
   } catch (error) {
-    await deps.audit.append(record('token.refused', 'failed'))
     if (isAppError(error, 'not_found')) return undefined
     throw error
   }
@@ -118,35 +108,15 @@ async function accessOf(
   return { kind: 'known', login: person.login, permissions: found }
 }
 
-type RecordOf = (action: AuditRecord['action'], outcome: AuditRecord['outcome']) => AuditRecord
-
-function recordFor(app: GitHubAppDoor, { grant, installationId }: ProbeQuestion): RecordOf {
+function questionOf({ grant, installationId }: ProbeQuestion): Question {
   const { namespace = '', name } = grant.metadata
-  const details = {
-    host: app.endpoints.host,
-    appId: app.appId,
-    installationId,
-    repositories: [...grant.spec.repositories],
-    permissions: { ...permissions },
-  }
-  return (action, outcome) => ({
-    action,
+  return {
     actor: 'sekisho:repository-grant-controller',
     namespace,
     object: `RepositoryGrant/${namespace}/${name}`,
-    outcome,
     reason: 'what do the names mean, and what may the requester do there',
-    details,
-  })
-}
-
-async function takeBack(deps: ProbeDeps, app: GitHubAppDoor, { token }: MintedToken, record: RecordOf): Promise<void> {
-  try {
-    await app.door.revoke(token)
-  } catch (error) {
-    deps.log.error({ problem: messageOf(error) }, 'a token that reads metadata could not be revoked; it ends within the hour')
-    await deps.audit.append(record('token.revoked', 'failed'))
-    return
+    installationId,
+    permissions,
+    details: { repositories: [...grant.spec.repositories] },
   }
-  await deps.audit.append(record('token.revoked', 'allowed'))
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { Namespace, ResourceQuota } from '../../kube/builtin.ts'
 import { decide, quotaPending } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
@@ -140,9 +140,14 @@ describe('a quota', () => {
 
 describe('the status of a tenant', () => {
   test('says the same again when nothing changed', () => {
-    const first = nextStatus(tenant, { kind: 'fill' }, new Date('2026-01-01T00:00:00Z'))
+    const first = nextStatus(tenant, { kind: 'fill' }, { kind: 'not-due' }, new Date('2026-01-01T00:00:00Z'))
     expect(first).toMatchObject({ namespace: 'acme', buildNamespace: 'acme-build', observedGeneration: 3 })
-    const second = nextStatus({ ...tenant, status: first }, { kind: 'fill' }, new Date('2026-01-02T00:00:00Z'))
+    const second = nextStatus(
+      { ...tenant, status: first },
+      { kind: 'fill' },
+      { kind: 'not-due' },
+      new Date('2026-01-02T00:00:00Z'),
+    )
     expect(second).toEqual(first)
   })
 })

@@ -1,9 +1,6 @@
 // Everything that stands in a tenant's two namespaces before the tenant comes. Pure, deterministic names, no clock.
 // Every object is controlled by the Tenant, by uid: that is how it is known as ours again, and why a stranger's is never adopted.
 import { createHash } from 'node:crypto'
-import { buildNamespaceOf, labels } from '../../api/names.ts'
-import type { KubeObject, OwnerReference, ResourceType } from '../../api/resource.ts'
-import type { Tenant } from '../../api/tenant.ts'
 import {
   configMaps,
   limitRanges,
@@ -12,7 +9,10 @@ import {
   resourceQuotas,
   roleBindings,
   serviceAccounts,
-} from '../../kube/builtin.ts'
+} from '../../api/builtin/index.ts'
+import { buildNamespaceOf, labels } from '../../api/names.ts'
+import type { KubeObject, OwnerReference, ResourceType } from '../../api/resource.ts'
+import type { Tenant } from '../../api/tenant.ts'
 import type { Applied } from '../../kube/client.ts'
 import { ownerReference } from '../../kube/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'

@@ -1,8 +1,9 @@
 // What must be known about a Tenant: whether its two namespaces are there and whose they are. From the API server itself, because a
 // namespace that is not ours carries no label of ours and is in no cache. Never throws on absence, never writes.
+
+import { type Namespace, namespaces } from '../../api/builtin/index.ts'
 import { buildNamespaceOf } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import { type Namespace, namespaces } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { controllerOf } from '../../kube/owner.ts'
 

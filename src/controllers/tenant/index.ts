@@ -1,7 +1,5 @@
 // Wires the Tenant controller: a change to anything it made wakes it, and a namespace that goes away is made anew.
-import { labels } from '../../api/names.ts'
-import type { ResourceType } from '../../api/resource.ts'
-import { tenant } from '../../api/tenant.ts'
+
 import {
   configMaps,
   limitRanges,
@@ -10,37 +8,76 @@ import {
   resourceQuotas,
   roleBindings,
   serviceAccounts,
-} from '../../kube/builtin.ts'
-import type { ControllerDefinition } from '../../kube/controller.ts'
+} from '../../api/builtin/index.ts'
+import { installation } from '../../api/installation.ts'
+import { labels } from '../../api/names.ts'
+import { keyOf, type ResourceType } from '../../api/resource.ts'
+import { tenant, tenantConditions, tenantReasons } from '../../api/tenant.ts'
+import { findCondition } from '../../kube/conditions.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Manager } from '../../kube/manager.ts'
+import { partChanged } from '../../kube/predicates.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
 export { builderServiceAccount } from './desired.ts'
 export type { EgressRule, TenantSettings } from './settings.ts'
 
-export type TenantControllerDeps = Omit<TenantDeps, 'tenants' | 'live' | 'status'> & {
+export type TenantControllerDeps = Omit<
+  TenantDeps,
+  'tenants' | 'live' | 'status' | 'installationsIn' | 'teamCheckMilliseconds'
+> & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
+  /** Default one hour; the broker's webhooks wake the controller much sooner. */
+  readonly teamCheckMilliseconds?: number
 }
+
+const byNamespace = 'tenant/by-namespace'
 
 /** Not the quotas: their status changes with every pod, and the resync finds what an administrator changed in them. */
 const wakers: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
 const made: readonly ResourceType[] = [...wakers, resourceQuotas]
 
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
-  const { manager } = deps
+  const { manager, teamCheckMilliseconds = 3_600_000 } = deps
   const tenants = manager.cache(tenant)
+  const installations = manager.cache(installation)
+  tenants.addIndex(byNamespace, ({ spec }) => [spec.namespace])
   const scope = { labelSelector: labels.tenant }
   const { client } = manager
-  const status = createStatusWriter({ type: tenant, fieldManager, client, cache: tenants, events: deps.events })
+  const status = createStatusWriter({
+    type: tenant,
+    fieldManager,
+    client,
+    cache: tenants,
+    events: deps.events,
+    tells: ['Ready', tenantConditions.rolesResolved],
+    onTheWay: [tenantReasons.teamsNotChecked],
+  })
   for (const type of made) manager.cache(type, scope)
   return {
     name: 'tenant',
     for: tenant,
     owns: wakers,
     ownsLabelSelector: labels.tenant,
-    reconcile: context => reconcileTenant({ ...deps, tenants, status, live: type => manager.cache(type, scope) }, context),
+    watches: [
+      watches(installation, ({ metadata }) => tenants.byIndex(byNamespace, metadata.namespace ?? '').map(keyOf), {
+        predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
+      }),
+    ],
+    reconcile: context =>
+      reconcileTenant(
+        {
+          ...deps,
+          tenants,
+          status,
+          teamCheckMilliseconds,
+          installationsIn: namespace => installations.list(namespace),
+          live: type => manager.cache(type, scope),
+        },
+        context,
+      ),
   }
 }

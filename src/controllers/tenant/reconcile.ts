@@ -1,31 +1,33 @@
 // Keeps a Tenant's namespaces and what stands in them. The only file here that writes. It never adopts a namespace: new ones are created,
 // not applied, and existing ones are changed by their uid. At the end tokens go first, then the namespaces, then the finalizer.
+
+import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenant.ts'
-import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../kube/builtin.ts'
 import type { Applied, KubeClient } from '../../kube/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
 import { isGone, isKubeError } from '../../kube/errors.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
 import { controllerOf } from '../../kube/owner.ts'
 import type { Cache } from '../../kube/store.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide, isCounted, quotaPending, takenMessage, type Verdict } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { isAsDesired } from './is-as-desired.ts'
+import { nextTeamCheckMilliseconds } from './judge-teams.ts'
 import { bindingNames } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 import { nextStatus } from './status.ts'
+import { checkTeams, type TeamCheckDeps } from './team-check.ts'
 
 /** The part of the token desk that ends tokens. */
 export type TokenRevoker = {
   readonly revokeBy: (filter: { readonly namespace: string }, reason: string) => Promise<unknown>
 }
 
-export type TenantDeps = {
+export type TenantDeps = TeamCheckDeps & {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   /** What stands there already, of the kinds we make. */
@@ -33,7 +35,6 @@ export type TenantDeps = {
   readonly settings: TenantSettings
   readonly desk: TokenRevoker
   readonly status: StatusWriter<Tenant>
-  readonly clock: Clock
 }
 
 const finalizer = 'sekisho.dev/tenant'
@@ -50,8 +51,11 @@ export async function reconcileTenant(deps: TenantDeps, context: ReconcileContex
   if (tenant === undefined) return done
   const facts = await gather(deps, tenant)
   const verdict = await fill(deps, facts, decide(facts))
-  await deps.status.write(tenant, nextStatus(tenant, verdict, deps.clock.now()))
-  return verdict.kind === 'stop' && verdict.retryMilliseconds !== undefined ? requeueAfter(verdict.retryMilliseconds) : done
+  const teams = await checkTeams(deps, tenant)
+  await deps.status.write(tenant, nextStatus(tenant, verdict, teams, deps.clock.now()))
+  if (verdict.kind === 'stop' && verdict.retryMilliseconds !== undefined) return requeueAfter(verdict.retryMilliseconds)
+  const nextCheck = nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds)
+  return nextCheck === undefined ? done : requeueAfter(nextCheck)
 }
 
 async function fill(deps: TenantDeps, facts: Facts, verdict: Verdict): Promise<Verdict> {

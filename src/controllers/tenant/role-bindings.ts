@@ -1,8 +1,9 @@
 // Who has which tenant role: the RoleBindings of a Tenant, from GitHub's people to the closed ClusterRoles, by numeric id. Pure.
 // Only in the tenant's own namespace: in its build namespace nobody has anything.
+
+import type { RoleSubject } from '../../api/builtin/index.ts'
 import { groups, tenantRoles, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { RoleSubject } from '../../kube/builtin.ts'
 
 type Mapping = Tenant['spec']['roles'][number]
 type RoleName = keyof typeof tenantRoles

@@ -1,12 +1,14 @@
 // The status of a Tenant from the verdict. Pure; names of namespaces are reported once they are there and filled.
-import { buildNamespaceOf } from '../../api/names.ts'
+import { buildNamespaceOf, wakeAnnotation } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenant.ts'
 import { mergeConditions } from '../../kube/conditions.ts'
 import type { Verdict } from './decide.ts'
+import { judgeTeams } from './judge-teams.ts'
+import type { TeamFinding } from './team-check.ts'
 
 export type TenantStatus = NonNullable<Tenant['status']>
 
-export function nextStatus(tenant: Tenant, verdict: Verdict, now: Date): TenantStatus {
+export function nextStatus(tenant: Tenant, verdict: Verdict, teams: TeamFinding, now: Date): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
   const { namespace } = tenant.spec
   const buildNamespace = buildNamespaceOf(namespace)
@@ -22,7 +24,13 @@ export function nextStatus(tenant: Tenant, verdict: Verdict, now: Date): TenantS
   return {
     ...before,
     ...(verdict.kind === 'fill' ? { namespace, buildNamespace } : {}),
+    ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [{ type: 'Ready', ...ready }], generation, now),
+    conditions: mergeConditions(conditions, [{ type: 'Ready', ...ready }, judgeTeams(tenant, teams)], generation, now),
   }
+}
+
+function checked({ metadata, status }: Tenant, askedAt: Date): Pick<TenantStatus, 'teamsCheckedAt' | 'observedWake'> {
+  const wake = metadata.annotations?.[wakeAnnotation] ?? status?.observedWake
+  return { teamsCheckedAt: askedAt.toISOString(), ...(wake === undefined ? {} : { observedWake: wake }) }
 }

@@ -41,6 +41,6 @@ export function tokenRecord(
   reason: string,
 ): AuditRecord {
   const { namespace } = wish.subject
-  const object = `RepositoryGrant/${namespace}/${wish.grantName}`
+  const object = wish.grantName === '' ? wish.subject.name : `RepositoryGrant/${namespace}/${wish.grantName}`
   return { action, actor, namespace, object, outcome, reason, details: tokenFacts(wish, tokenId) }
 }

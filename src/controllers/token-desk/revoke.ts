@@ -1,9 +1,11 @@
 // Ends tokens: first nobody can get them any more, then GitHub is told. A token that GitHub does not take back stays in the registry and
 // is tried again until it expires. Every end is audited.
+import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { LiveToken, LiveTokenFilter, TokenRegistry } from '../../store/token-registry.ts'
 import type { GitHubApps } from '../github-apps.ts'
+import { passingTokenSubject } from '../passing-token.ts'
 import { type AuditAppend, tokenRecord } from './desk-audit.ts'
 
 export type RevokeDeps = {
@@ -29,9 +31,15 @@ export async function revokeBy(deps: RevokeDeps, filter: LiveTokenFilter, reason
   return live.length
 }
 
+/** Longer than a question to GitHub takes: its own token is under revocation from the start, and must not end in the middle of it. */
+const questionMilliseconds = 2 * 60_000
+
 /** Another try for every token whose revocation has not ended; returns how many are still alive. */
-export async function revokeLeftOvers(deps: RevokeDeps): Promise<number> {
-  return revokeAll(deps, await deps.tokens.revoking(), 'tried again')
+export async function revokeLeftOvers(deps: RevokeDeps & { readonly clock: Clock }): Promise<number> {
+  const begun = deps.clock.now().getTime() - questionMilliseconds
+  const all = await deps.tokens.revoking()
+  const left = all.filter(({ subject, mintedAt }) => subject.kind !== passingTokenSubject || mintedAt.getTime() < begun)
+  return revokeAll(deps, left, 'tried again')
 }
 
 async function revokeAll(deps: RevokeDeps, live: readonly LiveToken[], reason: string): Promise<number> {

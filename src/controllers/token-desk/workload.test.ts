@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Pod, TokenReview } from '../../kube/builtin.ts'
+import type { Pod, TokenReview } from '../../api/builtin/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { credentialAnswer, readQuestion, repositoryOfPath } from './git-credential.ts'
 import { isPodAlive, readReview } from './workload.ts'

@@ -2,8 +2,9 @@
 // Believes nothing that the request says about itself. Pod labels, addresses and forwarded headers do not count.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
 // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
+
+import { type Pod, pods, type TokenReview, tokenReviews } from '../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../api/names.ts'
-import { type Pod, pods, type TokenReview, tokenReviews } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'

@@ -1,7 +1,7 @@
 // Finds the code of an ApplicationChart: a name of the product, or a key of a ConfigMap in the platform namespace. Pure; loads nothing.
 import { createHash } from 'node:crypto'
 import { type ApplicationChart, applicationChartReasons } from '../../../api/application-chart.ts'
-import type { ConfigMap } from '../../../kube/builtin.ts'
+import type { ConfigMap } from '../../../api/builtin/index.ts'
 import { builtInNames, builtInRevision, isBuiltIn } from './built-in.ts'
 import type { ChartSource } from './chart-input.ts'
 

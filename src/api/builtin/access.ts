@@ -1,0 +1,36 @@
+// Who may do what, and who somebody is: RBAC and the review kinds. A review is created to ask a question; it stores nothing.
+import type { KubeObject } from '../resource.ts'
+import { clusterKind, namespacedKind } from './resource-type.ts'
+
+export type RoleSubject = {
+  readonly kind: 'User' | 'Group' | 'ServiceAccount'
+  readonly apiGroup?: string
+  readonly name: string
+  readonly namespace?: string
+}
+
+export type RoleReference = { readonly apiGroup: string; readonly kind: 'Role' | 'ClusterRole'; readonly name: string }
+
+const group = 'rbac.authorization.k8s.io/v1'
+
+export type RoleBinding = KubeObject & { readonly subjects?: readonly RoleSubject[]; readonly roleRef: RoleReference }
+export const roleBindings = namespacedKind<RoleBinding>(group, 'RoleBinding', 'rolebindings')
+
+export type UserInfo = {
+  readonly username?: string
+  readonly uid?: string
+  readonly groups?: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** `spec.token` is a credential: it goes out in a body and comes back in none of our logs or errors. */
+export type TokenReview = KubeObject & {
+  readonly spec: { readonly token: string; readonly audiences?: readonly string[] }
+  readonly status?: {
+    readonly authenticated?: boolean
+    readonly user?: UserInfo
+    readonly audiences?: readonly string[]
+    readonly error?: string
+  }
+}
+export const tokenReviews = clusterKind<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews')

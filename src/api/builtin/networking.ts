@@ -1,0 +1,28 @@
+// How requests reach pods, and which may not.
+import type { KubeObject } from '../resource.ts'
+import { namespacedKind } from './resource-type.ts'
+
+export type IngressPath = {
+  readonly path?: string
+  readonly pathType: string
+  readonly backend: {
+    readonly service?: { readonly name: string; readonly port: { readonly number?: number; readonly name?: string } }
+  }
+}
+
+export type Ingress = KubeObject & {
+  readonly spec?: {
+    readonly ingressClassName?: string
+    readonly rules?: readonly { readonly host?: string; readonly http?: { readonly paths: readonly IngressPath[] } }[]
+    readonly tls?: readonly { readonly hosts?: readonly string[]; readonly secretName?: string }[]
+  }
+  readonly status?: {
+    readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[] }
+  }
+}
+export const ingresses = namespacedKind<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
+
+export type NetworkPolicy = KubeObject & {
+  readonly spec?: { readonly podSelector: object; readonly policyTypes?: readonly string[] }
+}
+export const networkPolicies = namespacedKind<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
