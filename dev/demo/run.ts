@@ -32,6 +32,7 @@ export async function prepareWorld(settings: ClusterSettings, homes = 'demo'): P
     sekisho: join(settings.repository, 'bin/sekisho'),
     issuer: settings.issuerUrl,
     certificateAuthority: authorityFile,
+    cache: settings.cacheFolder,
   }
   const path = `${kubernetes.folder}:${join(settings.repository, 'bin')}:${toolEnvironment()['PATH'] ?? ''}`
   return {

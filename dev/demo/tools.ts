@@ -18,6 +18,8 @@ export type ToolPaths = {
   readonly sekisho: string
   readonly issuer: string
   readonly certificateAuthority: string
+  /** Where the pinned Node is kept. */
+  readonly cache: string
 }
 
 export async function person(paths: ToolPaths, login: string, path: string): Promise<Person> {
@@ -30,6 +32,8 @@ export async function person(paths: ToolPaths, login: string, path: string): Pro
       PATH: path,
       HOME: home,
       XDG_CACHE_HOME: join(home, 'cache'),
+      // The pinned Node is fetched once for all of them.
+      SEKISHO_CACHE: paths.cache,
       XDG_CONFIG_HOME: join(home, 'config'),
       KUBECONFIG: join(home, 'kubeconfig'),
       SEKISHO_ISSUER: paths.issuer,

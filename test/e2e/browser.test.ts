@@ -13,7 +13,7 @@ let browser: Chromium
 let site = ''
 
 beforeAll(async () => {
-  platform = await openPlatform([])
+  platform = await openPlatform(['ada'])
   site = platform.world.tools.issuer
   await forgetGlobex()
 })
@@ -29,11 +29,9 @@ beforeEach(async context => {
 
 afterEach(() => browser.close())
 
-/**
- * Takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. The Tenant stays: only members of
- * sekisho:platform-admins may delete it, and the tests are none. Bringing the account again joins it with a new Installation.
- */
+/** Ends the Tenant as ada, a platform admin, and takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. */
 async function forgetGlobex(): Promise<void> {
+  expect(await platform.kubectl('ada', ['delete', 'tenant', 'globex', '--ignore-not-found', '--timeout=60s'])).toMatchObject({ code: 0 })
   const { githubWeb } = platform.world
   const person = new Browser()
   await passSignIn(person, await person.open(`${githubWeb}/login`), 'gary')

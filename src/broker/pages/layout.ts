@@ -7,7 +7,9 @@ export function formSecret(person: Person): Html {
   return html`<input type="hidden" name="csrf" value="${person.csrf}">`
 }
 
-function who(person: Person | undefined): Html {
+/** `unknown`: nobody looked, so nothing is offered. */
+function who(person: Person | 'unknown' | undefined): Html | undefined {
+  if (person === 'unknown') return undefined
   if (person === undefined) return html`<a href="/login">Sign in with GitHub</a>`
   return html`<span>Signed in as <strong>${person.login}</strong></span>
 <form method="post" action="/logout" class="inline">${formSecret(person)}<button class="quiet">Sign out</button></form>`
@@ -15,7 +17,7 @@ function who(person: Person | undefined): Html {
 
 export function page(options: {
   readonly title: string
-  readonly person?: Person | undefined
+  readonly person?: Person | 'unknown' | undefined
   readonly body: Html
   /** Seconds after which the browser asks again; for pages that wait for something. */
   readonly refreshSeconds?: number
@@ -42,6 +44,8 @@ export function errorPage(message: string, requestId: string, status: number): H
   const signIn = status === 401 ? html`<p><a class="button" href="/login">Sign in with GitHub</a></p>` : undefined
   return page({
     title: heading,
+    // An error has no session at hand: whoever is signed in must not be told to sign in.
+    person: 'unknown',
     body: html`<p role="alert">${message}</p>${signIn}<p class="fine">Request ${requestId}</p>`,
   })
 }
