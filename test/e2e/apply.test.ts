@@ -90,7 +90,7 @@ test('a `kind: List` may leave out what has a default', async () => {
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
   const answer = await platform.kubectl('dave', ['apply', '--dry-run=server', '-f', '-'], list)
   expect(answer).toMatchObject({ code: 0 })
-  expect(answer.output).toMatch(/e2e-listed created \(server dry run\)[^]*e2e-listed created/)
+  expect(answer.output).toMatch(/e2e-listed created \(server dry run\)\n.*e2e-listed created/)
 })
 
 async function auditHead(): Promise<number> {

@@ -31,7 +31,9 @@ afterEach(() => browser.close())
 
 /** Ends the Tenant as ada, a platform admin, and takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. */
 async function forgetGlobex(): Promise<void> {
-  expect(await platform.kubectl('ada', ['delete', 'tenant', 'globex', '--ignore-not-found', '--timeout=60s'])).toMatchObject({ code: 0 })
+  expect(await platform.kubectl('ada', ['delete', 'tenant', 'globex', '--ignore-not-found', '--timeout=60s'])).toMatchObject({
+    code: 0,
+  })
   const { githubWeb } = platform.world
   const person = new Browser()
   await passSignIn(person, await person.open(`${githubWeb}/login`), 'gary')
