@@ -1,5 +1,5 @@
 // The people and machines of the attacks. All of them hold cluster-admin through a group, so that only admission stands in the way.
-import type { Identity } from './attack-cluster.ts'
+import type { Identity } from './impersonation.ts'
 
 /** Bound to cluster-admin by the fixtures. */
 export const everything = 'attack:everything'

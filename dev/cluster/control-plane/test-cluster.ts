@@ -1,30 +1,51 @@
-// The throw-away control plane of the integration tests: own folder, own ports, loopback only, empty at every start.
+// Throw-away control planes for tests, benches and long runs: each has its own folder and ports, on loopback only, empty at every start.
 // What an earlier run left behind (also one that was killed) is ended first, by its records.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BinaryDeps } from '../binaries/ensure-binary.ts'
 import { stopProcess } from '../processes/supervise.ts'
-import { testClusterFolder } from '../settings.ts'
+import type { ClusterSettings } from '../settings.ts'
 import type { ControlPlane } from './start.ts'
 import { controlPlaneProcesses, startControlPlane } from './start.ts'
 
-/** Ends a test control plane by its records and forgets its state. */
-export async function removeTestCluster(deps: BinaryDeps): Promise<void> {
-  const folder = testClusterFolder(deps.settings)
+export type ThrowAwayCluster = {
+  /** Its folder below the state folder. */
+  readonly name: string
+  /** Added to the ports of the integration tests' control plane, so that several can run at once. */
+  readonly portOffset: number
+}
+
+/** The one of the integration tests. */
+export const testCluster: ThrowAwayCluster = { name: 'test-cluster', portOffset: 0 }
+
+function folderOf(settings: ClusterSettings, cluster: ThrowAwayCluster): string {
+  return join(settings.stateFolder, cluster.name)
+}
+
+/** Ends a control plane by its records and forgets its state. */
+export async function removeTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster = testCluster): Promise<void> {
+  const folder = folderOf(deps.settings, cluster)
   const folders = { records: join(folder, 'processes'), logs: join(folder, 'logs') }
   for (const name of controlPlaneProcesses) await stopProcess(name, folders, 5000)
   await rm(folder, { recursive: true, force: true })
 }
 
-export async function startTestCluster(deps: BinaryDeps): Promise<ControlPlane> {
-  await removeTestCluster(deps)
+export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster = testCluster): Promise<ControlPlane> {
+  await removeTestCluster(deps, cluster)
   const { settings } = deps
-  const folder = testClusterFolder(settings)
+  const folder = folderOf(settings, cluster)
+  const { apiServer, etcdClient, etcdPeer, controllerManager } = settings.testPorts
+  const { portOffset } = cluster
   return startControlPlane(
     {
       folder,
       recordsFolder: join(folder, 'processes'),
-      ports: settings.testPorts,
+      ports: {
+        apiServer: apiServer + portOffset,
+        etcdClient: etcdClient + portOffset,
+        etcdPeer: etcdPeer + portOffset,
+        controllerManager: controllerManager + portOffset,
+      },
       bindAddress: '127.0.0.1',
       advertiseAddress: '127.0.0.1',
       publicAddress: '127.0.0.1',

@@ -1,5 +1,5 @@
 // What a row of the attack matrix is, and the few ways to write one.
-import type { Identity } from '../attack-cluster.ts'
+import type { Identity } from '../impersonation.ts'
 
 export type Row = {
   readonly name: string

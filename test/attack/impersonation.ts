@@ -1,0 +1,41 @@
+// Requests to the API server under any identity, by the administrator who may impersonate. Answers are told, whatever they are.
+import { Agent, request } from 'undici'
+import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
+
+export type Identity = { readonly user: string; readonly groups: readonly string[] }
+export type Reply = { readonly status: number; readonly message: string; readonly body: unknown }
+
+export type Impersonation = {
+  readonly as: (identity: Identity, method: string, path: string, body?: unknown, type?: string) => Promise<Reply>
+  readonly close: () => Promise<void>
+}
+
+export async function impersonation(kubeconfig: string): Promise<Impersonation> {
+  const access = await readKubeconfig(kubeconfig)
+  // Over HTTP/2 undici joins the values of a header by commas, and several groups would become one strange group.
+  const agent = new Agent({
+    allowH2: false,
+    connect: {
+      ...(access.certificateAuthority === undefined ? {} : { ca: access.certificateAuthority }),
+      ...(access.certificate === undefined || access.key === undefined ? {} : { cert: access.certificate, key: access.key }),
+    },
+  })
+  const as = async (identity: Identity, method: string, path: string, body?: unknown, type?: string): Promise<Reply> => {
+    const headers = {
+      'impersonate-user': identity.user,
+      'impersonate-group': [...identity.groups],
+      ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+    }
+    const response = await request(new URL(path, access.server), {
+      method: method as 'GET',
+      dispatcher: agent,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.body.text()
+    const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : text
+    const message = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? String(parsed.message) : ''
+    return { status: response.statusCode, message, body: parsed }
+  }
+  return { as, close: () => agent.close() }
+}
