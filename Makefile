@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up down demo test check dev env bench doctor clean generate node_modules
+.PHONY: help up down demo test check dev env bench soak doctor clean generate node_modules
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -33,6 +33,9 @@ env: node_modules ## print what points a shell at the local cluster: eval "$$(ma
 
 bench: node_modules ## benchmarks (B=name for one)
 	@$(node) node test/bench/main.ts $(B)
+
+soak: node_modules ## the whole platform for 15 minutes under churn and troubles (M=minutes)
+	@$(node) node test/soak/main.ts $(if $(M),--minutes $(M))
 
 doctor: ## what this machine has, and the command that installs what it lacks
 	@$(node) node dev/cluster/main.ts doctor

@@ -1,0 +1,158 @@
+// `make soak`: the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and troubles (API server, GitHub), then
+// calm, then the comparison of what is with what must be. Ends with 1 when a promise was broken. Bounded in time.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { messageOf } from '../../src/lib/errors.ts'
+import { createApplications } from './applications.ts'
+import { auditProblems, compareEffects, type Effects, untilEffects } from './effects.ts'
+import { judgeSoak, type SoakRow } from './judge.ts'
+import { createPushes } from './pushes.ts'
+import { type Sample, sampleProcess } from './samples.ts'
+import { openSoakSite, type SoakSite } from './site.ts'
+import { openTenant } from './tenant.ts'
+import { createTokens } from './tokens.ts'
+import { createTroubles } from './troubles.ts'
+
+const usage = `usage: make soak [M=minutes]   or   node test/soak/main.ts [--minutes N] [--calm] [-o json]
+  --minutes N  how long churn and troubles go on, 1 to 240 (default 15)
+  --calm       churn without troubles
+  -o json      the rows as JSON on standard output
+`
+
+type Options = { readonly minutes: number; readonly calm: boolean; readonly json: boolean }
+
+function readOptions(): Options | undefined {
+  const options = { minutes: { type: 'string', default: '15' }, calm: { type: 'boolean', default: false } } as const
+  const more = { output: { type: 'string', short: 'o', default: 'table' }, help: { type: 'boolean', default: false } } as const
+  const { values } = parseArgs({ options: { ...options, ...more } })
+  const minutes = Number(values.minutes)
+  const known = values.output === 'table' || values.output === 'json'
+  if (values.help || !known || !(minutes >= 1 && minutes <= 240)) return undefined
+  return { minutes, calm: values.calm, json: values.output === 'json' }
+}
+
+/** Calls `work` again and again with this pause until the end; what it throws ends everything. */
+async function repeat(everyMilliseconds: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    const began = performance.now()
+    await work()
+    const left = Math.max(0, everyMilliseconds - (performance.now() - began))
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(done, left)
+      function done(): void {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      signal.addEventListener('abort', done)
+    })
+  }
+}
+
+async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonly SoakRow[]> {
+  await openTenant(site)
+  const over = new AbortController()
+  const applications = createApplications(site, over.signal)
+  const pushes = await createPushes(site)
+  const tokens = await createTokens(site)
+  const troubles = createTroubles(site)
+  const samples: Sample[] = []
+  const began = performance.now()
+  const elapsed = (): number => (performance.now() - began) / 1000
+  const timer = setTimeout(() => over.abort(), minutes * 60_000)
+  const failed: unknown[] = []
+  const run = (everyMilliseconds: number, work: () => Promise<void>): Promise<void> =>
+    repeat(everyMilliseconds, over.signal, work).catch((error: unknown) => {
+      failed.push(error)
+      over.abort()
+    })
+  const watchOver = async (): Promise<void> => {
+    const ended = site.ended()
+    if (ended !== undefined) throw new Error(ended)
+    samples.push(await sampleProcess(site.pid, site.healthUrl, elapsed()))
+  }
+  const tell = async (): Promise<void> => {
+    const last = samples.at(-1)
+    const facts = `${applications.writes()} writes, ${pushes.pushed()} pushes, ${tokens.delivered()} tokens`
+    console.error(
+      `[${elapsed().toFixed(0).padStart(5)} s] ${facts}; ${last?.residentMegabytes.toFixed(0)} MB, ${last?.openFiles} files`,
+    )
+  }
+  try {
+    await Promise.all([
+      run(1000, applications.tick),
+      run(3000, pushes.tick),
+      run(1000, tokens.tick),
+      ...(calm ? [] : [run(4000, troubles.next)]),
+      run(5000, watchOver),
+      run(30_000, tell),
+    ])
+    if (failed.length > 0) throw failed[0]
+    await troubles.end()
+    console.error('calm now: waiting until everything is as it must be')
+    const calmSince = performance.now()
+    await tokens.end()
+    const look = (): Promise<Effects> => compareEffects(site, { applications: applications.wanted, heads: pushes.heads })
+    const effects = await untilEffects(site, look, 180_000)
+    const settledSeconds = (performance.now() - calmSince) / 1000
+    for (const line of [...effects.lost.map(item => `lost: ${item}`), ...effects.duplicate.map(item => `twice: ${item}`)])
+      console.error(line)
+    const audit = await auditProblems(site)
+    const counts: Record<string, number> = {
+      'writes by developers': applications.writes(),
+      'pushes by git': pushes.pushed(),
+      'tokens delivered': tokens.delivered(),
+      ...Object.fromEntries([...tokens.refusals].map(([status, count]) => [`token desk answered ${status}`, count])),
+      'audit entries': audit.entries,
+      lists: samples.at(-1)?.lists ?? 0,
+      'watches ended': samples.at(-1)?.watchEnds ?? 0,
+      ...Object.fromEntries([...troubles.counts].sort().map(([name, count]) => [`trouble: ${name}`, count])),
+    }
+    const tokensAlive = await tokens.alive()
+    return judgeSoak({ minutes, samples, effects, settledSeconds, tokensAlive, audit, delays: applications.delays, counts })
+  } finally {
+    clearTimeout(timer)
+    over.abort()
+    await pushes.close()
+    await tokens.close()
+  }
+}
+
+function print(rows: readonly SoakRow[]): void {
+  for (const { what, value, unit, atMost, met } of rows) {
+    const shown = Number.isInteger(value) ? String(value) : value.toFixed(2)
+    const bound = atMost === undefined ? '' : `  at most ${atMost}`
+    const verdict = met === undefined ? '' : met ? '  held' : '  BROKEN'
+    console.log(`${what.padEnd(58)} ${shown.padStart(9)} ${unit.padEnd(6)}${bound}${verdict}`)
+  }
+}
+
+async function main(): Promise<number> {
+  const options = readOptions()
+  if (options === undefined) {
+    process.stderr.write(usage)
+    return 2
+  }
+  const site = await openSoakSite()
+  try {
+    const rows = await soak(site, options)
+    const file = join(readClusterSettings().stateFolder, 'soak', 'result.json')
+    await mkdir(dirname(file), { recursive: true })
+    const result = { date: new Date().toISOString(), minutes: options.minutes, calm: options.calm, rows }
+    await writeFile(file, `${JSON.stringify(result, null, 2)}\n`)
+    if (options.json) console.log(JSON.stringify(result, null, 2))
+    else print(rows)
+    return rows.some(({ met }) => met === false) ? 1 : 0
+  } finally {
+    await site.stop()
+  }
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(`soak: ${messageOf(error)}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,258 @@
+// What a long run runs on: a control plane of its own with policies and webhooks, PostgreSQL, GitHub (emulated), and the whole platform as
+// one child process whose way to the API server leads through the chaos proxy. Started and ended here; it does nothing by itself.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { catalog } from '../../dev/cluster/binaries/catalog.ts'
+import { ensureBinary } from '../../dev/cluster/binaries/ensure-binary.ts'
+import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
+import type { ControlPlane } from '../../dev/cluster/control-plane/start.ts'
+import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
+import { openAuthority } from '../../dev/cluster/pki/authority.ts'
+import { standardErrorProgress } from '../../dev/cluster/progress.ts'
+import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { waitUntil } from '../../dev/cluster/wait-until.ts'
+import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
+import { createKubectl } from '../../dev/up/kubectl.ts'
+import { platformIdentities } from '../../src/admission/identities.ts'
+import { policyFiles } from '../../src/admission/policies.ts'
+import { registrations } from '../../src/admission/registrations.ts'
+import { platformNamespace } from '../../src/api/names.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { SecretString } from '../../src/lib/secret-string.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type Impersonation, impersonation } from '../attack/impersonation.ts'
+import { type ChaosProxy, startChaosProxy } from '../faults/chaos-proxy/chaos-proxy.ts'
+import { upstreamOf } from '../faults/chaos-proxy/upstream.ts'
+
+const cluster = { name: 'soak-cluster', portOffset: 60 }
+/** Of the platform's listeners, all on loopback. */
+const ports = { broker: 24_443, tokenDesk: 24_444, admission: 24_445, source: 24_446, health: 24_447 }
+export const appName = 'github'
+export const gitHubHost = 'github.localhost'
+
+export type SoakSite = {
+  readonly github: RunningEmulator
+  readonly proxy: ChaosProxy
+  /** A second look into the platform's database. */
+  readonly store: Store
+  readonly admin: ControlPlane['admin']
+  readonly people: Impersonation
+  readonly pid: number
+  readonly healthUrl: string
+  readonly tokenDeskUrl: string
+  /** Undefined while the platform runs; else how it ended. */
+  readonly ended: () => string | undefined
+  readonly logFile: string
+  readonly stop: () => Promise<void>
+}
+
+export async function openSoakSite(): Promise<SoakSite> {
+  const deps = { settings: readClusterSettings(), progress: standardErrorProgress() }
+  const stops: (() => Promise<unknown>)[] = []
+  const stop = async (): Promise<void> => {
+    for (const end of stops.splice(0).reverse()) await end()
+  }
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'sekisho-soak-'))
+    stops.push(() => rm(folder, { recursive: true, force: true }))
+    const controlPlane = await deps.progress.step('control plane', () => startTestCluster(deps, cluster))
+    stops.push(() => removeTestCluster(deps, cluster))
+    stops.push(() => controlPlane.admin.close())
+    const kubernetes = await ensureBinary(catalog.kubernetes, deps)
+    const kubectl = createKubectl(kubernetes.path('kubectl'), controlPlane.kubeconfig)
+    const deploy = join(deps.settings.repository, 'deploy')
+    await deps.progress.step('kinds, roles and policies', async () => {
+      await kubectl.applyFolder(join(deploy, 'crds'))
+      await kubectl.run(
+        ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '-l', 'app.kubernetes.io/part-of=sekisho'],
+        70_000,
+      )
+      await kubectl.applyText(await readFile(join(deploy, 'base/namespace.yaml'), 'utf8'))
+      await kubectl.applyFolder(join(deploy, 'rbac'))
+      await kubectl.applyText(await readFile(join(deploy, 'base/chart-web.yaml'), 'utf8'))
+    })
+    const authority = await openAuthority(join(folder, 'pki'), 'ca', 'soak')
+    const leaf = await authority.leaf('broker', { commonName: 'broker', usage: 'server', addresses: ['127.0.0.1'] })
+    const postgres = await deps.progress.step('PostgreSQL', startPostgres)
+    stops.push(postgres.stop)
+    const webhookUrl = `https://127.0.0.1:${ports.broker}/webhooks/github`
+    const github = await startEmulator({ webhookCaFile: authority.files.certificate, app: { webhookUrl } })
+    stops.push(() => github.stop())
+    const proxy = await startChaosProxy(await upstreamOf(await platformKubeconfig(controlPlane, folder)))
+    stops.push(() => proxy.close())
+    await applyApp(controlPlane, github)
+
+    const sealingKey = randomBytes(32).toString('base64')
+    const logFile = join(deps.settings.stateFolder, 'soak', 'platform.log')
+    await mkdir(join(deps.settings.stateFolder, 'soak'), { recursive: true })
+    const environment = await platformEnvironment({ folder, proxy, postgres, github, sealingKey, leaf })
+    const child = await startPlatform(deps.settings.repository, environment, logFile)
+    stops.push(child.stop)
+    const healthUrl = `http://127.0.0.1:${ports.health}`
+    await deps.progress.step('the platform is ready', () =>
+      waitUntil('/readyz to answer 200', () => ready(healthUrl), {
+        timeoutMilliseconds: 90_000,
+        hopeless: async () => child.ended(),
+      }),
+    )
+    await deps.progress.step('policies and webhooks', () => installAdmission(controlPlane))
+    const people = await impersonation(controlPlane.kubeconfig)
+    stops.push(people.close)
+    const url = postgres.url('postgres')
+    const store = await openStore({ url, sealingKeys: [new SecretString(sealingKey)], clock: systemClock, log: silentLog })
+    stops.push(store.close)
+    return {
+      github,
+      proxy,
+      store,
+      admin: controlPlane.admin,
+      people,
+      pid: child.pid,
+      healthUrl,
+      tokenDeskUrl: `https://127.0.0.1:${ports.tokenDesk}`,
+      ended: child.ended,
+      logFile,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The platform's own ServiceAccount, with no more than its roles give it. */
+async function platformKubeconfig({ kubeconfig, admin }: ControlPlane, folder: string): Promise<string> {
+  const path = `/api/v1/namespaces/${platformNamespace}/serviceaccounts/sekisho/token`
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 6 * 3600 } }
+  const { status } = (await admin.call('POST', path, body)) as { readonly status: { readonly token: string } }
+  const { server, certificateAuthority = '' } = await readKubeconfig(kubeconfig)
+  const file = join(folder, 'platform-kubeconfig')
+  const text = stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'soak', cluster: { server, 'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64') } },
+    ],
+    users: [{ name: 'sekisho', user: { token: status.token } }],
+    contexts: [{ name: 'soak', context: { cluster: 'soak', user: 'sekisho' } }],
+    'current-context': 'soak',
+  })
+  await writeFile(file, text, { mode: 0o600 })
+  return file
+}
+
+async function applyApp({ admin }: ControlPlane, { app, url }: RunningEmulator): Promise<void> {
+  const data = { 'private-key.pem': Buffer.from(app.privateKeyPem).toString('base64') }
+  await admin.call('POST', `/api/v1/namespaces/${platformNamespace}/secrets`, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'github-key', namespace: platformNamespace },
+    data,
+  })
+  await admin.call('POST', '/apis/github.sekisho.dev/v1alpha1/clustergithubapps', {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'ClusterGitHubApp',
+    metadata: { name: appName },
+    spec: {
+      host: gitHubHost,
+      endpoints: { web: url, api: `${url}/api/v3` },
+      appId: app.id,
+      clientId: app.clientId,
+      privateKeys: [{ secretName: 'github-key', key: 'private-key.pem' }],
+    },
+  })
+}
+
+async function platformEnvironment(world: {
+  readonly folder: string
+  readonly proxy: ChaosProxy
+  readonly postgres: TestPostgres
+  readonly github: RunningEmulator
+  readonly sealingKey: string
+  readonly leaf: { readonly certificate: string; readonly key: string }
+}): Promise<Record<string, string>> {
+  const { folder, proxy, postgres, github, sealingKey, leaf } = world
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeFile(kubeconfig, proxy.kubeconfig(), { mode: 0o600 })
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    KUBECONFIG: kubeconfig,
+    SEKISHO_DATABASE_URL: postgres.url('postgres').reveal(),
+    SEKISHO_SEALING_KEYS: sealingKey,
+    SEKISHO_DATA_FOLDER: join(folder, 'data'),
+    SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
+    SEKISHO_BROKER_ADDRESS: '127.0.0.1',
+    SEKISHO_BROKER_PORT: String(ports.broker),
+    SEKISHO_TLS_CERTIFICATE_PATH: leaf.certificate,
+    SEKISHO_TLS_KEY_PATH: leaf.key,
+    SEKISHO_GITHUB_APP: appName,
+    SEKISHO_GITHUB_CLIENT_SECRET: github.app.clientSecret,
+    SEKISHO_GITHUB_WEBHOOK_SECRET: github.app.webhookSecret,
+    SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_APPLICATION_URL: 'http://localhost:8080',
+    SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.source}`,
+    SEKISHO_SOURCE_PORT: String(ports.source),
+    SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
+    SEKISHO_TOKEN_DESK_HOST: 'localhost',
+    SEKISHO_ADMISSION_ADDRESS: '127.0.0.1',
+    SEKISHO_ADMISSION_PORT: String(ports.admission),
+    SEKISHO_HEALTH_ADDRESS: '127.0.0.1',
+    SEKISHO_HEALTH_PORT: String(ports.health),
+    SEKISHO_SWEEP_SECONDS: '60',
+    SEKISHO_LOG_LEVEL: 'info',
+  }
+}
+
+type Platform = { readonly pid: number; readonly ended: () => string | undefined; readonly stop: () => Promise<void> }
+
+async function startPlatform(repository: string, environment: Record<string, string>, logFile: string): Promise<Platform> {
+  const log = await open(logFile, 'w', 0o600)
+  const child: ChildProcess = spawn(process.execPath, ['src/standalone.ts'], {
+    cwd: repository,
+    env: environment,
+    stdio: ['ignore', log.fd, log.fd],
+  })
+  let how: string | undefined
+  const closed = new Promise<void>(resolve => {
+    child.once('close', (code, signal) => {
+      how = `the platform ended (${signal ?? `exit code ${code}`}); its log is ${logFile}`
+      resolve()
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    ended: () => how,
+    async stop() {
+      if (how === undefined) child.kill('SIGTERM')
+      const patience = setTimeout(() => child.kill('SIGKILL'), 40_000)
+      await closed
+      clearTimeout(patience)
+      await log.close()
+    },
+  }
+}
+
+async function ready(healthUrl: string): Promise<true | undefined> {
+  const answer = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(5000) })
+  return answer.ok || undefined
+}
+
+/** After the platform serves: webhooks that fail closed would otherwise refuse its own first writes. */
+async function installAdmission({ admin }: ControlPlane): Promise<void> {
+  const policies = [...policyFiles(platformIdentities('standalone')).values()].flat()
+  const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` })
+  for (const manifest of [...policies, ...webhooks]) {
+    const { kind, metadata } = manifest
+    const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`
+    await admin.apply(`/apis/admissionregistration.k8s.io/v1/${plural}/${metadata.name}`, manifest)
+  }
+}

@@ -1,0 +1,88 @@
+// The one tenant of a long run: acme with its Installation, made as a platform admin and the broker would, and the people who work in it.
+
+import { waitUntil } from '../../dev/cluster/wait-until.ts'
+import { installApp } from '../../dev/github/actions/install-app.ts'
+import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
+import type { Identity, Reply } from '../attack/impersonation.ts'
+import { appName, gitHubHost, type SoakSite } from './site.ts'
+
+export const namespace = 'acme'
+export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: 'Organization' }
+const developersTeam = 3001
+
+const signedIn = 'system:authenticated'
+const platformAdmin: Identity = { user: userSubject(gitHubHost, 1006), groups: ['sekisho:platform-admins', signedIn] }
+/** In standalone mode the broker's writes are the platform's. */
+const broker: Identity = {
+  user: `system:serviceaccount:${platformNamespace}:sekisho`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${platformNamespace}`, signedIn],
+}
+export const developer: Identity = {
+  user: userSubject(gitHubHost, 1002),
+  groups: [groups.team(gitHubHost, organization.id, developersTeam), groups.members(gitHubHost, organization.id), signedIn],
+}
+
+export const paths = {
+  applications: `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/applications`,
+  remoteSyncs: `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/remotesyncs`,
+  grants: `/apis/github.sekisho.dev/v1alpha1/namespaces/${namespace}/repositorygrants`,
+  installations: `/apis/github.sekisho.dev/v1alpha1/namespaces/${namespace}/installations`,
+  tenants: '/apis/tenancy.sekisho.dev/v1alpha1/tenants',
+} as const
+
+/** Throws what the API server says when it refuses. */
+export function accepted(reply: Reply, what: string): Reply {
+  if (reply.status < 300) return reply
+  throw new Error(`${what}: ${reply.status} ${reply.message}`)
+}
+
+type Conditioned = {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[]
+  }
+}
+
+export async function untilReady(site: SoakSite, path: string): Promise<void> {
+  const look = async (): Promise<true | undefined> => {
+    const { status } = (await site.admin.call('GET', path)) as Conditioned
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    if (ready?.status !== 'True') throw new Error(ready?.message ?? 'no condition Ready yet')
+    return true
+  }
+  await waitUntil(`${path} to be Ready`, look, { timeoutMilliseconds: 90_000 })
+}
+
+export async function openTenant(site: SoakSite): Promise<void> {
+  const { context } = site.github
+  const [app] = context.world.apps
+  if (app === undefined) throw new Error('the emulator has no App')
+  const installed = installApp(context, app, organization.id, 1001, { repositorySelection: 'all', repositoryIds: [] })
+  const tenant = {
+    apiVersion: 'tenancy.sekisho.dev/v1alpha1',
+    kind: 'Tenant',
+    metadata: { name: namespace },
+    spec: {
+      account: organization,
+      namespace,
+      roles: [{ role: 'developer', subject: { type: 'Team', id: developersTeam, name: 'developers' } }],
+      limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 2 },
+    },
+  }
+  accepted(await site.people.as(platformAdmin, 'POST', paths.tenants, tenant), 'the Tenant')
+  await untilReady(site, `${paths.tenants}/${namespace}`)
+  const installation = {
+    apiVersion: 'github.sekisho.dev/v1alpha1',
+    kind: 'Installation',
+    metadata: { name: 'github', namespace },
+    spec: {
+      app: appName,
+      installationId: installed.id,
+      account: organization,
+      boundBy: { id: 1001, login: 'olivia' },
+      proof: { method: 'OrganizationOwner', provedAt: new Date().toISOString() },
+      ceiling: { repositories: 'All', permissions: { contents: 'read' } },
+    },
+  }
+  accepted(await site.people.as(broker, 'POST', paths.installations, installation), 'the Installation')
+  await untilReady(site, `${paths.installations}/github`)
+}

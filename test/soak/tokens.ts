@@ -1,0 +1,147 @@
+// A pod that asks the token desk for tokens under grants that come and go. Remembers every token and whether it may still live.
+import { Agent, request } from 'undici'
+import { waitUntil } from '../../dev/cluster/wait-until.ts'
+import { tokenDeskAudience } from '../../src/api/names.ts'
+import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
+import type { SoakSite } from './site.ts'
+import { accepted, developer, namespace, paths } from './tenant.ts'
+
+export type Tokens = {
+  readonly tick: () => Promise<void>
+  readonly delivered: () => number
+  /** Answers of the desk other than 200, by status. */
+  readonly refusals: ReadonlyMap<number, number>
+  /** Deletes every grant; from now on no token may live. */
+  readonly end: () => Promise<void>
+  /** Of the tokens whose grant is gone, those that GitHub still takes. */
+  readonly alive: () => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+const grants = 4
+const repository = 'acme/shop'
+
+export async function createTokens(site: SoakSite): Promise<Tokens> {
+  const pod = await makePod(site)
+  const agent = await deskAgent(site)
+  const held = new Map<string, Set<string>>()
+  const forbidden = new Set<string>()
+  const refusals = new Map<number, number>()
+  let delivered = 0
+  let ticks = 0
+
+  async function makeGrant(name: string): Promise<void> {
+    accepted(
+      await site.people.as(developer, 'POST', paths.grants, {
+        apiVersion: 'github.sekisho.dev/v1alpha1',
+        kind: 'RepositoryGrant',
+        metadata: { name, namespace },
+        spec: {
+          installation: 'github',
+          repositories: [repository],
+          permissions: { contents: 'read' },
+          subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+          reason: 'a long run reads the shop',
+        },
+      }),
+      `RepositoryGrant ${name}`,
+    )
+    held.set(name, new Set())
+  }
+
+  async function dropGrant(name: string): Promise<void> {
+    accepted(await site.people.as(developer, 'DELETE', `${paths.grants}/${name}`), `delete RepositoryGrant ${name}`)
+    for (const token of held.get(name) ?? []) forbidden.add(token)
+    held.delete(name)
+  }
+
+  async function ask(name: string): Promise<void> {
+    const bearer = await podToken(site, pod)
+    const answer = await request(new URL('/v1/token', site.tokenDeskUrl), {
+      method: 'POST',
+      dispatcher: agent,
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ grant: name }),
+      headersTimeout: 60_000,
+    })
+    const body = (await answer.body.json()) as { readonly token?: string }
+    if (answer.statusCode !== 200 || body.token === undefined) {
+      refusals.set(answer.statusCode, (refusals.get(answer.statusCode) ?? 0) + 1)
+      return
+    }
+    delivered += 1
+    held.get(name)?.add(body.token)
+  }
+
+  for (let index = 0; index < grants; index++) await makeGrant(`grant-${index}`)
+  return {
+    refusals,
+    delivered: () => delivered,
+    async tick() {
+      const name = `grant-${ticks % grants}`
+      if (ticks % 12 === 11) {
+        await dropGrant(name)
+        await waitUntil(
+          `RepositoryGrant ${name} to be gone`,
+          async () => (await site.admin.request('GET', `${paths.grants}/${name}`)).status === 404 || undefined,
+          {
+            timeoutMilliseconds: 120_000,
+          },
+        )
+        await makeGrant(name)
+      } else await ask(name)
+      ticks += 1
+    },
+    async end() {
+      for (const name of [...held.keys()]) await dropGrant(name)
+    },
+    async alive() {
+      const answers = [...forbidden].map(token =>
+        fetch(`${site.github.apiUrl}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } }),
+      )
+      return (await Promise.all(answers)).filter(({ status }) => status === 200).length
+    },
+    close: () => agent.close(),
+  }
+}
+
+type Pod = { readonly name: string; readonly uid: string }
+
+async function makePod({ admin }: SoakSite): Promise<Pod> {
+  const core = `/api/v1/namespaces/${namespace}`
+  await admin.call('POST', `${core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'runner' } })
+  const securityContext = {
+    allowPrivilegeEscalation: false,
+    runAsNonRoot: true,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+  const limits = { cpu: '10m', memory: '16Mi' }
+  const container = { name: 'main', image: 'none', securityContext, resources: { limits, requests: limits } }
+  const spec = { serviceAccountName: 'runner', containers: [container] }
+  const made = (await admin.call('POST', `${core}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'runner' },
+    spec,
+  })) as {
+    readonly metadata: Pod
+  }
+  return { name: made.metadata.name, uid: made.metadata.uid }
+}
+
+async function podToken({ admin }: SoakSite, pod: Pod): Promise<string> {
+  const answer = (await admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/runner/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { audiences: [tokenDeskAudience], expirationSeconds: 600, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', ...pod } },
+  })) as { readonly status: { readonly token: string } }
+  return answer.status.token
+}
+
+/** Trusts what every tenant's workloads trust: the authority in the ConfigMap of their namespace. */
+async function deskAgent({ admin }: SoakSite): Promise<Agent> {
+  const path = `/api/v1/namespaces/${namespace}/configmaps/${authorityConfigMap}`
+  const { data } = (await admin.call('GET', path)) as { readonly data: Readonly<Record<string, string>> }
+  return new Agent({ connect: { ca: data['ca.crt'] ?? '', servername: 'localhost' } })
+}
