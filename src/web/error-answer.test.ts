@@ -9,6 +9,7 @@ test('an error that is meant for outside keeps its words', () => {
 test.each([
   ['an internal AppError', new AppError('upstream_failed', 'GitHub answered 500 to GET /user: secret-host'), 502],
   ['a foreign error', new Error('ECONNREFUSED 10.0.0.7 password=hunter2'), 500],
+  ['an upstream that does not answer', Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { retryable: true }), 503],
   ['no error at all', 'hunter2', 500],
   ['a body that is too large', Object.assign(new Error('Request body is too large'), { statusCode: 413 }), 413],
   ['an unknown media type', Object.assign(new Error('Unsupported Media Type: x'), { statusCode: 415 }), 400],
@@ -16,6 +17,10 @@ test.each([
   const answer = errorAnswer(error)
   expect(answer.status).toBe(status)
   expect(answer.message).not.toMatch(/secret-host|hunter2|10\.0\.0\.7/)
+})
+
+test('how long an upstream asks to wait is passed on', () => {
+  expect(errorAnswer(Object.assign(new Error('x'), { retryable: true, retryAfterSeconds: 7 })).retryAfterSeconds).toBe(7)
 })
 
 test('a field that does not fit its schema is named', () => {

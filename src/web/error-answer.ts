@@ -37,6 +37,15 @@ function codeOfStatus(status: number): ErrorCode {
   return status >= 400 && status < 500 ? 'invalid_request' : 'internal'
 }
 
+/** An upstream of ours (the API server) did not answer, or asked to come again: then the caller may, too. */
+function isRetryable(error: unknown): error is Error & { readonly retryable: true } {
+  return error instanceof Error && 'retryable' in error && error.retryable === true
+}
+
+function waitOf(error: Error): number | undefined {
+  return 'retryAfterSeconds' in error && typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : undefined
+}
+
 function validationMessage(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('validation' in error) || !Array.isArray(error.validation))
     return undefined
@@ -50,6 +59,10 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof AppError) {
     const message = error.expose ? error.message : genericMessages[error.code]
     return { status: error.status, code: error.code, message, retryAfterSeconds: error.retryAfterSeconds }
+  }
+  if (isRetryable(error)) {
+    const { status } = errorCodes.unavailable
+    return { status, code: 'unavailable', message: genericMessages.unavailable, retryAfterSeconds: waitOf(error) }
   }
   const invalid = validationMessage(error)
   const status = invalid === undefined ? statusOf(error) : 400

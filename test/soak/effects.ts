@@ -78,17 +78,17 @@ export async function untilEffects(site: SoakSite, look: () => Promise<Effects>,
 /** Decisions that were recorded twice in a row for one grant, and numbers that are missing in the chain. */
 export async function auditProblems({
   store,
-}: SoakSite): Promise<{ readonly repeated: number; readonly verified: boolean; readonly entries: number }> {
+}: SoakSite): Promise<{ readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }> {
   const verdict = await store.audit.verify()
   const { sequence } = await store.audit.head()
   const last = new Map<string, string>()
-  let repeated = 0
+  const repeated: string[] = []
   for (let after = 0; ; ) {
     const page = await store.audit.list({ after, action: 'grant.decided', limit: 1000 })
-    for (const { details } of page) {
+    for (const { details, sequence: entry, object } of page) {
       const grant = String(details?.['grantUid'])
       const decision = `${details?.['decision']} ${details?.['check']}`
-      if (last.get(grant) === decision) repeated += 1
+      if (last.get(grant) === decision) repeated.push(`entry ${entry}: ${object} ${decision}`)
       last.set(grant, decision)
     }
     const end = page.at(-1)

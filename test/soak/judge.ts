@@ -18,7 +18,7 @@ export type SoakFacts = {
   readonly effects: Effects
   readonly settledSeconds: number
   readonly tokensAlive: number
-  readonly audit: { readonly repeated: number; readonly verified: boolean; readonly entries: number }
+  readonly audit: { readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }
   readonly delays: readonly number[]
   readonly counts: Readonly<Record<string, number>>
 }
@@ -39,7 +39,7 @@ export function judgeSoak(facts: SoakFacts): readonly SoakRow[] {
     bounded('effects lost', facts.effects.lost.length, '', 0),
     bounded('effects twice', facts.effects.duplicate.length, '', 0),
     bounded('tokens alive under grants that are gone', facts.tokensAlive, '', 0),
-    bounded('decisions recorded twice', facts.audit.repeated, '', 0),
+    bounded('decisions recorded twice', facts.audit.repeated.length, '', 0),
     bounded('audit chain broken', facts.audit.verified ? 0 : 1, '', 0),
     bounded('time until everything was right after the last trouble', facts.settledSeconds, 's', 120),
     bounded('resident memory, slope', residentSlope, 'MB/min', 1, long),

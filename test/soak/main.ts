@@ -97,9 +97,9 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
     const look = (): Promise<Effects> => compareEffects(site, { applications: applications.wanted, heads: pushes.heads })
     const effects = await untilEffects(site, look, 180_000)
     const settledSeconds = (performance.now() - calmSince) / 1000
-    for (const line of [...effects.lost.map(item => `lost: ${item}`), ...effects.duplicate.map(item => `twice: ${item}`)])
-      console.error(line)
     const audit = await auditProblems(site)
+    for (const item of effects.lost) console.error(`lost: ${item}`)
+    for (const item of [...effects.duplicate, ...audit.repeated]) console.error(`twice: ${item}`)
     const counts: Record<string, number> = {
       'writes by developers': applications.writes(),
       'pushes by git': pushes.pushed(),

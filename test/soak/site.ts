@@ -20,7 +20,7 @@ import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postg
 import { createKubectl } from '../../dev/up/kubectl.ts'
 import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
-import { registrations } from '../../src/admission/registrations.ts'
+import { registrationName, registrations } from '../../src/admission/registrations.ts'
 import { platformNamespace } from '../../src/api/names.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -253,6 +253,22 @@ async function installAdmission({ admin }: ControlPlane): Promise<void> {
   for (const manifest of [...policies, ...webhooks]) {
     const { kind, metadata } = manifest
     const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`
-    await admin.apply(`/apis/admissionregistration.k8s.io/v1/${plural}/${metadata.name}`, manifest)
+    await admin.apply(`${registry}/${plural}/${metadata.name}`, manifest)
   }
+  await waitUntil(
+    'the platform to say which authority its webhooks have',
+    async () => {
+      const found = await Promise.all(
+        ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].map(
+          async plural => (await admin.call('GET', `${registry}/${plural}/${registrationName}`)) as Registration,
+        ),
+      )
+      return found.every(({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle !== undefined)) || undefined
+    },
+    { timeoutMilliseconds: 90_000 },
+  )
 }
+
+const registry = '/apis/admissionregistration.k8s.io/v1'
+
+type Registration = { readonly webhooks: readonly { readonly clientConfig: { readonly caBundle?: string } }[] }

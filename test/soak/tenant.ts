@@ -1,4 +1,4 @@
-// The one tenant of a long run: acme with its Installation, made as a platform admin and the broker would, and the people who work in it.
+// The one tenant of a long run: acme with its Installation, made as the broker would, and the developer who works in it.
 
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
@@ -11,7 +11,6 @@ export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: '
 const developersTeam = 3001
 
 const signedIn = 'system:authenticated'
-const platformAdmin: Identity = { user: userSubject(gitHubHost, 1006), groups: ['sekisho:platform-admins', signedIn] }
 /** In standalone mode the broker's writes are the platform's. */
 const broker: Identity = {
   user: `system:serviceaccount:${platformNamespace}:sekisho`,
@@ -68,7 +67,7 @@ export async function openTenant(site: SoakSite): Promise<void> {
       limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 2 },
     },
   }
-  accepted(await site.people.as(platformAdmin, 'POST', paths.tenants, tenant), 'the Tenant')
+  accepted(await site.people.as(broker, 'POST', paths.tenants, tenant), 'the Tenant')
   await untilReady(site, `${paths.tenants}/${namespace}`)
   const installation = {
     apiVersion: 'github.sekisho.dev/v1alpha1',
