@@ -42,7 +42,14 @@ async function run(environment: Environment): Promise<void> {
     for (const part of started.toReversed()) await stopPart(part, log.error)
     log.info({}, 'stopped')
   })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().then(() => process.exit(0)))
+  let signals = 0
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      signals += 1
+      // A second one means: now.
+      if (signals > 1) process.exit(1)
+      void stop().then(() => process.exit(0))
+    })
 
   try {
     const metrics = new Registry()

@@ -5,7 +5,7 @@ import type { Organization, OrganizationMembership, RepositoryRole, Team, User }
 import { repositoryRoles } from './state/accounts.ts'
 import type { App, Installation, PermissionLevel } from './state/apps.ts'
 import { permissionLevels } from './state/apps.ts'
-import type { InstallationToken, UserToken } from './state/credentials.ts'
+import type { InstallationToken, TokenScope, UserToken } from './state/credentials.ts'
 import type { Repository } from './state/repositories.ts'
 import { installationOf, organizationById, type World } from './state/world.ts'
 
@@ -74,9 +74,25 @@ const roleAsLevel = (role: RepositoryRole, permission: string): PermissionLevel 
   if (!roleAtLeast(role, 'read')) return 'none'
   if (permission === 'metadata') return 'read'
   if (permission === 'administration') return role === 'admin' ? 'write' : 'none'
+  // Only Apps write checks.
+  if (permission === 'checks') return 'read'
   // Whoever may read a repository may open issues and pull requests in it and comment.
   if (permission === 'issues' || permission === 'pull_requests') return 'write'
   return roleAtLeast(role, 'write') ? 'write' : 'read'
+}
+
+/** What a narrowed user token keeps of a level; one that was not narrowed keeps all of it. */
+const scopedLevel = (
+  scope: TokenScope | null,
+  accountId: number,
+  repositoryId: number | null,
+  permission: string,
+  level: PermissionLevel,
+): PermissionLevel => {
+  if (!scope) return level
+  if (scope.accountId !== accountId) return 'none'
+  if (repositoryId !== null && scope.repositoryIds && !scope.repositoryIds.includes(repositoryId)) return 'none'
+  return weaker(scope.permissions[permission] ?? 'none', level)
 }
 
 /** Whether the repository is among those that the installation was given. */
@@ -103,7 +119,8 @@ export const permissionOn = (world: World, actor: Actor, repository: Repository,
       const installation = installationOf(world, actor.app.id, repository.ownerId)
       if (!installation || !installationCovers(installation, repository)) return 'none'
       const personal = roleAsLevel(repositoryRole(world, actor.user.id, repository), permission)
-      return weaker(installation.permissions[permission] ?? 'none', personal)
+      const level = weaker(installation.permissions[permission] ?? 'none', personal)
+      return scopedLevel(actor.token.scope, repository.ownerId, repository.id, permission, level)
     }
     case 'person':
       return roleAsLevel(repositoryRole(world, actor.user.id, repository), permission)
@@ -128,7 +145,9 @@ export const permissionOnOrganization = (
   const personal = (userId: number): PermissionLevel => {
     const membership = membershipOf(organization, userId)
     if (membership?.state !== 'active') return 'none'
-    return membership.role === 'admin' ? 'write' : 'read'
+    if (membership.role === 'admin') return 'write'
+    // What the settings of an organization say is for its owners.
+    return permission === 'organization_administration' ? 'none' : 'read'
   }
   switch (actor.kind) {
     case 'anonymous':
@@ -141,7 +160,8 @@ export const permissionOnOrganization = (
     case 'user': {
       const installation = installationOf(world, actor.app.id, organization.id)
       if (!installation || installation.suspendedAt !== null) return 'none'
-      return weaker(installation.permissions[permission] ?? 'none', personal(actor.user.id))
+      const level = weaker(installation.permissions[permission] ?? 'none', personal(actor.user.id))
+      return scopedLevel(actor.token.scope, organization.id, null, permission, level)
     }
     case 'person':
       return personal(actor.user.id)

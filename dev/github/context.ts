@@ -1,8 +1,11 @@
 // Owns: the dependencies that every part of the emulator is handed. No behaviour of its own.
 import type { KeyObject } from 'node:crypto'
-import type { Faults } from './faults.ts'
+import type { Faults } from './faults/faults.ts'
 import type { GitStore } from './git/store.ts'
 import type { Flavour, Links } from './links.ts'
+import type { LimitStatus } from './rest/protocol/limit-errors.ts'
+import type { SecondaryLimits } from './rest/protocol/secondary-limit.ts'
+import type { Limits } from './rest/rate-limit.ts'
 import type { WorldStore } from './state/store.ts'
 import type { World } from './state/world.ts'
 import type { Webhooks } from './webhooks/dispatcher.ts'
@@ -12,8 +15,18 @@ export type Settings = {
   readonly restPrefix: string
   /** `short`: 40 characters; `stateless`: about 520, `ghs_<APPID>_<JWT>`. The request header can ask for the other. */
   readonly installationTokenFormat: 'short' | 'stateless'
-  /** Requests per hour; GitHub gives an installation or a person 5000 at least, nobody 60. */
-  readonly rateLimit: { readonly authenticated: number; readonly anonymous: number; readonly enforced: boolean }
+  readonly rateLimit: RateLimitSettings
+}
+
+/** Requests per hour (GitHub gives an installation or a person 5000 at least, nobody 60) and what happens beyond them. */
+export type RateLimitSettings = Limits & {
+  readonly enforced: boolean
+  /** Status of the refusal; GitHub uses both. Default 403. */
+  readonly status?: LimitStatus
+  /** Whether the refusal says `retry-after`, as GitHub does at times. Default no. */
+  readonly retryAfter?: boolean
+  /** Enforced when given. */
+  readonly secondary?: SecondaryLimits
 }
 
 export type Context = {

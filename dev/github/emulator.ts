@@ -5,8 +5,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { days } from './clock.ts'
 import type { Context, Settings } from './context.ts'
-import { createFaults } from './faults.ts'
+import { createFaults } from './faults/faults.ts'
 import { createGitStore } from './git/store.ts'
 import { createLinks, type Flavour } from './links.ts'
 import { defaultSeed } from './seed/default-seed.ts'
@@ -30,12 +31,16 @@ export type EmulatorOptions = {
   readonly publicUrl?: string
   readonly seed?: Seed
   readonly flavour?: Flavour
+  /** Address that others know REST by; default `<publicUrl><restPrefix>`. `http://api.<host>` is the shape of github.com. */
+  readonly publicApiUrl?: string
   /** Default `/api/v3`. */
   readonly restPrefix?: string
   readonly installationTokenFormat?: Settings['installationTokenFormat']
   readonly rateLimit?: Settings['rateLimit']
   /** Settings of the first App; what is absent stays as it is. */
-  readonly app?: Partial<Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall'>>
+  readonly app?: Partial<
+    Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall' | 'deviceFlow'>
+  >
   /** PEM certificates by which an https webhook receiver may be signed. */
   readonly webhookCaFile?: string
   /** PATH under which git and sh are found. */
@@ -78,14 +83,18 @@ const ensureSecret = async (file: string, make: () => Promise<string> | string):
 }
 
 const openContext = async (options: EmulatorOptions, folder: string, publicUrl: string) => {
-  const now = options.now ?? Date.now
+  const trueTime = options.now ?? Date.now
+  const faults = createFaults(trueTime)
+  const now = (): number => trueTime() + faults.skew()
   const report = options.report ?? (() => undefined)
   const files = secretFiles(folder)
   await mkdir(join(folder, 'secrets'), { recursive: true, mode: 0o700 })
   const git = await createGitStore(join(folder, 'repositories'), options.searchPath ?? '/usr/local/bin:/usr/bin:/bin')
   const worldFile = join(folder, 'world.json')
   const known = await readWorld(worldFile)
-  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), worldFile, now)
+  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), worldFile, () =>
+    Math.min(trueTime(), now()),
+  )
   store.change(world => {
     const [app] = world.apps
     if (app) Object.assign(app, options.app)
@@ -97,10 +106,11 @@ const openContext = async (options: EmulatorOptions, folder: string, publicUrl: 
     installationTokenFormat: options.installationTokenFormat ?? 'short',
     rateLimit: options.rateLimit ?? { authenticated: 5000, anonymous: 60, enforced: false },
   }
-  const links = createLinks(publicUrl, settings.restPrefix, settings.flavour)
-  const faults = createFaults()
+  const links = createLinks(publicUrl, settings.restPrefix, settings.flavour, options.publicApiUrl)
   const sender = createSender(options.webhookCaFile)
-  const log = await openDeliveryLog(join(folder, 'deliveries.jsonl'))
+  // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
+  const window = days(settings.flavour === 'enterprise-server' ? 7 : 3)
+  const log = await openDeliveryLog(join(folder, 'deliveries.jsonl'), { now, window })
   const webhooks = createWebhooks({ store, links, faults, sender, log, now, report })
   const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, async () => (await newKeyPair()).privateKey))
   const controlToken = await ensureSecret(files.control, () => randomBytes(24).toString('base64url'))

@@ -18,10 +18,9 @@ export type Links = {
   installationPage(installationId: number): string
 }
 
-/** Links below `webUrl` (no trailing slash), REST below `webUrl + restPrefix`. */
-export const createLinks = (webUrl: string, restPrefix: string, flavour: Flavour): Links => {
+/** Links below `webUrl` (no trailing slash), REST below `webUrl + restPrefix` unless it has an address of its own. */
+export const createLinks = (webUrl: string, restPrefix: string, flavour: Flavour, apiUrl = `${webUrl}${restPrefix}`): Links => {
   const web = (path: string): string => `${webUrl}${path}`
-  const apiUrl = `${webUrl}${restPrefix}`
   return {
     flavour,
     webUrl,

@@ -15,7 +15,9 @@ const usage = `Usage: node dev/github/main.ts start [options]
   --token-format FORMAT  short (default) or stateless
   --flavour FLAVOUR      enterprise-server (default) or github.com
   --rest-prefix PATH     where REST lives (default /api/v3)
+  --public-api-url URL   address of REST that others use, such as http://api.HOST:PORT (default public URL + prefix)
   --enforce-rate-limit   refuse beyond 5000 requests per hour
+  --enforce-bursts       refuse beyond 100 requests at once, 900 points and 80 pieces of content per minute
 `
 
 const fail = (message: string): never => {
@@ -49,7 +51,9 @@ const readOptions = (args: readonly string[]): EmulatorOptions => {
       'token-format': { type: 'string' },
       flavour: { type: 'string' },
       'rest-prefix': { type: 'string', default: '/api/v3' },
+      'public-api-url': { type: 'string' },
       'enforce-rate-limit': { type: 'boolean', default: false },
+      'enforce-bursts': { type: 'boolean', default: false },
     },
   })
   if (positionals.length !== 1 || positionals[0] !== 'start') fail('the only command is start')
@@ -64,7 +68,13 @@ const readOptions = (args: readonly string[]): EmulatorOptions => {
     flavour: oneOf('flavour', values.flavour, ['enterprise-server', 'github.com']),
     restPrefix: values['rest-prefix'],
     installationTokenFormat: oneOf('token-format', values['token-format'], ['short', 'stateless']),
-    rateLimit: { authenticated: 5000, anonymous: 60, enforced: values['enforce-rate-limit'] },
+    ...(values['public-api-url'] === undefined ? {} : { publicApiUrl: values['public-api-url'].replace(/\/$/, '') }),
+    rateLimit: {
+      authenticated: 5000,
+      anonymous: 60,
+      enforced: values['enforce-rate-limit'],
+      ...(values['enforce-bursts'] ? { secondary: {} } : {}),
+    },
     app: {
       ...(values['webhook-url'] === undefined ? {} : { webhookUrl: values['webhook-url'] }),
       ...(values['callback-url'] === undefined ? {} : { callbackUrls: values['callback-url'] }),

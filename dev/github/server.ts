@@ -4,25 +4,45 @@ import formbody from '@fastify/formbody'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Context } from './context.ts'
 import { registerControl } from './control/routes.ts'
+import { registerHttpFaults } from './faults/http-faults.ts'
+import { registerArchiveRoutes } from './git/archive-routes.ts'
 import { registerGitRoutes } from './git/routes.ts'
 import { registerAccessToken } from './oauth/access-token.ts'
 import { registerAuthorizePage } from './oauth/authorize-page.ts'
+import { registerDeviceCode } from './oauth/device.ts'
+import { registerDevicePages } from './oauth/device-page.ts'
 import { registerAuthorizationPages } from './pages/authorizations.ts'
 import { showRefusal } from './pages/browser.ts'
+import { registerFaultsPage } from './pages/faults.ts'
 import { registerInstallPages } from './pages/install.ts'
 import { registerInstallationSettings } from './pages/installation-settings.ts'
 import { registerOrganizationPages } from './pages/organization.ts'
 import { registerPullRequestPages } from './pages/pull-request.ts'
 import { registerRepositoryPages } from './pages/repository.ts'
+import { registerAccountSettings } from './pages/settings/account.ts'
+import { registerAppSettings } from './pages/settings/app.ts'
+import { registerRepositorySettings } from './pages/settings/repository.ts'
 import { registerSignIn } from './pages/sign-in.ts'
-import { registerRest } from './rest/register.ts'
+import { routedUrl, uploadsPrefix } from './rest/protocol/addresses.ts'
+import { registerRest, registerUploads } from './rest/register.ts'
 
 /** Largest form that a page takes. */
 const largestForm = 256 * 1024
 
-/** Builds the server; it does not listen yet. */
-export const buildServer = async (context: Context): Promise<FastifyInstance> => {
-  const server = fastify({ bodyLimit: largestForm, forceCloseConnections: true, routerOptions: { maxParamLength: 2000 } })
+/** Builds the server; it does not listen yet. `observe` sees it before its first route, to hook into what it does. */
+export const buildServer = async (
+  context: Context,
+  observe: (server: FastifyInstance) => void = () => undefined,
+): Promise<FastifyInstance> => {
+  const { restPrefix } = context.settings
+  const server = fastify({
+    rewriteUrl: request => routedUrl(request, restPrefix),
+    bodyLimit: largestForm,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 2000 },
+  })
+  observe(server)
+  registerHttpFaults(server, context)
   await server.register(cookie)
   await server.register(formbody, { bodyLimit: largestForm })
   server.setErrorHandler((error, request, reply) => {
@@ -41,16 +61,23 @@ export const buildServer = async (context: Context): Promise<FastifyInstance> =>
   })
   server.setNotFoundHandler((_request, reply) => showRefusal(reply, undefined, 404, 'There is no such page.'))
 
+  registerFaultsPage(server, context)
   registerSignIn(server, context)
   registerAuthorizePage(server, context)
   registerAccessToken(server, context)
+  registerDeviceCode(server, context)
+  registerDevicePages(server, context)
   registerAuthorizationPages(server, context)
   registerInstallPages(server, context)
   registerInstallationSettings(server, context)
   registerOrganizationPages(server, context)
+  registerAccountSettings(server, context)
+  registerAppSettings(server, context)
   registerRepositoryPages(server, context)
+  registerRepositorySettings(server, context)
   registerPullRequestPages(server, context)
   registerGitRoutes(server, context)
+  registerArchiveRoutes(server, context)
   await server.register(
     (scope, _options, done) => {
       registerControl(scope, context)
@@ -63,7 +90,14 @@ export const buildServer = async (context: Context): Promise<FastifyInstance> =>
       registerRest(scope, context)
       done()
     },
-    { prefix: context.settings.restPrefix },
+    { prefix: restPrefix },
+  )
+  await server.register(
+    (scope, _options, done) => {
+      registerUploads(scope, context)
+      done()
+    },
+    { prefix: uploadsPrefix },
   )
   return server
 }

@@ -20,8 +20,11 @@ export type TestPostgres = {
 
 type Account = { readonly uid: number; readonly gid: number } | undefined
 
+/** `durable` waits for the disk at every commit, as in production; without it commits survive the process and not the machine. */
+export type PostgresOptions = { readonly durable?: boolean }
+
 /** Rejects with the cure when PostgreSQL is not there. */
-export async function startPostgres(): Promise<TestPostgres> {
+export async function startPostgres({ durable = false }: PostgresOptions = {}): Promise<TestPostgres> {
   const programs = findPostgres()
   if (programs === undefined)
     throw new Error(
@@ -43,7 +46,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const port = await freePort()
   const server = spawn(
     join(programs, 'postgres'),
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-F', '-c', 'max_connections=60'],
+    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, ...(durable ? [] : ['-F']), '-c', 'max_connections=60'],
     { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   await untilReady(server)

@@ -1,16 +1,14 @@
-// The admission process: an HTTPS server that answers AdmissionReviews by pure rules, and the loop that keeps its certificate. No
-// database, no side effect, no data in an answer beyond why: anybody in the cluster's network could call it.
+// The admission process: the server that answers AdmissionReviews, and the loop that keeps its certificate current and trusted. It has no
+// database and no side effect but on its own Secret and registrations.
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { createWebServer, listen, type WebServer } from '../web/server.ts'
+import { listen, type WebServer } from '../web/server.ts'
 import { createCertificate, type KeyPair } from '../web/tls.ts'
 import { keepCertificates } from './certificate-keeper.ts'
-import { fill, judge } from './dispatch.ts'
 import type { PlatformIdentities } from './identities.ts'
-import { type AdmissionRequest, admissionRequest } from './review.ts'
-import { rules } from './rules/index.ts'
+import { createReviewServer } from './review-server.ts'
 import type { StoredCertificates } from './serving-certificate.ts'
 
 export type AdmissionDeps = {
@@ -21,7 +19,7 @@ export type AdmissionDeps = {
   readonly address: { readonly host: string; readonly port: number }
   /** IP addresses under which the webhook is called besides its Service. */
   readonly extraAddresses?: readonly string[]
-  /** How often certificate and trust are looked at. Default one minute. */
+  /** How often certificate and trust are looked at: what another replica renewed is served so much later. Default 5 s. */
   readonly keepMilliseconds?: number
 }
 
@@ -32,11 +30,9 @@ export type AdmissionApp = {
   readonly ready: () => boolean
 }
 
-/** An object of 1.5 MB (etcd's limit) twice, escaped, with room to spare. */
-const bodyLimit = 8 * 1024 * 1024
-/** All requests come from the few API servers: a limit by address would refuse the whole cluster's writes. */
-const requestsPerMinute = 1_000_000
 const drainMilliseconds = 1000
+const defaultKeepMilliseconds = 5000
+const trustSpreadsMilliseconds = 3000
 
 export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
   const stopping = new AbortController()
@@ -45,13 +41,11 @@ export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
 
   return {
     async start() {
-      const certificate = createCertificate(keyPair(await keepCertificates(deps)))
-      server = await createWebServer({ log: deps.log, certificate, bodyLimit, requestsPerMinute })
-      addRoutes(server, deps)
+      const first = await keepCertificates(deps)
+      const certificate = createCertificate(keyPair(first))
+      server = await createReviewServer({ log: deps.log, certificate, identities: deps.identities })
       const port = await listen(server, deps.address)
-      keeping = keepForever(deps, stopping.signal, pair => {
-        if (pair.certificate !== certificate.current().certificate) certificate.replace(pair)
-      })
+      keeping = keepForever(deps, stopping.signal, first, next => certificate.replace(keyPair(next)))
       return port
     },
     async stop() {
@@ -68,11 +62,23 @@ function keyPair(stored: StoredCertificates): KeyPair {
   return { certificate: stored.leaf.certificatePem, privateKey: stored.leaf.privateKeyPem }
 }
 
-async function keepForever(deps: AdmissionDeps, signal: AbortSignal, replace: (pair: KeyPair) => void): Promise<void> {
+async function keepForever(
+  deps: AdmissionDeps,
+  signal: AbortSignal,
+  first: StoredCertificates,
+  serve: (next: StoredCertificates) => void,
+): Promise<void> {
+  let served = first
   while (!signal.aborted) {
     try {
-      await deps.clock.sleep(deps.keepMilliseconds ?? 60_000, signal)
-      replace(keyPair(await keepCertificates(deps)))
+      await deps.clock.sleep(deps.keepMilliseconds ?? defaultKeepMilliseconds, signal)
+      const next = await keepCertificates(deps)
+      if (next.leaf.certificatePem === served.leaf.certificatePem) continue
+      // API servers learn of a new authority by their watch, each in its own time: until then they would refuse what it signed.
+      if (next.authority.certificatePem !== served.authority.certificatePem)
+        await deps.clock.sleep(trustSpreadsMilliseconds, signal)
+      serve(next)
+      served = next
     } catch (error) {
       if (!signal.aborted) deps.log.error({ problem: messageOf(error) }, 'the admission certificate could not be checked')
     }
@@ -85,16 +91,4 @@ async function closed(server: WebServer, clock: Clock): Promise<void> {
   await Promise.race([closing, clock.sleep(drainMilliseconds)])
   server.server.closeAllConnections()
   await closing
-}
-
-function addRoutes(server: WebServer, deps: AdmissionDeps): void {
-  const review = (response: object): object => ({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
-  const answer = (body: unknown, judgement: (request: AdmissionRequest) => object): object =>
-    review(judgement(admissionRequest(body)))
-  server.post('/validate', async (request, reply) =>
-    answer(request.body, one =>
-      judge({ rules, identities: deps.identities, log: deps.log, elapsedMilliseconds: () => reply.elapsedTime }, one),
-    ),
-  )
-  server.post('/mutate', async request => answer(request.body, fill))
 }

@@ -1,8 +1,9 @@
 // Keeps the webhook's certificate: reads and writes the Secret that all replicas share, tells the API server whom to trust, and only
 // then serves a new certificate. Whoever is first renews; the others find it in the Secret. Never logs key material.
+
+import { type Secret, secrets } from '../api/builtin/index.ts'
 import { platformNamespace } from '../api/names.ts'
 import { issueCertificate, makeCertificateAuthority } from '../identity/certificate-authority.ts'
-import { type Secret, secrets } from '../kube/builtin.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/errors.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,8 +1,8 @@
 // Tells the API server which authorities may have signed the webhook's certificate: `caBundle` of our two registrations, by server-side
 // apply under a manager that owns these fields and nothing else. A registration that is not installed is left uninstalled.
 
+import { mutatingWebhookConfigurations, validatingWebhookConfigurations, type WebhookEntry } from '../api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../api/resource.ts'
-import { mutatingWebhookConfigurations, validatingWebhookConfigurations, type WebhookEntry } from '../kube/builtin.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isGone } from '../kube/errors.ts'
 import type { Log } from '../lib/log.ts'

@@ -10,15 +10,18 @@ import { repositoryGrant } from '../api/repository-grant.ts'
 import { tenant } from '../api/tenant.ts'
 import { createIssuer } from '../identity/oidc/issuer.ts'
 import { loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
+import { createRotatingIssuer } from '../identity/oidc/rotating-issuer.ts'
 import { createIdTokenVerifier } from '../identity/verify-id-token.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
+import { createCheckpointExport } from './audit/checkpoint-export.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
@@ -91,8 +94,10 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
     const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
     return { formTargets: [...github, 'http://127.0.0.1:*'], strictTransport: true }
   }
-  const issuerKeys = await loadIssuerKeys(store.keys)
-  const issuer = createIssuer({
+  const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>
+    log.error({ problem: messageOf(error) }, 'the signing keys of a new period could not be had'),
+  )
+  const issuerDeps = {
     publicUrl: settings.publicUrl,
     keys: issuerKeys,
     records: store.oidc,
@@ -101,11 +106,24 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
     headers: () => securityHeaders(headers()),
     now: clock.now,
     log,
+  }
+  const issuer = createRotatingIssuer(issuerKeys, () => createIssuer(issuerDeps))
+  const checkpoints = createCheckpointExport({
+    kube,
+    audit: store.audit,
+    keys: issuerKeys,
+    issuer: settings.publicUrl.origin,
+    everyMilliseconds: settings.auditCheckpointSeconds * 1000,
+    clock,
+    log,
   })
   const verifyIdToken = createIdTokenVerifier({
     issuer: settings.publicUrl.origin,
     audience: kubernetesClientId,
-    keySet: () => ({ keys: [...issuerKeys.publicKeys.keys] }),
+    keySet: async () => {
+      await issuerKeys.period()
+      return { keys: [...issuerKeys.publicKeys.keys] }
+    },
     clock,
   })
 
@@ -139,13 +157,14 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
     async start() {
       inbox.start()
       sweeper.start()
+      checkpoints.start()
       const port = await listen(server, { host: settings.address, port: settings.port })
       log.info({ port, publicUrl: settings.publicUrl.origin }, 'broker serves')
       return port
     },
     async stop() {
       await server.close()
-      await Promise.all([inbox.stop(), sweeper.stop()])
+      await Promise.all([inbox.stop(), sweeper.stop(), checkpoints.stop()])
     },
   }
 }

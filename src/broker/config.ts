@@ -65,6 +65,11 @@ export const brokerSettings = {
     urlSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
   ),
   apiServerAuthorityPath: optional(textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the authority of that API server')),
+  auditCheckpointSeconds: integerSetting(
+    'SEKISHO_AUDIT_CHECKPOINT_SECONDS',
+    'how often a signed head of the audit log is kept outside the database',
+    { minimum: 5, maximum: 86_400, default: '60' },
+  ),
   sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how long a person stays signed in on the pages', {
     minimum: 1,
     maximum: 72,

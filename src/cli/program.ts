@@ -1,7 +1,7 @@
 // The commands and their flags. Says what exists; each command's work is in `commands/`, loaded only when it is the one that runs:
 // kubectl starts `sekisho token` for every command of its own.
 import { Command, Option } from 'commander'
-import type { AuditListOptions } from './commands/audit.ts'
+import type { AuditListOptions, AuditVerifyOptions } from './commands/audit.ts'
 import { type CommandContext, withContext } from './commands/context.ts'
 import type { KubeconfigOptions } from './commands/kubeconfig.ts'
 import type { LoginOptions } from './commands/login.ts'
@@ -67,7 +67,10 @@ export function createProgram(terminal: Terminal): Command {
     .action(run<AuditListOptions>(async (context, options) => (await import('./commands/audit.ts')).auditList(context, options)))
   shared(audit.command('verify'))
     .description('download the log and prove on this computer that it was not altered')
+    .option('--checkpoint <file>', 'signed checkpoints that were kept outside: statements, or the exported ConfigMap as JSON')
     .addOption(outputOption())
-    .action(run<Shown>(async (context, options) => (await import('./commands/audit.ts')).auditVerify(context, options)))
+    .action(
+      run<AuditVerifyOptions>(async (context, options) => (await import('./commands/audit.ts')).auditVerify(context, options)),
+    )
   return program
 }

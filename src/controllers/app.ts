@@ -21,6 +21,7 @@ import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
 import { createGitHubApps } from './github-apps.ts'
 import { createInstallationController } from './installation/index.ts'
+import { createRedeliveryPoll } from './redelivery/poll.ts'
 import { createRemoteSyncController, kpackInstalled } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
 import { createSourceServer } from './source-store/server.ts'
@@ -143,6 +144,8 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   const sourceServer = createSourceServer({ store: sources, log })
   const sweeping = new AbortController()
   let swept: Promise<void> | undefined
+  const redelivery = createRedeliveryPoll({ apps, githubApps, isLeader: manager.isLeader, clock, log })
+  let redelivered: Promise<void> | undefined
 
   return {
     async start() {
@@ -151,12 +154,13 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       await listen(deskServer, { host: '0.0.0.0', port: settings.tokenDeskPort })
       await sourceServer.listen('0.0.0.0', settings.sourcePort)
       swept = sweepUntil({ ...deskDeps, isLeader: manager.isLeader }, sweeping.signal)
+      redelivered = redelivery.until(sweeping.signal, settings.redeliverySeconds * 1000)
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'controllers serve')
     },
     async stop() {
       sweeping.abort()
       certificate.stop()
-      await Promise.all([deskServer.close(), sourceServer.close(), renderer.stop(), swept])
+      await Promise.all([deskServer.close(), sourceServer.close(), renderer.stop(), swept, redelivered])
       await events.flush()
     },
   }

@@ -34,6 +34,11 @@ export const controllersSettings = {
       default: '300',
     },
   ),
+  redeliverySeconds: integerSetting(
+    'SEKISHO_REDELIVERY_SECONDS',
+    'how often GitHub is asked for webhooks that it could not deliver',
+    { minimum: 10, maximum: 86_400, default: '300' },
+  ),
   sourceMegabytes: integerSetting('SEKISHO_SOURCE_MEGABYTES', 'the most that one fetched commit may hold', {
     minimum: 1,
     maximum: 10_000,

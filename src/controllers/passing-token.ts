@@ -9,7 +9,7 @@ import type { MintedFacts, TokenIntent, TokenRegistry } from '../store/token-reg
 import type { GitHubAppDoor } from './github-apps.ts'
 
 export type PassingTokenDeps = {
-  readonly tokens: Pick<TokenRegistry, 'intend' | 'recordMinted' | 'markRevoking' | 'markRevoked' | 'abandon'>
+  readonly tokens: Pick<TokenRegistry, 'intend' | 'recordMinted' | 'markRevoked' | 'abandon'>
   readonly audit: { readonly append: (record: AuditRecord) => Promise<unknown> }
   readonly log: Log
 }
@@ -42,8 +42,7 @@ export async function withPassingToken<M extends MintedFacts, R>(
   const minted = await minting(deps, id, append, mint)
   if (minted === undefined) return undefined
   try {
-    await deps.tokens.recordMinted(id, minted)
-    await deps.tokens.markRevoking(id, question.reason)
+    await deps.tokens.recordMinted(id, minted, question.reason)
     await append('token.minted', 'allowed')
     return await use(minted)
   } finally {

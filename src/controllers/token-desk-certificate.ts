@@ -23,6 +23,8 @@ type Deps = {
   readonly host: string
   readonly clock: Clock
   readonly onError: (error: unknown) => void
+  /** Default a day. */
+  readonly renewMilliseconds?: number
 }
 
 export async function openTokenDeskCertificate(deps: Deps): Promise<TokenDeskCertificate> {
@@ -39,7 +41,10 @@ export async function openTokenDeskCertificate(deps: Deps): Promise<TokenDeskCer
     return { certificate: leaf.certificatePem, privateKey: leaf.privateKeyPem }
   }
   const certificate = createCertificate(await issue())
-  const timer = setInterval(() => void issue().then(certificate.replace, deps.onError), renewMilliseconds)
+  const timer = setInterval(
+    () => void issue().then(certificate.replace, deps.onError),
+    deps.renewMilliseconds ?? renewMilliseconds,
+  )
   timer.unref()
   return { ...certificate, authority: authority.certificatePem, stop: () => clearInterval(timer) }
 }

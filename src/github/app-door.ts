@@ -7,6 +7,7 @@ import type { SecretString } from '../lib/secret-string.ts'
 import { integerAt, objectAt, recordOf, textAt } from './answer.ts'
 import { createAppSigner } from './app-jwt.ts'
 import type { Fetch } from './bounded-fetch.ts'
+import { createCircuit } from './circuit.ts'
 import { createClient } from './client.ts'
 import { type Delivery, deliveryPage } from './delivery.ts'
 import type { GitHubEndpoints } from './endpoints.ts'
@@ -36,6 +37,8 @@ export type AppFacts = {
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type AppDoor = {
   readonly app: () => Promise<AppFacts>
+  /** Why nothing would be asked of GitHub now (it is away, or told us to wait); undefined when it would. */
+  readonly refusal: () => AppError | undefined
   /** undefined when there is no such installation of this App. */
   readonly installation: (id: number) => Promise<InstallationFacts | undefined>
   /** Refuses empty or unbounded wishes before any request. The caller compares the answer with its wish. */
@@ -51,15 +54,27 @@ export type AppDoor = {
   readonly redeliver: (deliveryId: string) => Promise<void>
 }
 
+const tokenLifeMilliseconds = 3_600_000
+/** A Date has whole seconds, and GitHub's parts their own. */
+const clockStepMilliseconds = 5000
 const mintRoute = 'POST /app/installations/{installation_id}/access_tokens'
 
 export function createAppDoor(deps: AppDoorDeps): AppDoor {
-  const client = createClient(deps, `app:${deps.endpoints.host}:${deps.appId}`)
+  const name = `${deps.endpoints.host}:${deps.appId}`
+  const circuit = createCircuit(deps.clock)
+  const client = createClient({ ...deps, circuit }, `app:${name}`)
+  // GitHub wants a second between writes: asking for a hundred lost deliveries must not make mints wait for minutes.
+  const redelivering = createClient({ ...deps, circuit }, `deliveries:${name}`)
+  // Its own: an App that was told to wait must still be able to end tokens.
+  const revoking = createCircuit(deps.clock)
   const signed = createAppSigner(deps)
 
-  const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>) => {
+  const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>, through = client) => {
+    // Before the client's queue: what has to be refused should not wait in it.
+    const refused = circuit.refusal()
+    if (refused !== undefined) throw refused
     try {
-      return await signed(authorization => client.raw(route, parameters, authorization))
+      return await signed(authorization => through.raw(route, parameters, authorization))
     } catch (error) {
       throw githubFailure(error, route, deps.clock.now())
     }
@@ -68,7 +83,7 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
   const revoke: AppDoor['revoke'] = async token => {
     const route = 'DELETE /installation/token'
     // A client of its own: revoking must not queue behind GitHub's advice of one write a second, and each token is its own bucket.
-    const own = createClient(deps, `revoke:${crypto.randomUUID()}`)
+    const own = createClient({ ...deps, circuit: revoking }, `revoke:${crypto.randomUUID()}`)
     try {
       await own.raw(route, {}, `Bearer ${token.reveal()}`)
     } catch (error) {
@@ -94,6 +109,7 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
   }
 
   return {
+    refusal: circuit.refusal,
     async app() {
       const { data } = await asApp('GET /app', {})
       const answer = recordOf(data, 'app')
@@ -113,8 +129,9 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
       }
     },
     async mint(request) {
-      const { data } = await post(request.installationId, mintBody(request))
-      return readOrRevoke(data, mintedToken)
+      const { data, headers } = await post(request.installationId, mintBody(request))
+      const minted = await readOrRevoke(data, mintedToken)
+      return { ...minted, expiresAt: byOurClock(minted.expiresAt, headers['date'], deps.clock.now()) }
     },
     async mintOrganizationReader(installationId) {
       const { data } = await post(installationId, { permissions: { members: 'read' } })
@@ -123,11 +140,21 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
     revoke,
     async deliveries(options = {}) {
       const parameters = { per_page: options.limit ?? 100, ...(options.cursor === undefined ? {} : { cursor: options.cursor }) }
-      return deliveryPage(await asApp('GET /app/hook/deliveries', parameters))
+      return deliveryPage(await asApp('GET /app/hook/deliveries', parameters, redelivering))
     },
     async redeliver(deliveryId) {
       if (!/^[0-9]{1,20}$/.test(deliveryId)) throw new AppError('invalid_request', 'deliveryId must be a number')
-      await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId })
+      await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId }, redelivering)
     },
   }
+}
+
+/**
+ * GitHub's moment as our clock will show it, which may be another: what is left of the token's life by GitHub's own Date, counted from now.
+ * Without a Date that can be right, its moment; in any case at most an hour from now, which is the longest that tokens live.
+ */
+function byOurClock(expiresAt: Date, date: string | number | undefined, now: Date): Date {
+  const left = expiresAt.getTime() - Date.parse(String(date ?? ''))
+  const end = left > 0 && left <= tokenLifeMilliseconds + clockStepMilliseconds ? now.getTime() + left : expiresAt.getTime()
+  return new Date(Math.min(end, now.getTime() + tokenLifeMilliseconds))
 }

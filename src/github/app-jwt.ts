@@ -40,11 +40,13 @@ export function createAppSigner(deps: Deps): AppSigner {
   }
 
   const tryKey = async <T>(key: SecretString, work: (authorization: string) => Promise<T>): Promise<T> => {
+    // What this request was signed with: another one may measure the clock, and correct it, while this one is on its way.
+    const signedSkew = skewSeconds
     try {
       return await work(await sign(key))
     } catch (error) {
       const measured = statusOf(error) === 401 ? skewFrom(headersOf(error)['date'], deps.clock.now()) : undefined
-      if (measured === undefined || Math.abs(measured - skewSeconds) <= toleratedSkewSeconds) throw error
+      if (measured === undefined || Math.abs(measured - signedSkew) <= toleratedSkewSeconds) throw error
       skewSeconds = measured
       return await work(await sign(key))
     }

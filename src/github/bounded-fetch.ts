@@ -1,6 +1,7 @@
 // The HTTP of the GitHub door: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin
 // (a renamed repository answers 301). Credentials never follow a redirect to another host.
 import { AppError } from '../lib/errors.ts'
+import { githubReasons } from './failure.ts'
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
 
@@ -34,7 +35,10 @@ export function createBoundedFetch(
     try {
       return await follow(underlying, url, { ...init, signal, redirect: 'manual' }, bounds)
     } catch (error) {
-      if (deadline.aborted) throw new AppError('unavailable', `GitHub did not answer within ${bounds.timeoutMilliseconds} ms`)
+      if (deadline.aborted)
+        throw new AppError('unavailable', `GitHub did not answer within ${bounds.timeoutMilliseconds} ms`, {
+          reason: githubReasons.unreachable,
+        })
       throw error
     }
   }

@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
+import type { Circuit } from './circuit.ts'
 import type { GitHubEndpoints } from './endpoints.ts'
 import { githubFailure } from './failure.ts'
 
@@ -18,6 +19,8 @@ export type ClientDeps = {
   readonly clock: Clock
   /** Replaced by tests; the platform's own fetch otherwise. */
   readonly fetch?: Fetch
+  /** Shared by clients that should stop calling together when GitHub is away. */
+  readonly circuit?: Circuit
 }
 
 type Parameters = Readonly<Record<string, unknown>>
@@ -40,10 +43,11 @@ const LimitedOctokit = Octokit.plugin(retry, throttling, paginateRest)
 
 /** `bucket` names what shares a rate limit (an App, an installation, a person): requests of one bucket queue behind each other. */
 export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
+  const bounded = createBoundedFetch(deps.endpoints.api, deps.fetch)
   const octokit = new LimitedOctokit({
     baseUrl: deps.endpoints.api,
     userAgent: 'sekisho',
-    request: { fetch: createBoundedFetch(deps.endpoints.api, deps.fetch) },
+    request: { fetch: deps.circuit?.guard(bounded) ?? bounded },
     log: octokitLog(deps.log),
     retry: { retries: 2, retryAfterBaseValue: 250 },
     throttle: {

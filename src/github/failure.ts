@@ -52,9 +52,9 @@ export function githubFailure(error: unknown, route: string, now: Date): AppErro
 }
 
 function classified(status: number, headers: Headers, text: string, now: Date): AppError {
-  const wait = waitSeconds(headers, now)
-  if (status === 429 || (status === 403 && (wait !== undefined || /secondary rate/i.test(text))))
-    return new AppError('too_many_requests', text, { reason: githubReasons.rateLimited, retryAfterSeconds: wait ?? 60 })
+  const limited = limitedSeconds(status, headers, text, now)
+  if (limited !== undefined)
+    return new AppError('too_many_requests', text, { reason: githubReasons.rateLimited, retryAfterSeconds: limited })
   if (status === 401) return new AppError('upstream_failed', text, { reason: githubReasons.credentialRefused })
   if (status === 404 || status === 410) return new AppError('not_found', text)
   if (status === 403) return new AppError('forbidden', text, reasonOfForbidden(headers, text))
@@ -62,8 +62,19 @@ function classified(status: number, headers: Headers, text: string, now: Date): 
     return new AppError('forbidden', text, { reason: githubReasons.permissionNotGranted })
   if (status === 422 && /repositor/i.test(text))
     return new AppError('not_found', text, { reason: githubReasons.repositoryNotAccessible })
-  if (status >= 500) return new AppError('unavailable', text, { reason: githubReasons.unreachable, retryAfterSeconds: wait ?? 5 })
+  if (status >= 500)
+    return new AppError('unavailable', text, {
+      reason: githubReasons.unreachable,
+      retryAfterSeconds: waitSeconds(headers, now) ?? 5,
+    })
   return new AppError('upstream_failed', text, { reason: githubReasons.requestRefused })
+}
+
+/** How long GitHub tells us to wait by an answer with this text; undefined when it does not limit us. A minute when it does not say. */
+export function limitedSeconds(status: number, headers: Headers, text: string, now: Date): number | undefined {
+  const wait = waitSeconds(headers, now)
+  if (status === 429 || (status === 403 && (wait !== undefined || /secondary rate/i.test(text)))) return wait ?? 60
+  return undefined
 }
 
 function reasonOfForbidden(headers: Headers, text: string): { readonly reason?: string } {

@@ -18,4 +18,4 @@ export {
   type RepositoryReference,
 } from './repository-door.ts'
 export { createUserDoor, type TeamFacts, type UserDoor } from './user-door.ts'
-export { verifyWebhook } from './webhook-signature.ts'
+export { createWebhookVerifier } from './webhook-signature.ts'

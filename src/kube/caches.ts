@@ -16,18 +16,19 @@ export type CachesDeps = {
   readonly random: () => number
   readonly log: Log
   readonly metrics?: KubeMetrics
+  readonly relistMilliseconds?: number
 }
 
 export type Caches = ChangeSource & {
   readonly of: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => ObjectStore<T>
   readonly start: () => void
-  /** Rejects with `unavailable`, naming the kinds that are missing and why, when the first lists take longer than allowed. A stop ends the wait. */
+  /** Resolves when all first lists are in. Rejects with `unavailable`, naming what is missing and why; a stop ends the wait. */
   readonly synced: (withinMilliseconds: number) => Promise<void>
   readonly allSynced: () => boolean
   readonly stop: () => Promise<void>
 }
 
-type Entry = { readonly name: string; readonly store: ObjectStore<KubeObject>; readonly reflector: Reflector }
+type Entry = { readonly store: ObjectStore<KubeObject>; readonly reflector: Reflector }
 
 export function createCaches(deps: CachesDeps): Caches {
   const { clock, log } = deps
@@ -42,18 +43,24 @@ export function createCaches(deps: CachesDeps): Caches {
     // The name holds the kind, so what is held under it has the kind's type.
     if (known !== undefined) return known.store as unknown as ObjectStore<T>
     const store = createObjectStore<T>()
-    const reflector = createReflector<T>({ ...deps, type, scope, store })
-    const entry: Entry = { name, store: store as unknown as ObjectStore<KubeObject>, reflector }
-    entries.set(name, entry)
-    deps.metrics?.watchAdded(name, () => {
-      const heard = reflector.lastHeard()
-      return heard === undefined ? Number.POSITIVE_INFINITY : (clock.now().getTime() - heard.getTime()) / 1000
+    const watched = deps.metrics?.watch(name, { objects: store.size, silentSeconds: () => reflector.silentSeconds() })
+    const reflector = createReflector<T>({
+      ...deps,
+      type,
+      scope,
+      store,
+      onList: () => watched?.listed(),
+      onWatchEnd: end => watched?.ended(end),
     })
+    entries.set(name, { store: store as unknown as ObjectStore<KubeObject>, reflector })
     if (started) running.push(reflector.run(stopping.signal))
     return store
   }
 
+  const allSynced = (): boolean => [...entries.values()].every(({ store }) => store.synced())
+
   return {
+    allSynced,
     of: (type, scope = {}) => entryOf(type, scope),
     subscribe(type, scope, listener) {
       entryOf(type, scope).subscribe(change => {
@@ -71,19 +78,14 @@ export function createCaches(deps: CachesDeps): Caches {
     },
     async synced(withinMilliseconds) {
       const enough = new AbortController()
-      const limit = clock.sleep(withinMilliseconds, AbortSignal.any([enough.signal, stopping.signal])).then(
-        () => 'late' as const,
-        () => 'late' as const,
-      )
-      const all = Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)).then(() => 'synced' as const)
-      const first = await Promise.race([all, limit])
+      const limit = clock.sleep(withinMilliseconds, AbortSignal.any([enough.signal, stopping.signal])).catch(() => {})
+      await Promise.race([Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)), limit])
       enough.abort()
-      if (first === 'synced' || stopping.signal.aborted) return
-      const missing = [...entries.values()].filter(({ store }) => !store.synced())
-      const words = missing.map(({ name, reflector }) => `${name}: ${reflector.problem() ?? 'no answer yet'}`)
+      if (stopping.signal.aborted || allSynced()) return
+      const missing = [...entries].filter(([, { store }]) => !store.synced())
+      const words = missing.map(([name, { reflector }]) => `${name}: ${reflector.problem() ?? 'no answer yet'}`)
       throw new AppError('unavailable', `these kinds could not be listed in time: ${words.join('; ')}`)
     },
-    allSynced: () => [...entries.values()].every(({ store }) => store.synced()),
     async stop() {
       stopping.abort()
       await Promise.all(running)

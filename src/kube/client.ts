@@ -2,7 +2,12 @@
 // This file is the port that everybody codes against; `kube-client.ts` implements it. Nobody else opens a connection to the server.
 import type { KubeObject, ObjectKey, ObjectMeta, ResourceType } from '../api/resource.ts'
 
-export type ApplyOptions = { readonly fieldManager: string; readonly force?: boolean; readonly dryRun?: boolean }
+/** Asked right before the bytes of a write leave, and again before each repetition; its signal ends one that is on its way. */
+export type WriteGuard = { readonly mayWrite: () => boolean; readonly signal: AbortSignal }
+
+export type WriteOptions = { readonly fieldManager: string; readonly dryRun?: boolean; readonly guard?: WriteGuard }
+
+export type ApplyOptions = WriteOptions & { readonly force?: boolean }
 
 export type ListOptions = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
@@ -27,7 +32,12 @@ export type WatchEvent<T extends KubeObject> =
 
 export type WatchOptions = ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal }
 
-export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan'
+export type DeleteOptions = {
+  readonly uid?: string
+  /** Default Background. */
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+  readonly guard?: WriteGuard
+}
 
 /** Rejects with KubeError unless a method says that it answers `undefined`. */
 export type KubeClient = {
@@ -40,11 +50,7 @@ export type KubeClient = {
     type: ResourceType<T>,
     options?: ListOptions & { readonly signal?: AbortSignal },
   ) => Promise<Snapshot<T>>
-  readonly create: <T extends KubeObject>(
-    type: ResourceType<T>,
-    object: NewObject<T>,
-    options: { readonly fieldManager: string; readonly dryRun?: boolean },
-  ) => Promise<T>
+  readonly create: <T extends KubeObject>(type: ResourceType<T>, object: NewObject<T>, options: WriteOptions) => Promise<T>
   /** Server-side apply. Without `metadata.uid` it is an upsert; without `force` a conflict is a KubeError 409. */
   readonly apply: <T extends KubeObject>(type: ResourceType<T>, object: Applied, options: ApplyOptions) => Promise<T>
   /** Server-side apply of `status`; `undefined` when the object is gone (with `metadata.uid`: also when a namesake stands there). */
@@ -58,14 +64,10 @@ export type KubeClient = {
     type: ResourceType<T>,
     key: ObjectKey,
     patch: object,
-    options: { readonly fieldManager: string },
+    options: WriteOptions,
   ) => Promise<T | undefined>
   /** Asks for deletion. Absent, already being deleted, or (with `uid`) another object of that name: done. */
-  readonly delete: (
-    type: ResourceType,
-    key: ObjectKey,
-    options?: { readonly uid?: string; readonly propagationPolicy?: PropagationPolicy },
-  ) => Promise<void>
+  readonly delete: (type: ResourceType, key: ObjectKey, options?: DeleteOptions) => Promise<void>
   readonly podLogs: (
     key: ObjectKey,
     options: { readonly container: string; readonly tailLines: number; readonly limitBytes: number },

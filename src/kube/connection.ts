@@ -3,13 +3,13 @@ import type { SecretString } from '../lib/secret-string.ts'
 
 export type KubeTls = {
   /** PEM. Absent: the system's roots. */
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: SecretString
+  readonly ca?: string | undefined
+  readonly cert?: string | undefined
+  readonly key?: SecretString | undefined
   /** The name the server's certificate must have, when it is not the one of the URL. */
-  readonly servername?: string
+  readonly servername?: string | undefined
   /** True only where a kubeconfig says `insecure-skip-tls-verify`. */
-  readonly insecure?: boolean
+  readonly insecure?: boolean | undefined
 }
 
 export type KubeConnection = {

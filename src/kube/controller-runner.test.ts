@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { keyText } from '../api/resource.ts'
 import { AppError } from '../lib/errors.ts'
-import { silentLog } from '../lib/log.ts'
+import { type Log, silentLog } from '../lib/log.ts'
 import { type ControllerDefinition, done, type Outcome, requeueAfter, TerminalError } from './controller.ts'
 import { createControllerRunner, parseKey } from './controller-runner.ts'
 import { KubeError } from './errors.ts'
@@ -11,8 +11,9 @@ import { createKubeMetrics } from './metrics.ts'
 import { createObjectStore } from './store.ts'
 import { createFakeClock, settle } from './testing/fake-clock.ts'
 import { type Thing, thing, things } from './testing/objects.ts'
+import { createRecordingLog } from './testing/recording-log.ts'
 
-function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<ControllerDefinition> = {}) {
+function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<ControllerDefinition> = {}, log: Log = silentLog) {
   const clock = createFakeClock()
   const store = createObjectStore<Thing>()
   const registry = new Registry()
@@ -21,13 +22,13 @@ function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<C
     objects: store,
     clock,
     random: () => 0.5,
-    log: silentLog,
+    log,
     metrics: createKubeMetrics(registry),
   })
   // The runner asks for the one kind that there is.
   runner.attach({ subscribe: (_type, _scope, listener) => store.subscribe(change => listener(change as never)) })
   const count = async (result: string): Promise<number | undefined> => {
-    const metric = await registry.getSingleMetric('sekisho_reconcile_total')?.get()
+    const metric = await registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
     return metric?.values.find(({ labels }) => labels['result'] === result)?.value
   }
   return { runner, store, clock, count }
@@ -212,6 +213,100 @@ test('between terms nothing runs; the next term does everything again and what c
   await settle()
   expect(runs.toSorted()).toEqual(['b', 'new', 'slow'])
   expect(runs[0]).toBe('new')
+  await runner.end({ abort: true })
+})
+
+test('every line that a run logs carries its controller, its key and its own reconcile id', async () => {
+  const log = createRecordingLog()
+  const ids: string[] = []
+  let next: () => Promise<Outcome> = async () => done
+  const { runner, store, clock } = runnerOf(
+    ({ log: own, reconcileId }) => {
+      ids.push(reconcileId)
+      own.info({ step: 1 }, 'looked')
+      own.child({ part: 'inner' }).debug({}, 'deeper')
+      return next()
+    },
+    { timeoutMilliseconds: 1000 },
+    log,
+  )
+  const ways = [
+    async () => done,
+    () => Promise.reject(new TerminalError('never')),
+    () => Promise.reject(new Error('no')),
+    () => Promise.reject(new KubeError('lost race', { status: 409, reason: 'Conflict' })),
+    () => clock.sleep(20_000).then(() => done),
+  ]
+  store.replace([thing('a')])
+  for (const [index, way] of ways.entries()) {
+    next = way
+    if (index === 0) runner.begin()
+    else store.upsert(thing('a', { resourceVersion: String(index + 2) }))
+    await settle()
+    next = async () => done
+    await clock.advance(60_000)
+  }
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.length).toBeGreaterThanOrEqual(ways.length)
+  expect(log.lines.length).toBeGreaterThan(2 * ids.length)
+  expect(log.lines.map(({ message }) => message)).toContain(
+    'reconcile ignores its signal; its key waits for it, its worker goes on',
+  )
+  for (const line of log.lines) expect(line).toMatchObject({ controller: 'test', key: 'ns/a', reconcileId: expect.any(String) })
+  for (const id of ids) expect(log.lines.filter(({ reconcileId }) => reconcileId === id).length).toBeGreaterThanOrEqual(2)
+  await runner.end({ abort: true })
+})
+
+test('after ten minutes without an API server every key is tried again within four seconds of its return', async () => {
+  let away = true
+  const doneAt = new Map<string, number>()
+  const { runner, store, clock } = runnerOf(async ({ key }) => {
+    if (away) throw new KubeError('no answer', { status: 0, reason: 'Unreachable' })
+    doneAt.set(key.name, clock.monotonic())
+    return done
+  })
+  store.replace(['a', 'b', 'c'].map(name => thing(name)))
+  runner.begin()
+  await clock.advance(600_000)
+  away = false
+  const back = clock.monotonic()
+  await clock.advance(10_000)
+  expect([...doneAt.keys()].sort()).toEqual(['a', 'b', 'c'])
+  for (const at of doneAt.values()) expect(at - back).toBeLessThanOrEqual(4000)
+  await runner.end({ abort: true })
+})
+
+test('a tenant’s ten thousand keys, even hanging ones, leave a worker for another tenant', async () => {
+  const runs: string[] = []
+  const { runner, store, clock } = runnerOf(async ({ key, signal }) => {
+    runs.push(key.namespace ?? '')
+    if (key.namespace === 'flood') await clock.sleep(3_600_000, signal)
+    return done
+  })
+  store.replace(Array.from({ length: 10_000 }, (_, index) => thing(`x-${index}`, { namespace: 'flood' })))
+  runner.begin()
+  await settle()
+  expect(runs).toEqual(['flood', 'flood', 'flood', 'flood'])
+  store.upsert(thing('single', { namespace: 'other' }))
+  await settle()
+  expect(runs.at(-1)).toBe('other')
+  await runner.end({ abort: true })
+})
+
+test('who a tenant is, the controller may say', async () => {
+  const runs: string[] = []
+  const { runner, store } = runnerOf(
+    async ({ key, signal }) => {
+      runs.push(key.name)
+      if (key.name !== 'b-1') await new Promise(resolve => signal.addEventListener('abort', resolve))
+      return done
+    },
+    { concurrency: 2, tenantOf: ({ name }) => name.slice(0, 1) },
+  )
+  store.replace(['a-1', 'a-2', 'a-3', 'b-1'].map(name => thing(name)))
+  runner.begin()
+  await settle()
+  expect(runs).toEqual(['a-1', 'b-1'])
   await runner.end({ abort: true })
 })
 

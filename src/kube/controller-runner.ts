@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import { isAppError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type ControllerDefinition, type Outcome, TerminalError } from './controller.ts'
-import { isKubeError, KubeError, NotLeaderError } from './errors.ts'
+import { isKubeError, NotLeaderError } from './errors.ts'
 import { type ChangeSource, watchOwned, watchSelf } from './handlers.ts'
 import type { KubeMetrics, ReconcileResult } from './metrics.ts'
 import { createRetryLimiter } from './rate-limit.ts'
@@ -38,6 +38,8 @@ export type ControllerRunner = {
 
 const graceMilliseconds = 10_000
 const longestRetryAfterMilliseconds = 3_600_000
+// What an API server that is away or overloaded did not do is tried again soon after its return, however long that took.
+const awayCapMilliseconds = 4000
 
 /** Undoes `keyText`. Names hold no slash. */
 export function parseKey(text: string): ObjectKey {
@@ -47,14 +49,21 @@ export function parseKey(text: string): ObjectKey {
 
 export function createControllerRunner(definition: ControllerDefinition, deps: RunnerDeps): ControllerRunner {
   const { clock, random, objects } = deps
-  const { concurrency = 4, timeoutMilliseconds = 120_000, resyncMilliseconds = 600_000 } = definition
+  const { concurrency = 5, timeoutMilliseconds = 120_000, resyncMilliseconds = 600_000 } = definition
+  const { tenantOf = ({ namespace }) => namespace ?? '' } = definition
   const log = deps.log.child({ controller: definition.name })
-  const queue = createWorkQueue({ clock })
+  const queue = createWorkQueue({
+    clock,
+    tenantOf: key => tenantOf(parseKey(key)),
+    perTenant: Math.max(1, concurrency - 1),
+    onAdd: () => metrics?.added(),
+    onTake: waited => metrics?.taken(waited / 1000),
+  })
+  const metrics = deps.metrics?.controller(definition.name, queue)
   const limiter = createRetryLimiter({ clock, random })
   let taking: AbortController | undefined
   let working: AbortController | undefined
   const abort = (): void => working?.abort(new NotLeaderError(`controller ${definition.name}`))
-  deps.metrics?.controllerAdded(definition.name, queue.depth)
 
   function rest(key: string): void {
     limiter.forget(key)
@@ -84,8 +93,10 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
       facts.keyLog.debug({ problem: messageOf(error) }, 'reconcile was cut off by the end of the term')
       return 'error'
     }
-    const delay = Math.max(limiter.delayAfterFailure(key), askedWait(error))
+    const away = isKubeError(error) && error.retryable
+    const delay = Math.max(limiter.delayAfterFailure(key, away ? awayCapMilliseconds : undefined), askedWait(error))
     queue.addAfter(key, delay)
+    metrics?.retried()
     const failures = limiter.failures(key)
     // A lost race or lost lease is everyday life; anything else an operator should see.
     const expected = isKubeError(error, 409) || error instanceof NotLeaderError
@@ -97,36 +108,33 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
   /** Resolves when the worker is free again; the key is given back when reconcile has really ended. */
   async function work(text: string, mayWork: AbortSignal): Promise<void> {
     const reconcileId = randomUUID()
-    const key = parseKey(text)
     const keyLog = log.child({ key: text, reconcileId })
     const limit = new AbortController()
     const ended = new AbortController()
     const signal = AbortSignal.any([mayWork, limit.signal])
     const started = performance.now()
-    const timedOut = clock.sleep(timeoutMilliseconds, ended.signal).then(
-      () => limit.abort(new Error(`reconcile took longer than ${timeoutMilliseconds} ms`)),
-      () => {},
-    )
     const run = async (): Promise<void> => {
       let result: ReconcileResult
       try {
-        result = succeed(text, await definition.reconcile({ key, log: keyLog, signal, reconcileId }))
+        result = succeed(text, await definition.reconcile({ key: parseKey(text), log: keyLog, signal, reconcileId }))
       } catch (error) {
         result = fail(text, error, { timedOut: limit.signal.aborted, termOver: mayWork.aborted, keyLog })
       } finally {
         ended.abort()
       }
-      deps.metrics?.reconciled(definition.name, result, (performance.now() - started) / 1000)
+      metrics?.reconciled(result, (performance.now() - started) / 1000)
       queue.done(text)
     }
-    const abandoned = timedOut.then(async () => {
-      if (ended.signal.aborted) return
-      await clock.sleep(graceMilliseconds, ended.signal).then(
-        () => keyLog.error({}, 'reconcile ignores its signal; its key waits for it, its worker goes on'),
-        () => {},
-      )
-    })
-    await Promise.race([run(), abandoned])
+    /** Resolves when the run is left to itself; rejects, which is the rule, when it ended before. */
+    const leave = async (): Promise<void> => {
+      await clock.sleep(timeoutMilliseconds, ended.signal)
+      limit.abort(new Error(`reconcile took longer than ${timeoutMilliseconds} ms`))
+      await clock.sleep(graceMilliseconds, ended.signal)
+      keyLog.error({}, 'reconcile ignores its signal; its key waits for it, its worker goes on')
+      queue.abandon(text)
+    }
+    const running = run()
+    await Promise.race([running, leave().catch(() => running)])
   }
 
   async function worker(mayTake: AbortSignal, mayWork: AbortSignal): Promise<void> {
@@ -167,6 +175,6 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
 
 /** How long a failed call's answer asks us to wait (Retry-After), bounded. */
 function askedWait(error: unknown): number {
-  const seconds = error instanceof KubeError || isAppError(error) ? (error.retryAfterSeconds ?? 0) : 0
+  const seconds = isKubeError(error) || isAppError(error) ? (error.retryAfterSeconds ?? 0) : 0
   return Math.min(seconds * 1000, longestRetryAfterMilliseconds)
 }

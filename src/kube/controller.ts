@@ -1,5 +1,5 @@
 // What a controller is: a kind, what else wakes it, and one function from a key to an outcome. The contract between the runtime
-// and every `reconcile`. The machinery that honours it is in `controller-runner.ts`.
+// and every `reconcile` (README.md says it in prose). The machinery that honours it is in `controller-runner.ts`.
 import type { ObjectKey, ResourceType } from '../api/resource.ts'
 import type { Log } from '../lib/log.ts'
 import type { Watch } from './handlers.ts'
@@ -37,8 +37,10 @@ export type ControllerDefinition = {
   /** Limits what of the owned kinds is cached. */
   readonly ownsLabelSelector?: string
   readonly watches?: readonly Watch[]
-  /** Workers; the same key never runs in two of them. Default 4. */
+  /** Workers, 5 by default. The same key is never in two of them, and one tenant's keys are never in all of them. */
   readonly concurrency?: number
+  /** Whose turn a key uses up. Default: its namespace. */
+  readonly tenantOf?: (key: ObjectKey) => string
   /** Default 120 000. */
   readonly timeoutMilliseconds?: number
   /** Every object again after about this long (±10 %); 0 = never. Default 10 minutes. */

@@ -2,9 +2,10 @@
 // Messages name verb, kind and key; they never hold a request body, and for Secrets not the server's words about one.
 import { redactTokens } from '../lib/log.ts'
 
-/** Reasons of metav1.Status are CamelCase words; `Unreachable` is ours, for a request that got no answer (status 0). */
 export type KubeErrorFacts = {
+  /** The HTTP status; 0 when there was no answer, or none that could be read. */
   readonly status: number
+  /** A reason of metav1.Status, or with status 0 one of ours: Unreachable, Silent, TooLarge, Malformed. */
   readonly reason: string
   /** Fields that metav1.Status details name as causes, such as `metadata.uid`. */
   readonly fields?: readonly string[]
@@ -20,8 +21,6 @@ export class KubeError extends Error {
   readonly status: number
   readonly reason: string
   readonly fields: readonly string[]
-  /** The same request may succeed later without anybody changing anything. */
-  readonly retryable: boolean
   readonly retryAfterSeconds: number | undefined
 
   constructor(message: string, facts: KubeErrorFacts) {
@@ -29,8 +28,12 @@ export class KubeError extends Error {
     this.status = facts.status
     this.reason = facts.reason
     this.fields = facts.fields ?? []
-    this.retryable = retryableStatuses.has(facts.status)
     this.retryAfterSeconds = facts.retryAfterSeconds
+  }
+
+  /** The same request may succeed later without anybody changing anything. */
+  get retryable(): boolean {
+    return retryableStatuses.has(this.status)
   }
 }
 
@@ -58,7 +61,6 @@ export function isExpired(error: unknown): boolean {
  */
 export function isGone(error: unknown): boolean {
   if (!isKubeError(error)) return false
-  if (error.status === 404) return true
   if (error.status === 409) return /uid mismatch/i.test(error.message)
-  return error.status === 422 && error.fields.includes('metadata.uid')
+  return error.status === 404 || (error.status === 422 && error.fields.includes('metadata.uid'))
 }

@@ -2,14 +2,13 @@
 // waiting is bounded. Recording never throws and never makes a reconcile wait; Events are news, not state.
 // Source: Event v1 core; limits after client-go's EventCorrelator (25 in a burst, then one per 5 minutes and object).
 import { createHash } from 'node:crypto'
+import { events } from '../api/builtin/index.ts'
 import type { KubeObject } from '../api/resource.ts'
 import { keyText } from '../api/resource.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, elapsed } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
-import { events } from './builtin/core.ts'
 import type { Applied, KubeClient } from './client.ts'
-import { createRateBuckets } from './rate-buckets.ts'
 
 export type News = {
   readonly type: 'Normal' | 'Warning'
@@ -32,38 +31,35 @@ export type EventRecorderDeps = {
   readonly component: string
 }
 
-type Remembered = { count: number; readonly firstTimestamp: string }
-
 const longestMessage = 1024
-const rememberedEvents = 4096
-const waitingEvents = 200
+const remembered = 4096
+const longestQueue = 200
+const burst = 25
+const refillMilliseconds = 300_000
 
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   const { client, clock, log, component } = deps
-  const seen = new Map<string, Remembered>()
-  const buckets = createRateBuckets({ clock, burst: 25, perMilliseconds: 300_000, remembered: rememberedEvents })
-  const waiting = new Map<string, { readonly namespace: string; readonly name: string; readonly event: Applied }>()
+  const seen = new Map<string, { readonly count: number; readonly firstTimestamp: string }>()
+  const allowances = new Map<string, { readonly tokens: number; readonly at: number }>()
+  const waiting = new Map<string, Applied>()
   let sending: Promise<void> | undefined
 
-  function remember(name: string): Remembered {
-    const firstTimestamp = `${clock.now().toISOString().slice(0, 19)}Z`
-    const known = seen.get(name) ?? { count: 0, firstTimestamp }
-    known.count += 1
-    // Moves it to the young end: the oldest is forgotten first.
-    seen.delete(name)
-    seen.set(name, known)
-    const [oldest] = seen.keys()
-    if (seen.size > rememberedEvents && oldest !== undefined) seen.delete(oldest)
-    return known
+  /** A token bucket per object; a forgotten one starts full. */
+  function mayTell(about: string): boolean {
+    const at = elapsed(clock)
+    const before = allowances.get(about)
+    const tokens = before === undefined ? burst : Math.min(burst, before.tokens + (at - before.at) / refillMilliseconds)
+    keepYoungest(allowances, about, { tokens: tokens >= 1 ? tokens - 1 : tokens, at })
+    return tokens >= 1
   }
 
   async function send(): Promise<void> {
-    for (const [key, { namespace, name, event }] of waiting) {
+    for (const [key, event] of waiting) {
       waiting.delete(key)
       try {
         await client.apply(events, event, { fieldManager: component, force: true })
       } catch (error) {
-        log.debug({ namespace, event: name, problem: messageOf(error) }, 'an Event was not written')
+        log.debug({ event: key, problem: messageOf(error) }, 'an Event was not written')
       }
     }
     // In the same turn as the end of the loop: what is recorded from now on starts a new run.
@@ -71,24 +67,28 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   }
 
   return {
-    record(object, news) {
-      const message = redactTokens(news.message).slice(0, longestMessage)
-      const namespace = object.metadata.namespace ?? 'default'
-      const name = eventName(object, news.type, news.reason, message)
-      const about = object.metadata.uid ?? keyText({ namespace, name: object.metadata.name })
-      if (!buckets.take(about)) {
-        log.debug({ object: about, reason: news.reason }, 'an Event was dropped: too many for this object')
+    record(object, { type, reason, message: text }) {
+      const { name, namespace = 'default', uid } = object.metadata
+      const message = redactTokens(text).slice(0, longestMessage)
+      const metadata = { namespace, name: eventName(object, type, reason, message) }
+      const key = keyText(metadata)
+      const about = uid ?? keyText({ namespace, name })
+      if (!mayTell(about) || (!waiting.has(key) && waiting.size >= longestQueue)) {
+        log.debug({ object: about, reason }, 'an Event was dropped: too many')
         return
       }
-      const key = `${namespace}/${name}`
-      if (!waiting.has(key) && waiting.size >= waitingEvents) {
-        log.debug({ object: about, reason: news.reason }, 'an Event was dropped: too many are waiting')
-        return
-      }
-      const { count, firstTimestamp } = remember(key)
       const lastTimestamp = `${clock.now().toISOString().slice(0, 19)}Z`
-      const facts = { type: news.type, reason: news.reason, message, count, firstTimestamp, lastTimestamp }
-      waiting.set(key, { namespace, name, event: eventObject(object, namespace, name, component, facts) })
+      const { count, firstTimestamp } = seen.get(key) ?? { count: 0, firstTimestamp: lastTimestamp }
+      keepYoungest(seen, key, { count: count + 1, firstTimestamp })
+      waiting.set(key, {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata,
+        involvedObject: referenceTo(object),
+        source: { component },
+        reportingComponent: component,
+        ...{ type, reason, message, count: count + 1, firstTimestamp, lastTimestamp },
+      })
       sending ??= send()
     },
     async flush() {
@@ -97,9 +97,16 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   }
 }
 
+/** Sets an entry as the youngest and forgets the oldest one beyond what may be remembered. */
+function keepYoungest<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key)
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > remembered && oldest !== undefined) map.delete(oldest)
+}
+
 /** Equal news about the same object have one name, also from another process, so that they meet in one Event. */
-function eventName(object: KubeObject, ...parts: readonly string[]): string {
-  const { name, uid = '' } = object.metadata
+function eventName({ metadata: { name, uid = '' } }: KubeObject, ...parts: readonly string[]): string {
   const hash = createHash('sha256')
     .update([uid, ...parts].join('\n'))
     .digest('hex')
@@ -108,25 +115,9 @@ function eventName(object: KubeObject, ...parts: readonly string[]): string {
     .toLowerCase()
     .replace(/[^a-z0-9.-]/g, '-')
     .slice(0, 200)
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
-  return `${base === '' ? 'object' : base}.${hash}`
+  return `${base.replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '') || 'object'}.${hash}`
 }
 
-function eventObject(object: KubeObject, namespace: string, name: string, component: string, facts: object): Applied {
-  const { metadata } = object
-  return {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name, namespace },
-    involvedObject: {
-      apiVersion: object.apiVersion,
-      kind: object.kind,
-      name: metadata.name,
-      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
-    },
-    source: { component },
-    reportingComponent: component,
-    ...facts,
-  }
+function referenceTo({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject): object {
+  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
 }

@@ -59,20 +59,17 @@ test('any other refusal is passed on', async () => {
   await expect(addFinalizer(writer([invalid, thing('a')]).client, things, thing('a'), finalizer)).rejects.toBe(invalid)
 })
 
-test('one that another manager owns too is taken out by a guarded patch, again after a lost race', async () => {
-  const newer = thing('a', { resourceVersion: '9', finalizers: [finalizer] })
-  const { client, asked } = writer([held, conflict, newer, thing('a')])
+test('one that another manager owns too is taken out by a guarded patch; a lost race is for the next reconcile', async () => {
+  const { client, asked } = writer([held, thing('a')])
   await removeFinalizer(client, things, held, finalizer)
-  expect(asked.map(({ verb }) => verb)).toEqual(['apply', 'mergePatch', 'get', 'mergePatch'])
+  expect(asked.map(({ verb }) => verb)).toEqual(['apply', 'mergePatch'])
   expect(asked[1]?.sent).toEqual({ metadata: { uid: 'uid-a', resourceVersion: '1', finalizers: ['other.dev/x'] } })
-  expect(asked[3]?.sent).toEqual({ metadata: { uid: 'uid-a', resourceVersion: '9', finalizers: [] } })
+  await expect(removeFinalizer(writer([held, conflict]).client, things, held, finalizer)).rejects.toBe(conflict)
 })
 
-test('a race that never ends is an error, and a namesake met on the way is left alone', async () => {
-  const endless = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? held : conflict))
-  await expect(removeFinalizer(writer(endless).client, things, held, finalizer)).rejects.toMatchObject({ code: 'conflict' })
+test('a namesake met on the way is left alone', async () => {
   const namesake = thing('a', { uid: 'another', finalizers: [finalizer] })
-  const { client, asked } = writer([held, conflict, namesake])
+  const { client, asked } = writer([namesake])
   await removeFinalizer(client, things, held, finalizer)
-  expect(asked.map(({ verb }) => verb)).toEqual(['apply', 'mergePatch', 'get'])
+  expect(asked.map(({ verb }) => verb)).toEqual(['apply'])
 })

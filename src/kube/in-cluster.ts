@@ -1,7 +1,7 @@
 // The connection of a pod: environment of the Service `kubernetes` and the files of the projected ServiceAccount volume.
 // The kubelet rotates the token file, so it is read again every minute. Needs no client library.
 // Source: Kubernetes docs, "Accessing the Kubernetes API from a Pod".
-import { access, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
@@ -21,7 +21,7 @@ export async function loadInClusterConnection(deps: InClusterDeps): Promise<Kube
   const port = environment['KUBERNETES_SERVICE_PORT']
   if (!host || !port) return undefined
   const tokenFile = join(folder, 'token')
-  if (!(await isReadable(tokenFile))) return undefined
+  if ((await readFile(tokenFile).catch(() => undefined)) === undefined) return undefined
   const [ca, namespace] = await Promise.all([
     readFile(join(folder, 'ca.crt'), 'utf8'),
     readFile(join(folder, 'namespace'), 'utf8'),
@@ -40,11 +40,4 @@ export async function loadInClusterConnection(deps: InClusterDeps): Promise<Kube
       return held.header
     },
   }
-}
-
-async function isReadable(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

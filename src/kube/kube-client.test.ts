@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
+import { secrets } from '../api/builtin/index.ts'
 import { SecretString } from '../lib/secret-string.ts'
-import { secrets } from './builtin/core.ts'
-import type { WatchEvent } from './client.ts'
-import { isExpired } from './errors.ts'
+import type { KubeClient, WatchEvent } from './client.ts'
+import { isExpired, NotLeaderError } from './errors.ts'
 import { createKubeClient } from './kube-client.ts'
 import { type Thing, thing, things } from './testing/objects.ts'
+import type { KubeRequest } from './transport.ts'
+import { watch } from './watch.ts'
 import { gateWrites } from './write-gate.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -173,7 +175,7 @@ test('a watch yields events and bookmarks across chunk borders and drops a line 
   const { seen, error } = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
   expect(error).toBeUndefined()
   expect(seen).toEqual(['ADDED 5', 'BOOKMARK 9'])
-  expect(requests[0]?.url).toMatch(/watch=true&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=290$/)
+  expect(requests[0]?.url).toMatch(/watch=true&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=1$/)
 })
 
 test('an ERROR event is its KubeError; 410 means: list again', async () => {
@@ -185,25 +187,35 @@ test('an ERROR event is its KubeError; 410 means: list again', async () => {
   expect(isExpired(error)).toBe(true)
 })
 
-test('a silent watch is given up, a watch with bookmarks is not', async () => {
+test('a watch that does not end when it was asked to is given up, lively or not', async () => {
   const { client } = await serve((request, response) => {
     response.writeHead(200)
     response.flushHeaders()
     if (request.url?.includes('labelSelector=quiet')) return
-    let left = 5
-    const ticking = setInterval(() => {
-      if (left-- > 0) response.write(watchLine('BOOKMARK', { metadata: { resourceVersion: String(9 - left) } }))
-      else {
-        clearInterval(ticking)
-        response.end()
-      }
-    }, 100)
+    let version = 1
+    const ticking = setInterval(
+      () => response.write(watchLine('BOOKMARK', { metadata: { resourceVersion: String(++version) } })),
+      50,
+    )
+    response.on('close', () => clearInterval(ticking))
   })
   const quiet = await collect(client.watch(things, { resourceVersion: '1', labelSelector: 'quiet', signal: never }))
   expect(quiet.error).toMatchObject({ reason: 'Silent', retryable: true })
   const lively = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
-  expect(lively.error).toBeUndefined()
-  expect(lively.seen).toHaveLength(5)
+  expect(lively.error).toMatchObject({ reason: 'Silent' })
+  expect(lively.seen.length).toBeGreaterThan(0)
+})
+
+test('the server is asked to end a watch before we give it up, at a random moment', async () => {
+  const urls: string[] = []
+  const open = async ({ query }: KubeRequest): Promise<never> => {
+    urls.push(query?.['timeoutSeconds'] ?? '')
+    throw new Error('no line')
+  }
+  const transport = { open }
+  for (const random of [0, 0.5, 0.999])
+    await collect(watch({ transport, random: () => random }, things, { resourceVersion: '1', signal: never }))
+  expect(urls).toEqual(['41', '45', '49'])
 })
 
 test('a watch ends with the reason of its signal', async () => {
@@ -219,10 +231,19 @@ test('a watch ends with the reason of its signal', async () => {
   expect((await watching).error).toMatchObject({ message: 'enough' })
 })
 
+function gateOf(client: KubeClient) {
+  const term = new AbortController()
+  const gate = { open: false, asked: 0, signal: term.signal }
+  const mayWrite = (): boolean => {
+    gate.asked += 1
+    return gate.open
+  }
+  return { gate, term, gated: gateWrites(client, () => ({ mayWrite, signal: term.signal })) }
+}
+
 test('the write gate lets reads and reviews pass and sends no write while closed', async () => {
   const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
-  let open = false
-  const gated = gateWrites(client, () => open)
+  const { gate, gated } = gateOf(client)
   const fieldManager = 'unit'
   const writes = [
     () => gated.create(things, thing('a'), { fieldManager }),
@@ -237,7 +258,42 @@ test('the write gate lets reads and reviews pass and sends no write while closed
   const review = { apiVersion: 'v1', kind: 'TokenReview', plural: 'tokenreviews', namespaced: false }
   await gated.create(review, { apiVersion: 'v1', kind: 'TokenReview', metadata: {} }, { fieldManager })
   expect(requests).toHaveLength(2)
-  open = true
+  gate.open = true
   for (const write of writes) await write()
   expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'PATCH', 'PATCH', 'PATCH', 'DELETE'])
+})
+
+test('a write that waited for a 429 is not sent again once the gate is closed', async () => {
+  const { client, requests } = await serve((_, response) => {
+    gate.open = false
+    response.writeHead(429, { 'retry-after': '1' }).end()
+  })
+  const { gate, gated } = gateOf(client)
+  gate.open = true
+  await expect(gated.mergePatch(things, key, {}, { fieldManager: 'unit' })).rejects.toMatchObject({ name: 'NotLeaderError' })
+  expect(requests).toHaveLength(1)
+})
+
+test('the gate is asked again when the connection is there: what closed meanwhile sends nothing', async () => {
+  const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
+  const { gate, gated } = gateOf(client)
+  gate.open = true
+  const writing = gated.apply(things, thing('a'), { fieldManager: 'unit' })
+  // The first look was in this turn; the connection is not even begun.
+  expect(gate.asked).toBe(1)
+  gate.open = false
+  await expect(writing).rejects.toMatchObject({ name: 'NotLeaderError' })
+  expect(gate.asked).toBe(2)
+  expect(requests).toHaveLength(0)
+})
+
+test('a write on its way ends with the term', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const { client } = await serve(() => arrived.resolve())
+  const { gate, term, gated } = gateOf(client)
+  gate.open = true
+  const writing = gated.apply(things, thing('a'), { fieldManager: 'unit' })
+  await arrived.promise
+  term.abort(new NotLeaderError('the term is over'))
+  await expect(writing).rejects.toMatchObject({ name: 'NotLeaderError' })
 })

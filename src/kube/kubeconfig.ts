@@ -75,16 +75,9 @@ async function credentials(config: KubeConfig, where: string): Promise<{ tls: Ku
   const basic = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined
   const header = headers.get('authorization') ?? basic
   const [ca, cert, key] = [options.ca, options.cert, options.key].map(pem)
-  return {
-    header: header === undefined ? undefined : new SecretString(header),
-    tls: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key: new SecretString(key) }),
-      ...(options.servername === undefined ? {} : { servername: options.servername }),
-      ...(options.rejectUnauthorized === false ? { insecure: true } : {}),
-    },
-  }
+  const secret = (text: string | undefined): SecretString | undefined => (text === undefined ? text : new SecretString(text))
+  const { servername, rejectUnauthorized } = options
+  return { header: secret(header), tls: { ca, cert, key: secret(key), servername, insecure: rejectUnauthorized === false } }
 }
 
 function pem(value: unknown): string | undefined {

@@ -1,29 +1,25 @@
 // Whether a process may take, renew or must leave alone a Lease. Pure: facts in, decision out.
 // A foreign holder's time runs by our clock, from the moment we first saw its record: clocks of two machines are never compared.
 // Source: client-go leaderelection; Lease v1 coordination.k8s.io.
-import type { Lease } from './builtin/workloads.ts'
+import type { Lease } from '../api/builtin/index.ts'
 
 /** The record as last read, and when (milliseconds of our own monotonic clock) we first saw this very version of it. */
 export type LeaseSighting = { readonly lease: Lease | undefined; readonly since: number }
 
 export type LeaseDecision = 'create' | 'take' | 'renew' | 'wait'
 
-export type LeaseFacts = {
-  readonly sighting: LeaseSighting
-  readonly identity: string
-  readonly now: number
-  readonly defaultDurationMilliseconds: number
-}
-
-export function decideLease(facts: LeaseFacts): LeaseDecision {
-  const { lease, since } = facts.sighting
+export function decideLease(
+  { lease, since }: LeaseSighting,
+  identity: string,
+  now: number,
+  defaultDurationMilliseconds: number,
+): LeaseDecision {
   if (lease === undefined) return 'create'
-  const holder = lease.spec?.holderIdentity
-  if (holder === facts.identity) return 'renew'
-  if (!holder) return 'take'
-  const seconds = lease.spec?.leaseDurationSeconds
-  const duration = seconds && seconds > 0 ? seconds * 1000 : facts.defaultDurationMilliseconds
-  return facts.now - since >= duration ? 'take' : 'wait'
+  const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {}
+  if (holderIdentity === identity) return 'renew'
+  if (!holderIdentity) return 'take'
+  const duration = leaseDurationSeconds && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : defaultDurationMilliseconds
+  return now - since >= duration ? 'take' : 'wait'
 }
 
 /** Keeps the time of the first sighting while the record stays the same version. */
@@ -48,12 +44,11 @@ export function leaseSpec(
   now: Date,
   durationMilliseconds: number,
 ): NonNullable<Lease['spec']> {
-  const stays = decision === 'renew'
   const transitions = current?.spec?.leaseTransitions ?? 0
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(durationMilliseconds / 1000),
-    acquireTime: (stays ? current?.spec?.acquireTime : undefined) ?? microTime(now),
+    acquireTime: (decision === 'renew' ? current?.spec?.acquireTime : undefined) ?? microTime(now),
     renewTime: microTime(now),
     leaseTransitions: decision === 'take' ? transitions + 1 : transitions,
   }

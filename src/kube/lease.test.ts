@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Lease } from '../api/builtin/index.ts'
 import { silentLog } from '../lib/log.ts'
-import type { Lease } from './builtin/workloads.ts'
 import { KubeError } from './errors.ts'
 import { createLeaseHolder, type LeaseHolder } from './lease.ts'
-import { decideLease, microTime, sight } from './lease-decision.ts'
+import { decideLease, type LeaseSighting, microTime, sight } from './lease-decision.ts'
 import { createFakeClock, type FakeClock, settle } from './testing/fake-clock.ts'
 
 const key = { namespace: 'ns', name: 'leader' }
@@ -63,8 +63,8 @@ function candidate(server: ReturnType<typeof leaseServer>, identity: string, clo
       // A candidate's own clock: it may run faster or slower than the world's.
       now: () => new Date(clock.now().getTime() * rate),
       sleep: (milliseconds, signal) => clock.sleep(milliseconds / rate, signal),
+      monotonic: () => clock.monotonic() * rate,
     },
-    monotonic: () => clock.monotonic() * rate,
     random: () => 0.5,
     log: silentLog,
     onChange: leads => changes.push(leads),
@@ -114,6 +114,65 @@ test('a holder that cannot reach the server stops counting before another may ta
   expect([first.holder.isLeader(), second.holder.isLeader()]).toEqual([false, true])
   expect(first.changes).toEqual([true, false])
   await Promise.all([first.stop(), second.stop()])
+})
+
+test('the time that it trusts itself counts from before it asked, not from the answer', async () => {
+  const clock = createFakeClock()
+  const server = leaseServer()
+  const { holder, stop } = candidate(
+    {
+      ...server,
+      client: identity => {
+        const line = server.client(identity)
+        const noLine = new KubeError('no line', { status: 0, reason: 'Unreachable' })
+        // It gets the lease by a create after a slow look, and can never renew it.
+        return { ...line, get: () => clock.sleep(4000).then(line.get), mergePatch: () => Promise.reject(noLine) }
+      },
+    },
+    'slow',
+    clock,
+  )
+  await clock.advance(4000)
+  expect(holder.isLeader()).toBe(true)
+  await clock.advance(5999)
+  expect(holder.isLeader()).toBe(true)
+  await clock.advance(1)
+  expect(holder.isLeader()).toBe(false)
+  await Promise.all([stop(), clock.advance(20_000)])
+})
+
+test('a holder whose answers take 4 s each keeps its lease', async () => {
+  const clock = createFakeClock()
+  const server = leaseServer()
+  let slow = false
+  const late = async <T>(answer: () => Promise<T>): Promise<T> => {
+    if (slow) await clock.sleep(4000)
+    return answer()
+  }
+  const { holder, changes, stop } = candidate(
+    {
+      ...server,
+      client: identity => {
+        const line = server.client(identity)
+        return {
+          ...line,
+          get: () => late(line.get),
+          mergePatch: (type: unknown, name: unknown, patch: Parameters<typeof line.mergePatch>[2]) =>
+            late(() => line.mergePatch(type, name, patch)),
+        }
+      },
+    },
+    'slow',
+    clock,
+  )
+  await clock.advance(1000)
+  slow = true
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1000)
+    expect(holder.isLeader()).toBe(true)
+  }
+  expect(changes).toEqual([true])
+  await Promise.all([stop(), clock.advance(20_000)])
 })
 
 test('a wall clock that is set back or forward makes nobody lead longer', async () => {
@@ -177,13 +236,13 @@ test('the time of another holder counts from when its record was first seen, and
     metadata: { ...key, uid: 'u', resourceVersion },
     spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
   })
-  const facts = { identity: 'me', defaultDurationMilliseconds: 15_000 }
+  const decide = (sighting: LeaseSighting, now: number) => decideLease(sighting, 'me', now, 15_000)
   const seen = sight(undefined, lease('1', 'other'), 1000)
-  expect(decideLease({ ...facts, sighting: seen, now: 15_999 })).toBe('wait')
-  expect(decideLease({ ...facts, sighting: sight(seen, lease('1', 'other'), 15_000), now: 16_000 })).toBe('take')
-  expect(decideLease({ ...facts, sighting: sight(seen, lease('2', 'other'), 15_000), now: 16_000 })).toBe('wait')
-  expect(decideLease({ ...facts, sighting: sight(seen, lease('2', ''), 15_000), now: 15_000 })).toBe('take')
-  expect(decideLease({ ...facts, sighting: sight(seen, lease('2', 'me'), 15_000), now: 99_000 })).toBe('renew')
-  expect(decideLease({ ...facts, sighting: sight(seen, undefined, 15_000), now: 15_000 })).toBe('create')
+  expect(decide(seen, 15_999)).toBe('wait')
+  expect(decide(sight(seen, lease('1', 'other'), 15_000), 16_000)).toBe('take')
+  expect(decide(sight(seen, lease('2', 'other'), 15_000), 16_000)).toBe('wait')
+  expect(decide(sight(seen, lease('2', ''), 15_000), 15_000)).toBe('take')
+  expect(decide(sight(seen, lease('2', 'me'), 15_000), 99_000)).toBe('renew')
+  expect(decide(sight(seen, undefined, 15_000), 15_000)).toBe('create')
   expect(microTime(new Date('2026-01-02T03:04:05.678Z'))).toBe('2026-01-02T03:04:05.678000Z')
 })

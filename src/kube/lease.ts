@@ -1,11 +1,12 @@
 // Holds a Lease while it can and knows at every moment whether it still does. A holder counts from before it asked and gives up 5 s
 // before anybody else may take over, so two holders at once need a clock that runs half as fast as another. Writes are guarded by
 // resourceVersion. It controls nothing: it only tells `onChange`.
+import type { Lease } from '../api/builtin/index.ts'
+import { leases } from '../api/builtin/index.ts'
 import type { ObjectKey } from '../api/resource.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, elapsed } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { leases } from './builtin/workloads.ts'
 import type { KubeClient } from './client.ts'
 import { isKubeError } from './errors.ts'
 import { decideLease, type LeaseSighting, leaseSpec, microTime, sight } from './lease-decision.ts'
@@ -18,11 +19,7 @@ export type LeaseTimes = {
   readonly retryMilliseconds: number
 }
 
-export const defaultLeaseTimes: LeaseTimes = {
-  durationMilliseconds: 15_000,
-  renewDeadlineMilliseconds: 10_000,
-  retryMilliseconds: 2000,
-}
+const defaultTimes: LeaseTimes = { durationMilliseconds: 15_000, renewDeadlineMilliseconds: 10_000, retryMilliseconds: 2000 }
 
 export type LeaseDeps = {
   /** Not a gated one. */
@@ -31,8 +28,6 @@ export type LeaseDeps = {
   /** Unique per process run. */
   readonly identity: string
   readonly clock: Clock
-  /** Milliseconds that never step back. */
-  readonly monotonic: () => number
   readonly random: () => number
   readonly log: Log
   readonly onChange: (leads: boolean) => void
@@ -50,59 +45,67 @@ export type LeaseHolder = {
 const fieldManager = 'sekisho-leader-election'
 
 export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
-  const { client, key, identity, clock, monotonic, log, times = defaultLeaseTimes } = deps
+  const { client, key, identity, clock, times = defaultTimes } = deps
+  const log = deps.log.child({ lease: key.name })
   let sighting: LeaseSighting | undefined
-  let held: { readonly monotonic: number; readonly wall: number } | undefined
+  let held: { readonly elapsed: number; readonly wall: number } | undefined
   let told = false
+  const moment = (): NonNullable<typeof held> => ({ elapsed: elapsed(clock), wall: clock.now().getTime() })
 
   // Both clocks must agree: the monotonic one may stand still while a machine sleeps, the other one may be set back.
   function isLeader(): boolean {
     if (held === undefined) return false
-    const age = Math.max(monotonic() - held.monotonic, clock.now().getTime() - held.wall)
-    return age < times.renewDeadlineMilliseconds
+    const now = moment()
+    return Math.max(now.elapsed - held.elapsed, now.wall - held.wall) < times.renewDeadlineMilliseconds
   }
 
   function tell(): void {
     const leads = isLeader()
     if (leads === told) return
     told = leads
-    log.info({ lease: key.name, identity }, leads ? 'this process leads' : 'this process does not lead any more')
+    log.info({ identity }, leads ? 'this process leads' : 'this process does not lead any more')
     deps.onChange(leads)
   }
 
   /** One try: read, decide, write. Changes nothing in here, so that an answer that comes too late is nobody's. */
   async function attempt(before: LeaseSighting | undefined): Promise<{ seen: LeaseSighting; mine: boolean }> {
+    const renewed = isLeader() && before?.lease !== undefined ? await renew(before.lease) : undefined
+    if (renewed !== undefined) return { seen: sight(before, renewed, elapsed(clock)), mine: true }
     const current = await client.get(leases, key)
-    const seen = sight(before, current, monotonic())
-    const decision = decideLease({
-      sighting: seen,
-      identity,
-      now: monotonic(),
-      defaultDurationMilliseconds: times.durationMilliseconds,
-    })
+    const seen = sight(before, current, elapsed(clock))
+    const decision = decideLease(seen, identity, elapsed(clock), times.durationMilliseconds)
     if (decision === 'wait') return { seen, mine: false }
     const spec = leaseSpec(decision, current, identity, clock.now(), times.durationMilliseconds)
-    const written =
-      current === undefined
-        ? await client.create(leases, { apiVersion: leases.apiVersion, kind: leases.kind, metadata: key, spec }, { fieldManager })
-        : await client.mergePatch(
-            leases,
-            key,
-            { metadata: { resourceVersion: current.metadata.resourceVersion }, spec },
-            { fieldManager },
-          )
-    return { seen: sight(seen, written, monotonic()), mine: written !== undefined }
+    const written = await write(current, spec)
+    return { seen: sight(seen, written, elapsed(clock)), mine: written !== undefined }
+  }
+
+  /** One request instead of two, for slow answers: its own last one is the newest version unless somebody came between. Then undefined. */
+  async function renew(lease: Lease): Promise<Lease | undefined> {
+    try {
+      return await write(lease, leaseSpec('renew', lease, identity, clock.now(), times.durationMilliseconds))
+    } catch (error) {
+      if (isKubeError(error, 409)) return undefined
+      throw error
+    }
+  }
+
+  async function write(current: Lease | undefined, spec: NonNullable<Lease['spec']>): Promise<Lease | undefined> {
+    if (current === undefined) {
+      const { apiVersion, kind } = leases
+      return client.create(leases, { apiVersion, kind, metadata: key, spec }, { fieldManager })
+    }
+    const { resourceVersion } = current.metadata
+    return client.mergePatch(leases, key, { metadata: { resourceVersion }, spec }, { fieldManager })
   }
 
   async function strive(): Promise<void> {
-    const started = { monotonic: monotonic(), wall: clock.now().getTime() }
-    const late = new AbortController()
-    const limit = clock.sleep(times.renewDeadlineMilliseconds / 2, late.signal).then(
-      () => undefined,
-      () => undefined,
-    )
+    const started = moment()
+    const answered = new AbortController()
+    const limit = times.renewDeadlineMilliseconds - times.retryMilliseconds
+    const late = clock.sleep(limit, answered.signal).catch(() => {})
     try {
-      const result = await Promise.race([attempt(sighting), limit])
+      const result = await Promise.race([attempt(sighting), late])
       if (result === undefined) throw new Error('no answer in time')
       sighting = result.seen
       held = result.mine ? started : undefined
@@ -110,9 +113,9 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
       // Losing a race to another candidate is the normal way not to become leader.
       const raced = isKubeError(error, 409)
       if (raced) held = undefined
-      log[raced ? 'debug' : 'error']({ lease: key.name, problem: messageOf(error) }, 'the lease was not renewed')
+      log[raced ? 'debug' : 'error']({ problem: messageOf(error) }, 'the lease was not renewed')
     } finally {
-      late.abort()
+      answered.abort()
     }
   }
 
@@ -120,24 +123,24 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     isLeader,
     async run(signal) {
       while (!signal.aborted) {
+        const next = elapsed(clock) + times.retryMilliseconds * (1 + 0.2 * deps.random())
         await strive()
         tell()
-        const wait = times.retryMilliseconds * (1 + 0.2 * deps.random())
-        await clock.sleep(wait, signal).catch(() => {})
+        // Attempts begin, not end, so far apart: slow answers must not use up the time between them as well.
+        const wait = next - elapsed(clock)
+        if (wait > 0) await clock.sleep(wait, signal).catch(() => {})
         tell()
       }
     },
     async release() {
-      const mine = isLeader() && sighting?.lease !== undefined
-      const resourceVersion = sighting?.lease?.metadata.resourceVersion
+      const mine = isLeader() ? sighting?.lease : undefined
       held = undefined
       tell()
-      if (!mine) return
-      const spec = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.now()) }
+      if (mine === undefined) return
       try {
-        await client.mergePatch(leases, key, { metadata: { resourceVersion }, spec }, { fieldManager })
+        await write(mine, { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.now()) })
       } catch (error) {
-        log.error({ lease: key.name, problem: messageOf(error) }, 'the lease was not released; it ends by itself')
+        log.error({ problem: messageOf(error) }, 'the lease was not released; it ends by itself')
       }
     },
   }

@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest'
+import { type Lease, leases } from '../api/builtin/index.ts'
 import { silentLog } from '../lib/log.ts'
 import type { KubeClient } from './client.ts'
 import { type ControllerDefinition, done, watches } from './controller.ts'
+import { KubeError } from './errors.ts'
 import { createManager, type ManagerDeps } from './manager.ts'
 import { createFakeClock, settle } from './testing/fake-clock.ts'
 import { createFakeServer } from './testing/fake-server.ts'
 import { things } from './testing/objects.ts'
 
-function managerOf(controllers: readonly ControllerDefinition[], extra: Partial<ManagerDeps> = {}) {
+function managerOf(
+  controllers: readonly ControllerDefinition[],
+  extra: Partial<ManagerDeps> = {},
+  line: object = {},
+  tell: (what: string) => void = () => {},
+) {
   const server = createFakeServer()
   const clock = createFakeClock()
   let lists = 0
@@ -26,10 +33,15 @@ function managerOf(controllers: readonly ControllerDefinition[], extra: Partial<
     podLogs: refuse,
     snapshot: () => {
       lists += 1
+      tell('list')
       return server.snapshot()
     },
-    watch: (_: unknown, options: { resourceVersion: string; signal: AbortSignal }) =>
-      server.watch(options.resourceVersion, options.signal),
+    watch: (_: unknown, options: { resourceVersion: string; signal: AbortSignal }) => {
+      tell('watch')
+      options.signal.addEventListener('abort', () => tell('watch closed'))
+      return server.watch(options.resourceVersion, options.signal)
+    },
+    ...line,
   } as unknown as KubeClient
   const manager = createManager({ client, log: silentLog, clock, random: () => 0.5, ...extra })
   for (const controller of controllers) manager.add(controller)
@@ -127,6 +139,135 @@ test('a stop while the first lists are on their way ends the start, and nothing 
   await starting
   expect(runs).toBe(0)
   expect(clock.sleepers()).toBe(0)
+})
+
+/** The Lease as the server holds it, on the manager's own line to it; `down` cuts that line. */
+function electionOf(told: (what: string) => void) {
+  let lease: Lease | undefined
+  let version = 0
+  const line = { down: false }
+  const answer = (spec: Lease['spec']): Lease => {
+    version += 1
+    const metadata = { namespace: 'ns', name: 'sekisho', uid: 'uid', resourceVersion: String(version) }
+    lease = { apiVersion: leases.apiVersion, kind: leases.kind, metadata, spec: spec ?? {} }
+    told(lease.spec?.holderIdentity ? 'lease held' : 'lease released')
+    return lease
+  }
+  const reach = (): void => {
+    if (line.down) throw new KubeError('no line', { status: 0, reason: 'Unreachable' })
+  }
+  const client = {
+    async get() {
+      reach()
+      return lease
+    },
+    async create(_: unknown, object: Lease) {
+      reach()
+      return answer(object.spec)
+    },
+    async mergePatch(type: { kind: string }, _: unknown, patch: { spec: Lease['spec'] }) {
+      if (type.kind !== 'Lease') return undefined
+      reach()
+      return answer({ ...lease?.spec, ...patch.spec })
+    },
+  }
+  return { client, line, election: { namespace: 'ns', name: 'sekisho', identity: 'unit' } }
+}
+
+test('start: lists, then the lease, then work; stop: work, then the lease, then the watches', async () => {
+  const told: string[] = []
+  const tell = (what: string): void => {
+    if (told.at(-1) !== what) told.push(what)
+  }
+  const { client, election } = electionOf(tell)
+  const slow = {
+    ...idle,
+    name: 'slow',
+    async reconcile() {
+      tell('work begins')
+      await clock.sleep(5000)
+      tell('work ends')
+      return done
+    },
+  }
+  const { manager, server, clock } = managerOf([slow], { leaderElection: election }, client, tell)
+  server.put('a', '1')
+  await manager.start()
+  await clock.advance(100)
+  expect(told).toEqual(['list', 'watch', 'lease held', 'work begins'])
+  const stopping = manager.stop()
+  await clock.advance(6000)
+  await stopping
+  expect(told.filter(what => what !== 'lease held')).toEqual([
+    'list',
+    'watch',
+    'work begins',
+    'work ends',
+    'lease released',
+    'watch closed',
+  ])
+  expect(clock.sleepers()).toBe(0)
+})
+
+test('who loses the lease stops writing and working, and goes on serving its cache', async () => {
+  let cut = false
+  const { client, line, election } = electionOf(() => {})
+  const hangs = {
+    ...idle,
+    name: 'hangs',
+    reconcile: ({ signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_, reject) =>
+        signal.addEventListener('abort', () => {
+          cut = true
+          reject(signal.reason)
+        }),
+      ),
+  }
+  const { manager, server, clock } = managerOf([hangs], { leaderElection: election }, client)
+  server.put('a', '1')
+  await manager.start()
+  await clock.advance(1000)
+  const write = () => manager.client.mergePatch(things, { namespace: 'ns', name: 'a' }, {}, { fieldManager: 'unit' })
+  await write()
+  line.down = true
+  // 10 s after the last renewal at the latest; others may take over after 15 s.
+  await clock.advance(10_001)
+  await expect(write()).rejects.toThrow(/does not hold the lease/)
+  await clock.advance(2400)
+  expect([manager.isLeader(), cut, manager.ready()]).toEqual([false, true, true])
+  server.put('b', '1')
+  await settle()
+  expect(manager.cache(things).get({ namespace: 'ns', name: 'b' })).toBeDefined()
+  line.down = false
+  await clock.advance(3000)
+  await write()
+  const stopping = manager.stop()
+  await clock.advance(30_000)
+  await stopping
+})
+
+test('after a restart a change goes before the objects that were there', async () => {
+  const runs: string[] = []
+  const one = {
+    ...idle,
+    name: 'one-by-one',
+    concurrency: 1,
+    async reconcile({ key }: { key: { name: string } }) {
+      runs.push(key.name)
+      await clock.sleep(100)
+      return done
+    },
+  }
+  const { manager, server, clock } = managerOf([one])
+  for (let index = 0; index < 20; index++) server.put(`there-${index}`, '1')
+  await manager.start()
+  await settle()
+  server.put('urgent', '1')
+  await clock.advance(200)
+  expect(runs.slice(0, 2)).toEqual(['there-0', 'urgent'])
+  await clock.advance(5000)
+  expect(new Set(runs).size).toBe(21)
+  await manager.stop()
 })
 
 test('wiring mistakes are said at once', async () => {

@@ -10,6 +10,7 @@ import { createCaches } from './caches.ts'
 import type { KubeClient } from './client.ts'
 import type { ControllerDefinition } from './controller.ts'
 import { type ControllerRunner, createControllerRunner } from './controller-runner.ts'
+import { NotLeaderError } from './errors.ts'
 import { createLeaseHolder, type LeaseHolder, type LeaseTimes } from './lease.ts'
 import type { KubeMetrics } from './metrics.ts'
 import type { Cache, CacheScope } from './store.ts'
@@ -49,6 +50,8 @@ export type ManagerDeps = {
   readonly clock: Clock
   readonly random: () => number
   readonly metrics?: KubeMetrics
+  /** Of every reflector. Default an hour. */
+  readonly relistMilliseconds?: number
   readonly leaderElection?: LeaderElectionOptions
   /** Default 120 000. */
   readonly syncMilliseconds?: number
@@ -65,6 +68,8 @@ export function createManager(deps: ManagerDeps): Manager {
   const runners: ControllerRunner[] = []
   const names = new Set<string>()
   const electing = new AbortController()
+  // Ends writes that are on their way when the lease is lost.
+  let term = new AbortController()
   let phase: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new'
   let striving: Promise<void> | undefined
   let stopped: Promise<void> | undefined
@@ -75,7 +80,6 @@ export function createManager(deps: ManagerDeps): Manager {
       ...deps,
       key: { namespace: election.namespace, name: election.name },
       identity: `${election.identity}_${randomUUID()}`,
-      monotonic: () => performance.now(),
       onChange: lead,
       ...(election.times === undefined ? {} : { times: election.times }),
     })
@@ -83,6 +87,8 @@ export function createManager(deps: ManagerDeps): Manager {
 
   function lead(leads: boolean): void {
     deps.metrics?.leading(leads)
+    if (leads) term = new AbortController()
+    else term.abort(new NotLeaderError('a write on its way'))
     for (const runner of runners) {
       if (leads && phase === 'running') runner.begin()
       // Not awaited: keys of what still runs stay taken, so a later term cannot run them twice.
@@ -91,7 +97,7 @@ export function createManager(deps: ManagerDeps): Manager {
   }
 
   async function drain(): Promise<void> {
-    const idle = Promise.all(runners.map(runner => runner.end({ abort: false }))).then(() => true)
+    const idle = Promise.all(runners.map(runner => runner.end({ abort: false })))
     if (await within(clock, drainMilliseconds, idle)) return
     log.info({}, 'some reconciles are still running: telling them to stop')
     for (const runner of runners) runner.abort()
@@ -102,18 +108,15 @@ export function createManager(deps: ManagerDeps): Manager {
     await drain()
     for (const runner of runners) runner.close()
     electing.abort()
-    const releasing = async (): Promise<boolean> => {
-      await striving
-      await lease?.release()
-      return true
-    }
-    if (!(await within(clock, releaseMilliseconds, releasing()))) log.error({}, 'the lease was not released; it ends by itself')
+    const released = Promise.resolve(striving).then(() => lease?.release())
+    if (!(await within(clock, releaseMilliseconds, released))) log.error({}, 'the lease was not released; it ends by itself')
     phase = 'stopped'
+    if (lease === undefined) lead(false)
     await caches.stop()
   }
 
   return {
-    client: gateWrites(deps.client, isLeader),
+    client: gateWrites(deps.client, () => ({ mayWrite: isLeader, signal: term.signal })),
     cache: (type, scope) => caches.of(type, scope),
     add(definition) {
       if (phase !== 'new') throw new AppError('internal', `controller ${definition.name} was added after the start`)
@@ -146,14 +149,14 @@ export function createManager(deps: ManagerDeps): Manager {
 }
 
 /** True when `work` ended in time. */
-async function within(clock: Clock, milliseconds: number, work: Promise<boolean>): Promise<boolean> {
+async function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const enough = new AbortController()
-  const limit = clock.sleep(milliseconds, enough.signal).then(
+  const late = clock.sleep(milliseconds, enough.signal).then(
     () => false,
     () => false,
   )
   try {
-    return await Promise.race([work, limit])
+    return await Promise.race([work.then(() => true), late])
   } finally {
     enough.abort()
   }

@@ -1,82 +1,92 @@
-// What the runtime counts, on a registry that the process owns. Labels are closed sets: verbs, codes, kinds, controllers, results.
-// Every result of every controller is there from the start as 0, so that a rate over the first failure is right.
+// What the runtime counts, on a registry that the process owns. Names after client-go and controller-runtime where those have one.
+// Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller is there from the start as 0,
+// so that a rate over the first failure is right. README.md has the table.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { WatchEnd } from './reflector.ts'
 import type { RequestObserver } from './transport.ts'
+import type { WorkQueue } from './workqueue.ts'
 
-export type ReconcileResult = 'success' | 'requeue_after' | 'error' | 'terminal_error' | 'timeout'
-const results: readonly ReconcileResult[] = ['success', 'requeue_after', 'error', 'terminal_error', 'timeout']
+const results = ['success', 'requeue_after', 'error', 'terminal_error', 'timeout'] as const
+export type ReconcileResult = (typeof results)[number]
+
+export type ControllerMetrics = {
+  readonly added: () => void
+  readonly taken: (waitedSeconds: number) => void
+  readonly retried: () => void
+  readonly reconciled: (result: ReconcileResult, seconds: number) => void
+}
 
 export type KubeMetrics = {
   readonly observeRequest: RequestObserver
-  readonly controllerAdded: (controller: string, depth: () => number) => void
-  readonly reconciled: (controller: string, result: ReconcileResult, seconds: number) => void
-  readonly watchAdded: (kind: string, silentSeconds: () => number) => void
+  readonly controller: (name: string, queue: Pick<WorkQueue, 'depth' | 'unfinished'>) => ControllerMetrics
+  readonly watch: (
+    kind: string,
+    read: { readonly objects: () => number; readonly silentSeconds: () => number },
+  ) => { readonly listed: () => void; readonly ended: (reason: WatchEnd) => void }
   readonly leading: (leads: boolean) => void
 }
 
-const secondsBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 120]
+const buckets = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 120]
 
 /** Registers on `registry`; call once per registry. */
 export function createKubeMetrics(registry: Registry): KubeMetrics {
   const registers = [registry]
-  const depths = new Map<string, () => number>()
-  const silences = new Map<string, () => number>()
-  const requests = new Histogram({
-    name: 'sekisho_kube_request_duration_seconds',
-    help: 'Requests to the API server until the head of the answer; code 0 means no answer.',
-    labelNames: ['verb', 'kind', 'code'] as const,
-    buckets: secondsBuckets,
-    registers,
-  })
-  const reconciles = new Counter({
-    name: 'sekisho_reconcile_total',
-    help: 'Reconciles by outcome.',
-    labelNames: ['controller', 'result'] as const,
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'sekisho_reconcile_duration_seconds',
-    help: 'How long reconciles took.',
-    labelNames: ['controller'] as const,
-    buckets: secondsBuckets,
-    registers,
-  })
-  const leader = new Gauge({ name: 'sekisho_leader', help: '1 while this process holds the lease.', registers })
-  registry.registerMetric(
-    new Gauge({
-      name: 'sekisho_workqueue_depth',
-      help: 'Keys that wait for a worker.',
-      labelNames: ['controller'] as const,
-      registers: [],
-      collect() {
-        for (const [controller, depth] of depths) this.set({ controller }, depth())
-      },
-    }),
-  )
-  registry.registerMetric(
-    new Gauge({
-      name: 'sekisho_watch_silence_seconds',
-      help: 'Since the API server was last heard about a kind. Beyond 90 the cache may be stale.',
-      labelNames: ['kind'] as const,
-      registers: [],
-      collect() {
-        for (const [kind, seconds] of silences) this.set({ kind }, seconds())
-      },
-    }),
-  )
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers })
+  /** A gauge that is read when it is asked for: one value per reader, under the label that the reader was added with. */
+  function readings<L extends string>(name: string, help: string, ...labelNames: L[]) {
+    const readers: { readonly labels: Record<L, string>; readonly read: () => number }[] = []
+    const collect = (): void => {
+      for (const { labels, read } of readers) gauge.set(labels, read())
+    }
+    const gauge: Gauge<L> = new Gauge({ name, help, labelNames, registers, collect })
+    return (labels: Record<L, string>, read: () => number): void => void readers.push({ labels, read })
+  }
+
+  const requests = counter('rest_client_requests_total', 'Requests to the API server; code 0: no answer.', 'verb', 'code')
+  const latency = histogram('rest_client_request_duration_seconds', 'Requests until the head of the answer.', 'verb', 'kind')
+  const reconciles = counter('controller_runtime_reconcile_total', 'Reconciles by outcome.', 'controller', 'result')
+  const adds = counter('workqueue_adds_total', 'Wake-ups of keys, also of those that wait already.', 'controller')
+  const retries = counter('workqueue_retries_total', 'Keys put back after a failure.', 'controller')
+  const waits = histogram('workqueue_queue_duration_seconds', 'How long keys waited for a worker.', 'controller')
+  const works = histogram('workqueue_work_duration_seconds', 'How long reconciles took.', 'controller')
+  const depth = readings('workqueue_depth', 'Keys that wait for a worker.', 'controller', 'priority')
+  const unfinished = readings('workqueue_unfinished_work_seconds', 'Sum over the reconciles that run now.', 'controller')
+  const longest = readings('workqueue_longest_running_processor_seconds', 'The oldest reconcile that runs now.', 'controller')
+  const leader = new Gauge({ name: 'leader_election_master_status', help: '1 while this process leads.', registers })
+  const ends = counter('sekisho_watch_ends_total', 'Watch connections by why they ended.', 'kind', 'reason')
+  const lists = counter('sekisho_watch_lists_total', 'Lists: one at the start, then one for each lost place.', 'kind')
+  const silence = readings('sekisho_watch_silence_seconds', 'Since the server was last heard about a kind.', 'kind')
+  const objects = readings('sekisho_cache_objects', 'Objects in the local copy.', 'kind')
+  leader.set(0)
+
   return {
-    observeRequest: (request, status, seconds) =>
-      requests.observe({ verb: request.verb, kind: request.type.kind, code: String(status) }, seconds),
-    controllerAdded(controller, depth) {
-      depths.set(controller, depth)
+    observeRequest({ verb, type }, status, seconds) {
+      requests.inc({ verb, code: String(status) })
+      latency.observe({ verb, kind: type.kind }, seconds)
+    },
+    controller(controller, queue) {
       for (const result of results) reconciles.inc({ controller, result }, 0)
+      for (const each of [adds, retries]) each.inc({ controller }, 0)
+      for (const priority of ['normal', 'low'] as const) depth({ controller, priority }, () => queue.depth(priority))
+      unfinished({ controller }, () => queue.unfinished().reduce((sum, milliseconds) => sum + milliseconds / 1000, 0))
+      longest({ controller }, () => Math.max(0, ...queue.unfinished()) / 1000)
+      return {
+        added: () => adds.inc({ controller }),
+        taken: seconds => waits.observe({ controller }, seconds),
+        retried: () => retries.inc({ controller }),
+        reconciled(result, seconds) {
+          reconciles.inc({ controller, result })
+          works.observe({ controller }, seconds)
+        },
+      }
     },
-    reconciled(controller, result, seconds) {
-      reconciles.inc({ controller, result })
-      durations.observe({ controller }, seconds)
-    },
-    watchAdded: (kind, silentSeconds) => {
-      silences.set(kind, silentSeconds)
+    watch(kind, read) {
+      silence({ kind }, read.silentSeconds)
+      objects({ kind }, read.objects)
+      return { listed: () => lists.inc({ kind }), ended: reason => ends.inc({ kind, reason }) }
     },
     leading: leads => leader.set(leads ? 1 : 0),
   }

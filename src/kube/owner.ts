@@ -8,9 +8,13 @@ import { AppError } from '../lib/errors.ts'
  */
 export function ownerReference(object: KubeObject, options: { readonly controller: boolean }): OwnerReference {
   const { apiVersion, kind } = object
-  const { name, uid } = object.metadata
+  return { apiVersion, kind, name: object.metadata.name, uid: uidOf(object), controller: options.controller }
+}
+
+/** Throws for an object that was not read from the API server: what is written about it could hit a namesake. */
+export function uidOf({ kind, metadata: { name, uid } }: KubeObject): string {
   if (uid === undefined) throw new AppError('internal', `${kind} ${name} has no uid: it was not read from the API server`)
-  return { apiVersion, kind, name, uid, controller: options.controller }
+  return uid
 }
 
 export function controllerOf(object: KubeObject): OwnerReference | undefined {

@@ -5,6 +5,8 @@ import type { Change } from './store.ts'
 
 export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean
 
+const watchedParts = ['generation', 'deletionTimestamp', 'labels', 'annotations', 'finalizers', 'ownerReferences'] as const
+
 /**
  * False only for an update of which nothing but `status` can have changed: same generation, labels, annotations, finalizers, owners
  * and deletion mark. Kinds without `metadata.generation` (ConfigMap, Secret…) always count.
@@ -14,14 +16,7 @@ export const specOrMetadataChanged: Predicate<KubeObject> = ({ old, new: present
   const before = old.metadata
   const after = present.metadata
   if (before.generation === undefined || after.generation === undefined) return true
-  return (
-    before.generation !== after.generation ||
-    before.deletionTimestamp !== after.deletionTimestamp ||
-    !sameStatus(before.labels, after.labels) ||
-    !sameStatus(before.annotations, after.annotations) ||
-    !sameStatus(before.finalizers, after.finalizers) ||
-    !sameStatus(before.ownerReferences, after.ownerReferences)
-  )
+  return watchedParts.some(part => !sameStatus(before[part], after[part]))
 }
 
 /** For watched objects of which one part matters: true when `part` differs between old and new. */

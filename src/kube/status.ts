@@ -3,29 +3,8 @@
 import type { ResourceType } from '../api/resource.ts'
 import { KubeError } from './errors.ts'
 
-type StatusFacts = {
-  readonly message: string | undefined
-  readonly reason: string | undefined
-  readonly code: number | undefined
-  readonly fields: readonly string[]
-  readonly retryAfterSeconds: number | undefined
-}
-
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function statusFacts(body: unknown): StatusFacts {
-  const { message, reason, code, details } = record(body)
-  const { causes, retryAfterSeconds } = record(details)
-  const fields = (Array.isArray(causes) ? causes : []).map(cause => record(cause)['field'])
-  return {
-    message: typeof message === 'string' ? message : undefined,
-    reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
-    code: typeof code === 'number' ? code : undefined,
-    fields: fields.filter(field => typeof field === 'string'),
-    retryAfterSeconds: typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? retryAfterSeconds : undefined,
-  }
 }
 
 /** RFC 9110 §10.2.3: seconds or a date. Undefined when absent or unreadable. */
@@ -41,21 +20,14 @@ export function retryAfterSeconds(header: string | readonly string[] | undefined
 const quotesNothing: ReadonlySet<number> = new Set([401, 403, 404, 405, 409, 410, 429, 503, 504])
 
 /** `what` names the request, such as `apply Deployment acme/web`. */
-export function errorFromAnswer(
-  what: string,
-  type: ResourceType,
-  httpStatus: number,
-  body: string,
-  headerSeconds?: number,
-): KubeError {
+export function errorFromAnswer(what: string, type: ResourceType, status: number, body: string, waitSeconds?: number): KubeError {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
   } catch {
     // No metav1.Status: the status code has to do.
-    parsed = undefined
   }
-  return errorFromStatus(what, type, parsed, httpStatus, headerSeconds)
+  return errorFromStatus(what, type, parsed, status, waitSeconds)
 }
 
 /** Also for the ERROR event of a watch, where the status code is inside the object. */
@@ -64,18 +36,19 @@ export function errorFromStatus(
   type: ResourceType,
   body: unknown,
   httpStatus?: number,
-  headerSeconds?: number,
+  waitSeconds?: number,
 ): KubeError {
-  const facts = statusFacts(body)
-  const status = httpStatus ?? facts.code ?? 500
-  const reason = facts.reason ?? `Status${status}`
-  const seconds = headerSeconds ?? facts.retryAfterSeconds
-  const secret = type.kind === 'Secret' && type.apiVersion === 'v1'
-  const words = facts.message !== undefined && (!secret || quotesNothing.has(status)) ? `: ${facts.message}` : ''
-  return new KubeError(`${what}: ${status} ${reason}${words}`, {
+  const { message, reason, code, details } = record(body)
+  const { causes, retryAfterSeconds: asked } = record(details)
+  const status = httpStatus ?? (typeof code === 'number' ? code : 500)
+  const word = typeof reason === 'string' && reason !== '' ? reason : `Status${status}`
+  const quiet = type.kind === 'Secret' && type.apiVersion === 'v1' && !quotesNothing.has(status)
+  const fields = (Array.isArray(causes) ? causes : []).map(cause => record(cause)['field'])
+  const seconds = waitSeconds ?? (typeof asked === 'number' && asked > 0 ? asked : undefined)
+  return new KubeError(`${what}: ${status} ${word}${typeof message === 'string' && !quiet ? `: ${message}` : ''}`, {
     status,
-    reason,
-    fields: facts.fields,
+    reason: word,
+    fields: fields.filter(field => typeof field === 'string'),
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
   })
 }

@@ -3,7 +3,7 @@
 import type { KubeObject, ObjectKey } from '../api/resource.ts'
 import { keyOf, keyText } from '../api/resource.ts'
 import { AppError } from '../lib/errors.ts'
-import { deepFreeze } from './deep-freeze.ts'
+import { createFreezer } from './freeze.ts'
 
 /** Which objects of a kind a cache holds. */
 export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string }
@@ -11,7 +11,7 @@ export type CacheScope = { readonly namespace?: string; readonly labelSelector?:
 /** `old` absent: appeared; `new` absent: vanished. `initial`: found by the first list, so nobody is waiting for it right now. */
 export type Change<T extends KubeObject> = { readonly old?: T; readonly new?: T; readonly initial: boolean }
 
-/** What readers see. Objects are deeply frozen and carry no `managedFields`. Reads may be behind the server by a moment. */
+/** What readers see: deeply frozen, without `managedFields` and kubectl's last-applied copy, perhaps a moment behind the server. */
 export type Cache<T extends KubeObject> = {
   readonly get: (key: ObjectKey) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
@@ -23,18 +23,23 @@ export type Cache<T extends KubeObject> = {
 }
 
 export type ObjectStore<T extends KubeObject> = Cache<T> & {
-  /** Makes the store equal to a list of the server. */
+  /** Makes the store equal to a list of the server, whatever was held. */
   readonly replace: (items: readonly T[]) => void
+  /** Takes an event's object, unless a newer state of it is held: an event that comes late undoes nothing. */
   readonly upsert: (object: T) => void
   /** Also when a copy with another state is held; not when another uid has the name by now. */
   readonly remove: (object: T) => void
   readonly subscribe: (listener: (change: Change<T>) => void) => void
+  readonly size: () => number
 }
 
 type Index<T> = { readonly values: (object: T) => readonly string[]; readonly keys: Map<string, Set<string>> }
 
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
 export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
   const objects = new Map<string, T>()
+  const freeze = createFreezer()
   const indexes = new Map<string, Index<T>>()
   const listeners: ((change: Change<T>) => void)[] = []
   let synced = false
@@ -43,32 +48,32 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
     for (const listener of listeners) listener(change)
   }
 
-  function index(key: string, object: T, how: 'add' | 'drop'): void {
-    for (const { values, keys } of indexes.values()) {
-      for (const value of values(object)) {
-        const held = keys.get(value) ?? new Set()
-        if (how === 'add') keys.set(value, held.add(key))
-        else if (held.delete(key) && held.size === 0) keys.delete(value)
-      }
+  function indexed({ values, keys }: Index<T>, key: string, object: T, how: 'add' | 'drop'): void {
+    for (const value of values(object)) {
+      const held = keys.get(value) ?? new Set()
+      if (how === 'add') keys.set(value, held.add(key))
+      else if (held.delete(key) && held.size === 0) keys.delete(value)
     }
   }
 
   function put(object: T): void {
     const key = keyText(keyOf(object))
+    const held = objects.get(key)
+    if (held !== undefined && held.metadata.uid !== object.metadata.uid) drop(key, held)
+    else if (held !== undefined && held.metadata.resourceVersion === object.metadata.resourceVersion) return
+    const kept = freeze(slim(object))
     const old = objects.get(key)
-    if (old !== undefined && old.metadata.uid !== object.metadata.uid) drop(key, old)
-    else if (old !== undefined && old.metadata.resourceVersion === object.metadata.resourceVersion) return
-    const kept = deepFreeze(withoutManagedFields(object))
-    const previous = objects.get(key)
-    if (previous !== undefined) index(key, previous, 'drop')
+    for (const index of indexes.values()) {
+      if (old !== undefined) indexed(index, key, old, 'drop')
+      indexed(index, key, kept, 'add')
+    }
     objects.set(key, kept)
-    index(key, kept, 'add')
-    tell({ ...(previous === undefined ? {} : { old: previous }), new: kept, initial: !synced })
+    tell({ ...(old === undefined ? {} : { old }), new: kept, initial: !synced })
   }
 
   function drop(key: string, old: T): void {
     objects.delete(key)
-    index(key, old, 'drop')
+    for (const index of indexes.values()) indexed(index, key, old, 'drop')
     tell({ old, initial: false })
   }
 
@@ -82,8 +87,7 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
       if (indexes.has(name)) throw new AppError('internal', `there is an index ${name} already`)
       const added: Index<T> = { values, keys: new Map() }
       indexes.set(name, added)
-      for (const [key, object] of objects)
-        for (const value of values(object)) added.keys.set(value, (added.keys.get(value) ?? new Set()).add(key))
+      for (const [key, object] of objects) indexed(added, key, object, 'add')
     },
     byIndex(name, value) {
       const found = indexes.get(name)
@@ -91,13 +95,17 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
       return [...(found.keys.get(value) ?? [])].map(key => objects.get(key)).filter(object => object !== undefined)
     },
     synced: () => synced,
+    size: () => objects.size,
     replace(items) {
       const present = new Set(items.map(item => keyText(keyOf(item))))
       for (const [key, old] of [...objects]) if (!present.has(key)) drop(key, old)
       for (const item of items) put(item)
       synced = true
     },
-    upsert: put,
+    upsert(object) {
+      const held = objects.get(keyText(keyOf(object)))
+      if (held === undefined || !isOlder(object.metadata.resourceVersion, held.metadata.resourceVersion)) put(object)
+    },
     remove(object) {
       const key = keyText(keyOf(object))
       const old = objects.get(key)
@@ -110,8 +118,18 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
   }
 }
 
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  if (!('managedFields' in object.metadata)) return object
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata }
+/** Decimal numbers of one series per kind (Kubernetes API concepts, "Resource versions"); anything else compares as not older. */
+function isOlder(version = '', held = ''): boolean {
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(held)) return false
+  return version.length === held.length ? version < held : version.length < held.length
+}
+
+/** Without the bookkeeping that nobody here reads: two thirds of a typical object's size. */
+function slim<T extends KubeObject>(object: T): T {
+  const { annotations } = object.metadata
+  if (!('managedFields' in object.metadata) && annotations?.[lastApplied] === undefined) return object
+  const { managedFields: _, ...metadata }: T['metadata'] & { readonly managedFields?: unknown } = object.metadata
+  if (annotations?.[lastApplied] === undefined) return { ...object, metadata }
+  const { [lastApplied]: __, ...others } = annotations
+  return { ...object, metadata: { ...metadata, annotations: others } }
 }

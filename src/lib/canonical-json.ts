@@ -1,20 +1,51 @@
 // One text for one value (RFC 8785 for the values we use: no floats, no undefined): the input of hashes and cache keys.
+// Every entry of the audit log goes through it twice, so it builds one text and sorts nothing but keys.
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** Throws TypeError for what has no canonical form here: undefined, functions, non-integer or unsafe numbers. */
 export function canonicalJson(value: JsonValue): string {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value)
-  if (typeof value === 'number') {
-    if (!Number.isSafeInteger(value)) throw new TypeError(`not a canonical number: ${value}`)
-    return String(value)
+  switch (typeof value) {
+    case 'string':
+      return quoted(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'number':
+      if (!Number.isSafeInteger(value)) throw new TypeError(`not a canonical number: ${value}`)
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      return isList(value) ? canonicalList(value) : canonicalObject(value)
+    default:
+      throw new TypeError(`no canonical form for ${typeof value}`)
   }
-  if (Array.isArray(value)) return `[${value.map(item => canonicalJson(item)).join(',')}]`
-  if (typeof value === 'object') {
-    const entries = Object.entries(value as { readonly [key: string]: JsonValue }).sort(([a], [b]) =>
-      a < b ? -1 : a > b ? 1 : 0,
-    )
-    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
+}
+
+function isList(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+function canonicalList(list: readonly JsonValue[]): string {
+  let text = ''
+  for (let index = 0; index < list.length; index++) {
+    // A hole is undefined, which has no canonical form.
+    text += `${index === 0 ? '' : ','}${canonicalJson(list[index] as JsonValue)}`
   }
-  throw new TypeError(`no canonical form for ${typeof value}`)
+  return `[${text}]`
+}
+
+function canonicalObject(object: { readonly [key: string]: JsonValue }): string {
+  let text = ''
+  // By UTF-16 code units (RFC 8785 §3.2.3), which is how sort() compares texts.
+  for (const key of Object.keys(object).sort()) {
+    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(object[key] as JsonValue)}`
+  }
+  return `{${text}}`
+}
+
+/** Texts of nothing but printable ASCII without quote and backslash stand for themselves (RFC 8259 §7). */
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
+function quoted(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }

@@ -5,10 +5,18 @@ export type Clock = {
   readonly now: () => Date
   /** Resolves after `milliseconds`, rejects with the signal's reason when it aborts first. */
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+  /** Milliseconds that never step back; `elapsed` falls back on `now` for clocks without it. */
+  readonly monotonic?: () => number
+}
+
+/** For measuring and planning: setting the wall clock changes nothing about it. */
+export function elapsed(clock: Clock): number {
+  return clock.monotonic?.() ?? clock.now().getTime()
 }
 
 export const systemClock: Clock = {
   now: () => new Date(),
+  monotonic: () => performance.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)

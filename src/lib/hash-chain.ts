@@ -33,15 +33,20 @@ export type ChainVerifier = {
   readonly verdict: () => ChainVerdict
 }
 
-/** A verifier that starts at the log's beginning. `checkpoint` is a head known from before: it must lie on the chain. */
-export function createChainVerifier(checkpoint?: ChainHead): ChainVerifier {
+/** A verifier that starts at the log's beginning. `checkpoints` are heads known from before: each must lie on the chain. */
+export function createChainVerifier(...checkpoints: readonly (ChainHead | undefined)[]): ChainVerifier {
+  const known = Map.groupBy(
+    checkpoints.filter(checkpoint => checkpoint !== undefined),
+    ({ sequence }) => sequence,
+  )
+  const farthest = Math.max(0, ...known.keys())
   let head = emptyHead
   let broken: ChainVerdict | undefined
   const problemOf = (entry: ChainLink & Readonly<Record<string, unknown>>): string | undefined => {
     if (entry.sequence !== head.sequence + 1) return `entry ${head.sequence + 1} is missing or out of order`
     if (entry.previousHash !== head.hash) return 'does not follow the entry before it'
     if (hashOrNothing(entry) !== entry.hash) return 'its content is not what was written'
-    if (checkpoint?.sequence === entry.sequence && checkpoint.hash !== entry.hash) return 'differs from the checkpoint'
+    if (known.get(entry.sequence)?.some(({ hash }) => hash !== entry.hash)) return 'differs from the checkpoint'
     return undefined
   }
   return {
@@ -55,11 +60,11 @@ export function createChainVerifier(checkpoint?: ChainHead): ChainVerifier {
     },
     verdict() {
       if (broken !== undefined) return broken
-      if (checkpoint !== undefined && checkpoint.sequence > head.sequence)
+      if (farthest > head.sequence)
         return {
           ok: false,
           sequence: head.sequence + 1,
-          problem: `entries up to ${checkpoint.sequence} were there before: the end is cut off`,
+          problem: `entries up to ${farthest} were there before: the end is cut off`,
         }
       return { ok: true, entries: head.sequence, head }
     },

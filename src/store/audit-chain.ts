@@ -61,3 +61,44 @@ export function entryOf(row: AuditColumns): AuditEntry {
     hash: row.hash,
   }
 }
+
+/** The columns in the order of the table, as PostgreSQL writes them; `null` only for the namespace. */
+export type AuditTexts = [
+  sequence: string,
+  at: string,
+  action: string,
+  actor: string,
+  namespace: string | null,
+  object: string,
+  outcome: string,
+  reason: string,
+  details: string,
+  previousHash: string,
+  hash: string,
+]
+
+/** As `entryOf`, for a row whose columns were left as texts. */
+export function entryOfTexts(row: Readonly<AuditTexts>): AuditEntry {
+  const [sequence, at, action, actor, namespace, object, outcome, reason, details, previousHash, hash] = row
+  return {
+    sequence: Number(sequence),
+    at: momentOf(at),
+    action: action as AuditAction,
+    actor,
+    ...(namespace === null ? {} : { namespace }),
+    object,
+    outcome: outcome as AuditEntry['outcome'],
+    reason,
+    details: JSON.parse(details) as { readonly [key: string]: JsonValue },
+    previousHash,
+    hash,
+  }
+}
+
+/** `2026-01-02 03:04:05.67+00`, which is how a session in UTC writes moments: ISO 8601 without trailing zeros. */
+const writtenInUtc = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?\+00$/
+
+function momentOf(text: string): string {
+  if (!writtenInUtc.test(text)) return new Date(text).toISOString()
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
+}

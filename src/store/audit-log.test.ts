@@ -45,7 +45,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   }
   async function freshLog(entries: number) {
     await tamper('TRUNCATE audit.entries')
-    const log = createAuditLog({ prisma: database.prisma, clock: systemClock })
+    const log = createAuditLog({ ...database, clock: systemClock })
     for (let index = 1; index <= entries; index += 1) await log.append(record(`entry ${index}`))
     return log
   }

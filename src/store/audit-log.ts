@@ -1,14 +1,14 @@
 // The audit log: append only, hash chained, many concurrent appends in one transaction. It owns the order of entries; it must never
 // change or remove one, and never say "appended" before the entry is durable.
-// Several processes on one PostgreSQL take turns by a transaction-level advisory lock; the primary key on the sequence stands behind it.
-// Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+import type pg from 'pg'
 import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { type ChainHead, type ChainVerdict, createChainVerifier, emptyHead } from '../lib/hash-chain.ts'
-import { type AuditEntry, columnsOf, entryOf, nextEntries } from './audit-chain.ts'
+import { type ChainHead, type ChainVerdict, createChainVerifier } from '../lib/hash-chain.ts'
+import { type AuditEntry, entryOf, nextEntries } from './audit-chain.ts'
 import { storableRecord } from './audit-record.ts'
-import type { Prisma, PrismaClient } from './generated/client.ts'
+import { insertAfter, insertInTurn, readEntries, readHead } from './audit-rows.ts'
+import type { PrismaClient } from './generated/client.ts'
 import { createGroupCommit } from './group-commit.ts'
 
 export type AuditQuery = {
@@ -33,62 +33,66 @@ export type AuditLog = {
   readonly verify: (checkpoint?: ChainHead) => Promise<ChainVerdict>
 }
 
-type AuditLogDeps = { readonly prisma: PrismaClient; readonly clock: Clock }
+type AuditLogDeps = { readonly prisma: PrismaClient; readonly pool: pg.Pool; readonly clock: Clock }
 
-/** Any number that no other lock of this database uses. */
-const appendLock = 7_312_001
-const mostInTransaction = 200
+const mostInTransaction = 500
 const mostWaiting = 10_000
 const verifyPage = 1000
 
 /** `settled` resolves when no append is under way. */
 export function createAuditLog(deps: AuditLogDeps): AuditLog & { readonly settled: () => Promise<void> } {
-  const { prisma, clock } = deps
+  const { prisma, pool, clock } = deps
   const commit = createGroupCommit<AuditRecord, AuditEntry>({
     mostItems: mostInTransaction,
     mostWaiting,
-    write: records => appendAll(prisma, clock, records),
+    write: createAppender(pool, clock),
     overflow: () => new AppError('unavailable', 'the audit log does not keep up', { retryAfterSeconds: 5 }),
   })
-  const head = (): Promise<ChainHead> => readHead(prisma)
   return {
     settled: commit.idle,
     append: async record => commit.add(storableRecord(record)),
     list: query => listEntries(prisma, query),
-    head,
-    async verify(checkpoint) {
-      const verifier = createChainVerifier(checkpoint)
-      let last = 0n
-      for (;;) {
-        const rows = await prisma.auditRow.findMany({
-          where: { sequence: { gt: last } },
-          orderBy: { sequence: 'asc' },
-          take: verifyPage,
-        })
-        verifier.add(rows.map(entryOf))
-        last = rows.at(-1)?.sequence ?? last
-        if (rows.length < verifyPage) return verifier.verdict()
-      }
-    },
+    head: () => readHead(pool),
+    verify: checkpoint => verifyAll(pool, checkpoint),
   }
 }
 
-async function appendAll(prisma: PrismaClient, clock: Clock, records: readonly AuditRecord[]): Promise<readonly AuditEntry[]> {
-  return prisma.$transaction(async transaction => {
-    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${appendLock})`
+/** Remembers the head that it wrote last: as long as nobody else appends, a batch costs one round trip. */
+function createAppender(pool: pg.Pool, clock: Clock): (records: readonly AuditRecord[]) => Promise<readonly AuditEntry[]> {
+  let known: ChainHead | undefined
+  return async records => {
     const at = clock.now()
-    const entries = nextEntries(
-      await readHead(transaction),
-      records.map(record => ({ record, at })),
-    )
-    await transaction.auditRow.createMany({ data: entries.map(columnsOf) })
+    const next = (head: ChainHead) =>
+      nextEntries(
+        head,
+        records.map(record => ({ record, at })),
+      )
+    const head = known
+    // Whatever happens from here on, the head is not known until the database has said so.
+    known = undefined
+    const expected = head && next(head)
+    const entries = head && expected && (await insertAfter(pool, head, expected)) ? expected : await insertInTurn(pool, next)
+    known = entries.at(-1)
     return entries
-  })
+  }
 }
 
-async function readHead(prisma: Prisma.TransactionClient): Promise<ChainHead> {
-  const row = await prisma.auditRow.findFirst({ orderBy: { sequence: 'desc' }, select: { sequence: true, hash: true } })
-  return row === null ? emptyHead : { sequence: Number(row.sequence), hash: row.hash }
+/** Reads the next page while it hashes this one. */
+async function verifyAll(pool: pg.Pool, checkpoint: ChainHead | undefined): Promise<ChainVerdict> {
+  const verifier = createChainVerifier(checkpoint)
+  let page = await readEntries(pool, 0, verifyPage)
+  while (page.length > 0) {
+    const last = page.at(-1)?.sequence ?? 0
+    const [following] = await Promise.all([readEntries(pool, last, verifyPage), hashed(page)])
+    page = following
+  }
+  return verifier.verdict()
+
+  async function hashed(entries: readonly AuditEntry[]): Promise<void> {
+    // The question for the next page must have left before hashing holds the thread.
+    await new Promise(resolve => setImmediate(resolve))
+    verifier.add(entries)
+  }
 }
 
 async function listEntries(prisma: PrismaClient, query: AuditQuery): Promise<readonly AuditEntry[]> {

@@ -13,16 +13,40 @@ type Waiting<Item, Result> = {
   readonly reject: (error: unknown) => void
 }
 
-/** `write` gets 1 to `mostItems` items and returns one result for each, in their order. At most `mostWaiting` items wait. */
-export function createGroupCommit<Item, Result>(options: {
+export type GroupCommitOptions<Item, Result> = {
   readonly mostItems: number
   readonly mostWaiting: number
+  /** For items of very different sizes: what one weighs, and how much may go together and wait together. An item alone always goes. */
+  readonly weight?: { readonly of: (item: Item) => number; readonly mostTogether: number; readonly mostWaiting: number }
+  /** Gets 1 to `mostItems` items and returns one result for each, in their order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** What an item is refused with when too many wait already. */
   readonly overflow: () => Error
-}): GroupCommit<Item, Result> {
+}
+
+export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
+  const { weight } = options
+  const weightOf = (item: Item): number => weight?.of(item) ?? 0
   const queue: Waiting<Item, Result>[] = []
+  let waitingWeight = 0
   let running: Promise<void> | undefined
 
+  const isFull = (item: Item): boolean =>
+    queue.length >= options.mostWaiting ||
+    (weight !== undefined && queue.length > 0 && waitingWeight + weightOf(item) > weight.mostWaiting)
+
+  const nextBatch = (): readonly Waiting<Item, Result>[] => {
+    let count = 0
+    let together = 0
+    for (const { item } of queue) {
+      together += weightOf(item)
+      if (count === options.mostItems || (count > 0 && weight !== undefined && together > weight.mostTogether)) break
+      count += 1
+    }
+    const batch = queue.splice(0, count)
+    for (const { item } of batch) waitingWeight -= weightOf(item)
+    return batch
+  }
   const writeBatch = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await options.write(batch.map(waiting => waiting.item))
@@ -36,15 +60,16 @@ export function createGroupCommit<Item, Result>(options: {
     }
   }
   const drain = async (): Promise<void> => {
-    while (queue.length > 0) await writeBatch(queue.splice(0, options.mostItems))
+    while (queue.length > 0) await writeBatch(nextBatch())
     running = undefined
   }
 
   return {
     add(item) {
-      if (queue.length >= options.mostWaiting) return Promise.reject(options.overflow())
+      if (isFull(item)) return Promise.reject(options.overflow())
       return new Promise((resolve, reject) => {
         queue.push({ item, resolve, reject })
+        waitingWeight += weightOf(item)
         running ??= Promise.resolve().then(drain)
       })
     },

@@ -1,10 +1,13 @@
 // The webhook inbox: a delivery is durable before GitHub gets its answer, and is handled once although it may come twice and although
-// workers die. It does not read bodies. Claims are leases: a worker that dies loses its deliveries when the lease is over.
+// workers die. Deliveries that come at the same time are stored by one statement. It does not read bodies. Claims are leases: a worker that dies loses its deliveries when the lease is over.
 // Source: https://www.postgresql.org/docs/current/sql-select.html (FOR UPDATE SKIP LOCKED for queues)
 import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { endDeliveries, insertDeliveries, type NewDelivery } from './inbox-rows.ts'
 
 export type Delivery = {
   readonly deliveryId: string
@@ -18,7 +21,7 @@ export type Delivery = {
 export type ClaimedDelivery = Delivery & { readonly id: string; readonly attempts: number }
 
 export type Inbox = {
-  /** Durable when it resolves. The same (host, deliveryId) again is a duplicate, whatever its body. */
+  /** Durable when it resolves. The same (host, deliveryId) again is a duplicate, whatever its body. Rejects when too much waits already. */
   readonly receive: (delivery: Delivery) => Promise<'stored' | 'duplicate'>
   /** Up to `limit` (1 to 500) unhandled deliveries, oldest first, leased to this caller: nobody else gets them for `leaseSeconds` (default 60). */
   readonly claim: (limit: number, options?: { readonly leaseSeconds?: number }) => Promise<readonly ClaimedDelivery[]>
@@ -29,7 +32,15 @@ export type Inbox = {
   readonly deleteHandledBefore: (moment: Date) => Promise<number>
 }
 
-type InboxDeps = { readonly prisma: PrismaClient; readonly clock: Clock }
+type InboxDeps = { readonly prisma: PrismaClient; readonly pool: pg.Pool; readonly clock: Clock }
+
+type Ended = { readonly id: string; readonly outcome: string }
+
+const mostInStatement = 200
+const mostWaiting = 10_000
+/** A body may have 25 MB. What goes together must fit the embedded database, what waits the process. */
+const mostBytesInStatement = 8 * 1024 * 1024
+const mostBytesWaiting = 128 * 1024 * 1024
 
 type ClaimedRow = {
   readonly id: string
@@ -42,28 +53,35 @@ type ClaimedRow = {
   readonly attempts: number
 }
 
-export function createInbox(deps: InboxDeps): Inbox {
-  const { prisma, clock } = deps
+/** `settled` resolves when no write is under way. */
+export function createInbox(deps: InboxDeps): Inbox & { readonly settled: () => Promise<void> } {
+  const { prisma, pool, clock } = deps
   const later = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000)
-  return {
-    async receive(delivery) {
-      const { count } = await prisma.deliveryRow.createMany({
-        data: [
-          {
-            id: randomUUID(),
-            host: delivery.host,
-            deliveryId: delivery.deliveryId,
-            event: delivery.event,
-            action: delivery.action ?? null,
-            receivedAt: delivery.receivedAt,
-            body: Uint8Array.from(delivery.body),
-            claimableAt: delivery.receivedAt,
-          },
-        ],
-        skipDuplicates: true,
-      })
-      return count === 1 ? 'stored' : 'duplicate'
+  const overflow = () => new AppError('unavailable', 'the webhook inbox does not keep up', { retryAfterSeconds: 5 })
+  const arrivals = createGroupCommit<NewDelivery, 'stored' | 'duplicate'>({
+    mostItems: mostInStatement,
+    mostWaiting,
+    weight: { of: ({ body }) => body.length, mostTogether: mostBytesInStatement, mostWaiting: mostBytesWaiting },
+    async write(deliveries) {
+      const stored = await insertDeliveries(pool, deliveries)
+      return deliveries.map(({ id }) => (stored.has(id) ? 'stored' : 'duplicate'))
     },
+    overflow,
+  })
+  const endings = createGroupCommit<Ended, true>({
+    mostItems: mostInStatement,
+    mostWaiting,
+    async write(ended) {
+      await endDeliveries(pool, ended, clock.now())
+      return ended.map(() => true)
+    },
+    overflow,
+  })
+  return {
+    async settled() {
+      await Promise.all([arrivals.idle(), endings.idle()])
+    },
+    receive: delivery => arrivals.add({ ...delivery, id: randomUUID() }),
     async claim(limit, options = {}) {
       if (!Number.isInteger(limit) || limit < 1 || limit > 500)
         throw new AppError('invalid_request', 'limit must be a whole number from 1 to 500')
@@ -77,10 +95,7 @@ export function createInbox(deps: InboxDeps): Inbox {
       return rows.map(claimed).sort(byArrival)
     },
     async markHandled(id, outcome) {
-      await prisma.deliveryRow.updateMany({
-        where: { id, handledAt: null },
-        data: { handledAt: clock.now(), outcome: outcome.slice(0, 200), body: null },
-      })
+      await endings.add({ id, outcome: outcome.slice(0, 200) })
     },
     async release(id, retryAfterSeconds) {
       await prisma.deliveryRow.updateMany({ where: { id, handledAt: null }, data: { claimableAt: later(retryAfterSeconds) } })

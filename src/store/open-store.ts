@@ -44,11 +44,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const databases = await openDatabases(options)
   const { prisma } = databases.main
-  const audit = createAuditLog({ prisma: databases.audit.prisma, clock })
+  const audit = createAuditLog({ ...databases.audit, clock })
+  const inbox = createInbox({ ...databases.main, clock })
   return {
     audit,
     tokens: createTokenRegistry({ prisma, sealer: sealers.tokens, clock }),
-    inbox: createInbox({ prisma, clock }),
+    inbox,
     sessions: createSessions({ prisma, sealer: sealers.sessions, clock }),
     onboardings: createOnboardings({ prisma, clock }),
     oidc: createOidcRecords({ prisma, sealer: sealers.oidc, clock }),
@@ -56,7 +57,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keys: createPlatformKeys({ prisma, sealer: sealers.keys, clock }),
     healthy: async () => (await Promise.all([answers(databases.main), answers(databases.audit)])).every(Boolean),
     async close() {
-      await audit.settled()
+      await Promise.all([audit.settled(), inbox.settled()])
       await databases.audit.close()
       await databases.main.close()
       log.debug({}, 'store closed')

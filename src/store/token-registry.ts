@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Sealer } from '../lib/seal.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import { createBackwardsWatch, toleratedStepMilliseconds } from './backwards-watch.ts'
 import type { Prisma, PrismaClient, TokenRow } from './generated/client.ts'
 
 /** Any number that no other two-part lock of this database uses. */
@@ -57,7 +58,8 @@ export type TokenRegistry = {
     intent: TokenIntent,
     quota: { readonly limit: number; readonly since: Date },
   ) => Promise<string | undefined>
-  readonly recordMinted: (id: string, minted: MintedFacts) => Promise<void>
+  /** With `revoking`, a reason, it is under revocation from the first moment and can never be delivered. */
+  readonly recordMinted: (id: string, minted: MintedFacts, revoking?: string) => Promise<void>
   readonly findLive: (cacheKey: string, minimumLifeSeconds: number) => Promise<LiveToken | undefined>
   readonly recordDelivered: (id: string) => Promise<void>
   /** From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that revoking can be tried again. */
@@ -81,6 +83,15 @@ type TokenRegistryDeps = { readonly prisma: PrismaClient; readonly sealer: Seale
 export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
   const { prisma, sealer, clock } = deps
   const tokens = prisma.tokenRow
+  const wasSetBack = createBackwardsWatch(clock)
+  const soon = (): Date => new Date(clock.now().getTime() + toleratedStepMilliseconds)
+  /** After a step back nobody knows which tokens still live; one from the future was minted before a step. They end. */
+  const endUntrusted = async (all: boolean): Promise<void> => {
+    await tokens.updateMany({
+      where: { state: 'minted', ...(all ? {} : { mintedAt: { gt: soon() } }) },
+      data: { state: 'revoking', reason: 'the clock was set back: nobody knows how long the token still lives' },
+    })
+  }
   const end = async (id: string, from: readonly string[], state: 'revoked' | 'abandoned', reason: string): Promise<void> => {
     await tokens.updateMany({
       where: { id, state: { in: [...from] } },
@@ -105,11 +116,11 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
         return id
       })
     },
-    async recordMinted(id, minted) {
+    async recordMinted(id, minted, revoking) {
       const { count } = await tokens.updateMany({
         where: { id, state: 'intended' },
         data: {
-          state: 'minted',
+          ...(revoking === undefined ? { state: 'minted' } : { state: 'revoking', reason: revoking.slice(0, 1024) }),
           sealedToken: sealer.seal(minted.token, sealContext(id)),
           expiresAt: minted.expiresAt,
           mintedAt: clock.now(),
@@ -120,9 +131,10 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
       if (count !== 1) throw new AppError('conflict', 'the registry has no open intent for this token')
     },
     async findLive(cacheKey, minimumLifeSeconds) {
+      if (wasSetBack()) await endUntrusted(true)
       const until = new Date(clock.now().getTime() + minimumLifeSeconds * 1000)
       const row = await tokens.findFirst({
-        where: { cacheKey, state: 'minted', expiresAt: { gte: until } },
+        where: { cacheKey, state: 'minted', expiresAt: { gte: until }, mintedAt: { lte: soon() } },
         orderBy: { expiresAt: 'desc' },
       })
       return row === null ? undefined : liveToken(sealer, row)
@@ -138,6 +150,7 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
       await tokens.updateMany({ where: { id, state: 'minted' }, data: { state: 'revoking', reason: reason.slice(0, 1024) } })
     },
     async revoking() {
+      await endUntrusted(wasSetBack())
       const rows = await tokens.findMany({ where: { state: 'revoking', expiresAt: { gt: clock.now() } }, take: 1000 })
       return rows.map(row => liveToken(sealer, row))
     },

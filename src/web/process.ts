@@ -17,10 +17,12 @@ function tell(error: unknown): void {
 export async function runUntilStopped(start: (stopping: (stop: Stop) => void) => Promise<void>): Promise<void> {
   const started: Stop[] = []
   const signalled = Promise.withResolvers<void>()
+  let signals = 0
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
+    process.on(signal, () => {
+      signals += 1
+      if (signals > 1) process.exit(1)
       signalled.resolve()
-      process.once(signal, () => process.exit(1))
     })
 
   let failed = false

@@ -36,7 +36,8 @@ export function securityHeaders(options: SecurityHeaderOptions): Readonly<Record
 
 /** Sets them on every reply; nothing is kept by caches unless a route says so. */
 export function addSecurityHeaders(server: FastifyInstance, options: () => SecurityHeaderOptions): void {
-  server.addHook('onRequest', async (_request, reply) => {
+  server.addHook('onRequest', (_request, reply, next) => {
     reply.headers({ ...securityHeaders(options()), 'cache-control': 'no-store' })
+    next()
   })
 }

@@ -15,8 +15,10 @@ import {
   type RawRequestDefaultExpression,
   type RawServerDefault,
 } from 'fastify'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { watchExpiry } from './certificate-alarm.ts'
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
 import type { Html } from './html.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
@@ -35,10 +37,12 @@ export type WebServerOptions = {
   readonly log: Log
   /** Without one the server speaks plain http: only for loopback and probes. */
   readonly certificate?: Certificate
+  /** By which the certificate's end is judged. */
+  readonly clock?: Clock
   /** Bytes; a route may allow more. Default 64 KiB. */
   readonly bodyLimit?: number
-  /** Requests a minute and address, over all routes. Default 1200. */
-  readonly requestsPerMinute?: number
+  /** Requests a minute and address, over all routes. Default 1200. `unlimited` is for routes that bound their callers by other means. */
+  readonly requestsPerMinute?: number | 'unlimited'
   /** Asked for every reply: what a form may lead to can change while we serve. */
   readonly headers?: () => SecurityHeaderOptions
   /** Shows an error to a person; without it, or to a program, errors are JSON. */
@@ -47,7 +51,7 @@ export type WebServerOptions = {
 
 const requestTimeoutMilliseconds = 30_000
 
-function nodeServer(listener: RequestListener, certificate: Certificate | undefined) {
+function nodeServer(listener: RequestListener, { certificate, log, clock = systemClock }: WebServerOptions) {
   const limits: ServerOptions = {
     requestTimeout: requestTimeoutMilliseconds,
     headersTimeout: 10_000,
@@ -61,7 +65,11 @@ function nodeServer(listener: RequestListener, certificate: Certificate | undefi
     listener,
   )
   const stop = certificate.onChange(next => server.setSecureContext({ cert: next.certificate, key: next.privateKey.reveal() }))
-  server.once('close', stop)
+  const watched = watchExpiry(certificate, { clock, log })
+  server.once('close', () => {
+    stop()
+    watched()
+  })
   return server
 }
 
@@ -73,7 +81,7 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
   const { log } = options
   const server = fastify({
     logger: false,
-    serverFactory: listener => nodeServer(listener, options.certificate),
+    serverFactory: listener => nodeServer(listener, options),
     bodyLimit: options.bodyLimit ?? 65_536,
     connectionTimeout: requestTimeoutMilliseconds,
     requestTimeout: requestTimeoutMilliseconds,
@@ -85,22 +93,24 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
   }).withTypeProvider<TypeBoxTypeProvider>()
   server.setValidatorCompiler(TypeBoxValidatorCompiler)
 
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, next) => {
     reply.header('x-request-id', request.id)
+    next()
   })
   if (options.headers) addSecurityHeaders(server, options.headers)
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, next) => {
     const route = request.routeOptions.url ?? 'none'
     const milliseconds = Math.round(reply.elapsedTime)
     log.debug(
       { requestId: request.id, method: request.method, route, status: reply.statusCode, milliseconds },
       'request answered',
     )
+    next()
   })
 
+  const { requestsPerMinute = 1200 } = options
   await server.register(rateLimit, {
-    global: true,
-    max: options.requestsPerMinute ?? 1200,
+    ...(requestsPerMinute === 'unlimited' ? { global: false } : { global: true, max: requestsPerMinute }),
     timeWindow: 60_000,
     errorResponseBuilder: (_request, context) =>
       new AppError('too_many_requests', 'too many requests: wait a little', { retryAfterSeconds: Math.ceil(context.ttl / 1000) }),
@@ -119,6 +129,8 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
     else log.debug(fields, 'request refused')
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', String(answer.retryAfterSeconds))
     if (answer.status === 401 && !wantsPage(request)) reply.header('www-authenticate', 'Bearer')
+    // The rest of the body is on its way still: reading it only to throw it away is what its sender wants.
+    if (answer.status === 413) reply.header('connection', 'close')
     reply.code(answer.status)
     if (options.errorPage && wantsPage(request))
       return reply.type('text/html; charset=utf-8').send(options.errorPage(answer, request.id).toString())

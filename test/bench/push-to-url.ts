@@ -1,18 +1,16 @@
 // Bench `push-to-url`: a number of pushes by a developer, one after the other, on the platform that runs; how long each phase took
 // (from .status of the RemoteSync, so by the platform's own clock) and how long the person waited until the URL showed the commit.
-import { readClusterSettings } from '../../dev/cluster/settings.ts'
+import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { prepareWorld } from '../../dev/demo/run.ts'
 import { deployedSync, ourPhases, pushShop, urlAnswers } from '../../dev/demo/story/deploy.ts'
 import { commandLineLogin } from '../../dev/demo/story/sign-in.ts'
 import type { RemoteSync } from '../../src/api/remote-sync.ts'
-import { percentile } from './percentile.ts'
+import { messageOf } from '../../src/lib/errors.ts'
+import type { Bench, Figure } from './harness/bench.ts'
+import { percentile } from './harness/statistics.ts'
 
-export type PushToUrl = {
-  readonly name: 'push-to-url'
-  readonly pushes: number
-  /** Seconds. */
-  readonly rows: readonly { readonly phase: string; readonly ours: boolean; readonly p50: number; readonly p95: number }[]
-}
+const pushes = 10
 
 const otherPhases = [
   ['build', 'buildCreatedAt', 'builtAt'],
@@ -24,51 +22,76 @@ function seconds(sync: RemoteSync, from: string, to: string): number {
   return (Date.parse(phases[to] ?? '') - Date.parse(phases[from] ?? '')) / 1000
 }
 
-export async function pushToUrl(pushes: number): Promise<PushToUrl> {
+function figuresOf(phase: string, values: readonly number[]): readonly Figure[] {
+  return [
+    { label: `${phase}, p50`, value: percentile(values, 50), unit: 's' },
+    { label: `${phase}, p95`, value: percentile(values, 95), unit: 's' },
+  ]
+}
+
+async function push(count: number, note: (message: string) => void, signal: AbortSignal): Promise<readonly Figure[]> {
   const world = await prepareWorld(readClusterSettings())
   const { dave } = world.people
   await commandLineLogin(world, dave)
   const syncs: RemoteSync[] = []
   const waits: number[] = []
-  for (let push = 1; push <= pushes; push++) {
-    const title = `bench push ${push} of ${pushes} at ${new Date().toISOString()}`
-    await pushShop(world, dave, title)
+  for (let number = 1; number <= count; number++) {
+    signal.throwIfAborted()
+    await pushShop(world, dave, `bench push ${number} of ${count} at ${new Date().toISOString()}`)
     const pushed = performance.now()
     syncs.push(await deployedSync(world, dave, 180))
     await urlAnswers(world, dave)
     waits.push((performance.now() - pushed) / 1000)
-    console.error(`push ${push}: ${waits.at(-1)?.toFixed(1)} s`)
+    note(`push ${number}: ${waits.at(-1)?.toFixed(1)} s`)
   }
-  const row = (phase: string, ours: boolean, values: readonly number[]) => ({
-    phase,
-    ours,
-    p50: percentile(values, 50),
-    p95: percentile(values, 95),
-  })
-  return {
-    name: 'push-to-url',
-    pushes,
-    rows: [
-      ...ourPhases.map(([phase, from, to]) =>
-        row(
-          phase,
-          true,
-          syncs.map(sync => seconds(sync, from, to)),
-        ),
+  const ourShare = syncs.map(sync => ourPhases.reduce((sum, [, from, to]) => sum + seconds(sync, from, to), 0))
+  const phases = (all: readonly (readonly [string, string, string])[], whose: string): readonly Figure[] =>
+    all.flatMap(([phase, from, to]) =>
+      figuresOf(
+        `${whose}: ${phase}`,
+        syncs.map(sync => seconds(sync, from, to)),
       ),
-      row(
-        'our share',
-        true,
-        syncs.map(sync => ourPhases.reduce((sum, [, from, to]) => sum + seconds(sync, from, to), 0)),
-      ),
-      ...otherPhases.map(([phase, from, to]) =>
-        row(
-          phase,
-          false,
-          syncs.map(sync => seconds(sync, from, to)),
-        ),
-      ),
-      row('push to URL, as the person sees it', false, waits),
-    ],
+    )
+  return [
+    ...phases(ourPhases, 'ours'),
+    ...figuresOf('our share', ourShare),
+    ...phases(otherPhases, 'other'),
+    ...figuresOf('push to URL, as the person sees it', waits),
+  ]
+}
+
+/** The platform must run: this bench plays a person on it. */
+async function obstacle(): Promise<string | undefined> {
+  try {
+    const admin = await adminClientFor(adminKubeconfig(readClusterSettings()))
+    try {
+      await admin.call('GET', '/apis/apps.sekisho.dev/v1alpha1/remotesyncs')
+    } finally {
+      await admin.close()
+    }
+    return undefined
+  } catch (error) {
+    return `the platform does not run (${messageOf(error)}); start it with \`make up\``
   }
+}
+
+export const pushToUrl: Bench = {
+  name: 'push-to-url',
+  title: `${pushes} pushes, one after the other, until the URL shows the commit`,
+  budgetSeconds: 600,
+  obstacle,
+  async open({ scale, note }) {
+    return {
+      comparisons: [],
+      measurements: [
+        {
+          name: 'phases',
+          title: 'seconds of each phase of a push',
+          run: signal => push(Math.max(1, Math.round(pushes * scale)), note, signal),
+          goals: [],
+        },
+      ],
+      close: async () => {},
+    }
+  },
 }

@@ -2,10 +2,10 @@
 // files do not reconcile each other's objects), and a hand that plays the kubelet, because the test control plane runs no pods.
 import { onTestFinished } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { type Pod, pods } from '../../src/api/builtin/index.ts'
 import { customResourceDefinition } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
-import { type Pod, pods } from '../../src/kube/builtin.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { findCondition } from '../../src/kube/conditions.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
@@ -43,7 +43,7 @@ export function installKinds(): Promise<void> {
 }
 
 /** Lists and watches of namespaced kinds see `namespace` only, unless they ask for another one. */
-function seeing(client: KubeClient, namespace: string): KubeClient {
+export function seeing(client: KubeClient, namespace: string): KubeClient {
   const within = <O extends { readonly namespace?: string }>(type: ResourceType, options: O): O =>
     type.namespaced && options.namespace === undefined ? { ...options, namespace } : options
   return {

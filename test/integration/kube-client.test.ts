@@ -1,7 +1,15 @@
 // The client, finalizers, conditions and Events against a real API server: what it answers is what the runtime is built on.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type ConfigMap, configMaps, deployments, events, namespaces, secrets, tokenReviews } from '../../src/kube/builtin.ts'
+import {
+  type ConfigMap,
+  configMaps,
+  deployments,
+  events,
+  namespaces,
+  secrets,
+  tokenReviews,
+} from '../../src/api/builtin/index.ts'
 import { isGone, isKubeError } from '../../src/kube/errors.ts'
 import { createEventRecorder } from '../../src/kube/events.ts'
 import { addFinalizer, removeFinalizer } from '../../src/kube/finalizers.ts'

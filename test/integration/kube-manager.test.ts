@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type ConfigMap, configMaps, leases } from '../../src/kube/builtin.ts'
+import { type ConfigMap, configMaps, leases } from '../../src/api/builtin/index.ts'
 import type { Applied, KubeClient } from '../../src/kube/client.ts'
 import { sameStatus } from '../../src/kube/conditions.ts'
 import { type ControllerDefinition, done, watches } from '../../src/kube/controller.ts'
@@ -240,6 +240,41 @@ describe('watching through a bad network', () => {
     await mirror.equal()
     expect(mirror.cache.get({ namespace: mirror.namespace, name: 'a' })?.data).toEqual({ value: '2' })
   })
+})
+
+test('a quiet kind is watched again and again without a list, from a version that moves with the rest of its kind', async () => {
+  const { client, namespace } = await withKube()
+  const elsewhere = await withKube({ watchSilenceMilliseconds: 5000 })
+  const starts: string[] = []
+  let lists = 0
+  const counted: KubeClient = {
+    ...elsewhere.client,
+    snapshot: (type, options) => {
+      lists += 1
+      return elsewhere.client.snapshot(type, options)
+    },
+    watch: (type, options) => {
+      starts.push(options.resourceVersion)
+      return elsewhere.client.watch(type, options)
+    },
+  }
+  const manager = managerOf(counted)
+  const cache = manager.cache(configMaps, { namespace: elsewhere.namespace, labelSelector: 'nobody=has-this' })
+  await manager.start()
+  let writes = 0
+  await waitUntil(
+    'three more watches',
+    async () => {
+      await client.apply(configMaps, configMap(namespace, 'busy', { value: String(++writes) }), { fieldManager, force: true })
+      return starts.length > 3 ? true : undefined
+    },
+    patience,
+  )
+  expect(cache.list()).toEqual([])
+  expect(lists).toBe(1)
+  const numbers = starts.map(Number)
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+  expect(numbers.at(-1)).toBeGreaterThan(numbers[0] ?? Number.POSITIVE_INFINITY)
 })
 
 describe('leader election', () => {

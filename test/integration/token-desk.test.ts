@@ -1,11 +1,11 @@
 // Tenants, grants and the token desk on a real API server with the GitHub emulator: who gets a token, what it reaches, and when it ends.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { repositoryGrant } from '../../src/api/repository-grant.ts'
 import { tenant } from '../../src/api/tenant.ts'
 import { tokenRoutes } from '../../src/controllers/token-desk/index.ts'
-import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/kube/builtin.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { installKinds, patience, readyReason } from './application-site.ts'

@@ -3,18 +3,34 @@ import { timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { User } from '../state/accounts.ts'
 import type { IssueComment, Repository } from '../state/repositories.ts'
-import { nextId } from '../state/world.ts'
+import { nextId, pullRequestByNumber } from '../state/world.ts'
 import { commentView } from '../views/comment.ts'
 import { eventFrame } from '../views/event-frame.ts'
+import { issueOfPullRequest } from '../views/issue.ts'
 
-const tell = (context: Context, repository: Repository, comment: IssueComment, sender: User, action: string): void =>
+const tell = (
+  context: Context,
+  repository: Repository,
+  comment: IssueComment,
+  sender: User,
+  action: 'created' | 'edited' | 'deleted',
+  changes?: Readonly<Record<string, unknown>>,
+): void => {
+  const pull = pullRequestByNumber(context.world, repository.id, comment.number)
+  if (!pull) throw new Error(`comment ${comment.id} is on pull request ${comment.number}, which does not exist`)
   context.webhooks.emit({
     name: 'issue_comment',
     action,
     accountId: repository.ownerId,
     repositoryId: repository.id,
-    payload: { comment: commentView(context, comment), ...eventFrame(context, repository, sender) },
+    payload: {
+      ...(changes ? { changes } : {}),
+      issue: issueOfPullRequest(context, repository, pull),
+      comment: commentView(context, comment),
+      ...eventFrame(context, repository, sender),
+    },
   })
+}
 
 export const createComment = (
   context: Context,
@@ -48,11 +64,12 @@ export const editComment = (
   editor: User,
   body: string,
 ): void => {
+  const from = comment.body
   context.store.change(() => {
     comment.body = body
     comment.updatedAt = timestamp(context.now())
   })
-  tell(context, repository, comment, editor, 'edited')
+  tell(context, repository, comment, editor, 'edited', { body: { from } })
 }
 
 export const deleteComment = (context: Context, repository: Repository, comment: IssueComment, actor: User): void => {

@@ -3,10 +3,10 @@ import { timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
-import type { Repository } from '../state/repositories.ts'
-import { nextId, repositoryByName } from '../state/world.ts'
-import { eventFrame } from '../views/event-frame.ts'
-import { Refusal } from './outcome.ts'
+import { everyMergeMethod, type Repository } from '../state/repositories.ts'
+import { nextId } from '../state/world.ts'
+import { claimName, requireFreeName } from './repository/names.ts'
+import { tellRepository } from './repository/tell.ts'
 
 export type NewRepository = {
   readonly name: string
@@ -16,10 +16,6 @@ export type NewRepository = {
   readonly withReadme: boolean
 }
 
-const validName = /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/
-const refuse = (code: string, message: string): Refusal =>
-  new Refusal(422, 'Repository creation failed.', [{ resource: 'Repository', field: 'name', code, message }])
-
 /** Creates the repository and tells the Apps that reach it. */
 export const createRepository = async (
   context: Context,
@@ -27,8 +23,7 @@ export const createRepository = async (
   creator: User,
   wanted: NewRepository,
 ): Promise<Repository> => {
-  if (!validName.test(wanted.name)) throw refuse('custom', 'name may have letters, digits, dots, dashes and underscores')
-  if (repositoryByName(context.world, owner.login, wanted.name)) throw refuse('custom', 'name already exists on this account')
+  requireFreeName(context, owner, wanted.name)
   const at = timestamp(context.now())
   const repository: Repository = {
     id: context.store.change(nextId),
@@ -43,6 +38,9 @@ export const createRepository = async (
     updatedAt: at,
     pushedAt: at,
     lastNumber: 0,
+    parentId: null,
+    mergeMethods: { ...everyMergeMethod },
+    deleteBranchOnMerge: false,
   }
   await context.git.create(repository.id, repository.defaultBranch)
   if (wanted.withReadme) {
@@ -50,9 +48,11 @@ export const createRepository = async (
     await commitFiles(context.git, repository.id, repository.defaultBranch, { 'README.md': `# ${wanted.name}\n` }, commit)
   }
   // Another request may have taken the name while git was working.
-  if (repositoryByName(context.world, owner.login, wanted.name)) throw refuse('custom', 'name already exists on this account')
-  context.store.change(world => world.repositories.push(repository))
-  const payload = eventFrame(context, repository, creator)
-  context.webhooks.emit({ name: 'repository', action: 'created', accountId: owner.id, repositoryId: repository.id, payload })
+  requireFreeName(context, owner, wanted.name)
+  context.store.change(world => {
+    world.repositories.push(repository)
+    claimName(world, owner.login, wanted.name)
+  })
+  tellRepository(context, repository, creator, 'created')
   return repository
 }

@@ -14,7 +14,7 @@ import { Refusal } from './outcome.ts'
 export type Selection = { readonly repositorySelection: 'all' | 'selected'; readonly repositoryIds: readonly number[] }
 
 /** The short form in which installation events name repositories. */
-const briefly = (context: Context, repositories: readonly Repository[]) =>
+export const briefly = (context: Context, repositories: readonly Repository[]) =>
   repositories.map(one => {
     const { id, node_id, name, full_name, private: isPrivate } = minimalRepository(context, one)
     return { id, node_id, name, full_name, private: isPrivate }
@@ -29,7 +29,8 @@ const checked = (context: Context, accountId: number, selection: Selection): Sel
   return { repositorySelection: 'selected', repositoryIds: ids }
 }
 
-const tell = (
+/** Sends an event about an installation to its App, which cannot unsubscribe from it. */
+export const tellInstallation = (
   context: Context,
   installation: Installation,
   name: string,
@@ -79,7 +80,7 @@ export const installApp = (
     world.installationRequests = world.installationRequests.filter(one => one !== request)
     return made
   })
-  tell(context, installation, 'installation', 'created', installerId, {
+  tellInstallation(context, installation, 'installation', 'created', installerId, {
     repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
     requester: request ? simpleUser(context, userOf(context.world, request.requesterId)) : null,
   })
@@ -120,6 +121,21 @@ export const dropInstallationRequest = (context: Context, requestId: number): vo
   })
 }
 
+/** Sends `installation_repositories`. */
+export const tellRepositoriesChanged = (
+  context: Context,
+  installation: Installation,
+  action: 'added' | 'removed',
+  repositories: readonly Repository[],
+  senderId: number,
+): void =>
+  tellInstallation(context, installation, 'installation_repositories', action, senderId, {
+    repository_selection: installation.repositorySelection,
+    repositories_added: action === 'added' ? briefly(context, repositories) : [],
+    repositories_removed: action === 'removed' ? briefly(context, repositories) : [],
+    requester: null,
+  })
+
 /** Changes which repositories an installation reaches; tokens lose what is taken away at once. */
 export const selectRepositories = (context: Context, installation: Installation, senderId: number, wanted: Selection): void => {
   const selection = checked(context, installation.accountId, wanted)
@@ -132,15 +148,8 @@ export const selectRepositories = (context: Context, installation: Installation,
   const after = repositoriesOfInstallation(context.world, installation)
   const added = after.filter(one => !before.includes(one))
   const removed = before.filter(one => !after.includes(one))
-  const about = (action: 'added' | 'removed'): void =>
-    tell(context, installation, 'installation_repositories', action, senderId, {
-      repository_selection: installation.repositorySelection,
-      repositories_added: action === 'added' ? briefly(context, added) : [],
-      repositories_removed: action === 'removed' ? briefly(context, removed) : [],
-      requester: null,
-    })
-  if (added.length > 0) about('added')
-  if (removed.length > 0) about('removed')
+  if (added.length > 0) tellRepositoriesChanged(context, installation, 'added', added, senderId)
+  if (removed.length > 0) tellRepositoriesChanged(context, installation, 'removed', removed, senderId)
 }
 
 /** Suspends or unsuspends; a suspended installation answers 403 to every use of its tokens. */
@@ -152,7 +161,7 @@ export const setSuspended = (context: Context, installation: Installation, sende
     installation.suspendedById = suspended ? senderId : null
     installation.updatedAt = at
   })
-  tell(context, installation, 'installation', suspended ? 'suspend' : 'unsuspend', senderId, {
+  tellInstallation(context, installation, 'installation', suspended ? 'suspend' : 'unsuspend', senderId, {
     repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
     requester: null,
   })
@@ -162,7 +171,7 @@ export const setSuspended = (context: Context, installation: Installation, sende
 export const uninstallApp = (context: Context, installation: Installation, senderId: number): void => {
   const repositories = briefly(context, repositoriesOfInstallation(context.world, installation))
   endTokensOfInstallation(context, installation.id)
-  tell(context, installation, 'installation', 'deleted', senderId, { repositories, requester: null })
+  tellInstallation(context, installation, 'installation', 'deleted', senderId, { repositories, requester: null })
   context.store.change(world => {
     world.installations = world.installations.filter(one => one !== installation)
   })

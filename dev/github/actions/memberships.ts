@@ -1,7 +1,9 @@
 // Owns: who joins and leaves organizations and teams, with the webhooks each change sends. The caller has checked the permissions.
 // https://docs.github.com/en/rest/orgs/members
 import { membershipOf } from '../access.ts'
+import { timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
+import { nodeId } from '../links.ts'
 import type { AccountRole, Organization, OrganizationMembership, Team, User } from '../state/accounts.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../views/account.ts'
 import { simpleTeam } from '../views/team.ts'
@@ -26,6 +28,39 @@ const tellOrganization = (
     },
   })
 
+const tellInvited = (
+  context: Context,
+  organization: Organization,
+  user: User,
+  membership: OrganizationMembership,
+  inviter: User,
+): void =>
+  context.webhooks.emit({
+    name: 'organization',
+    action: 'member_invited',
+    accountId: organization.id,
+    repositoryId: null,
+    payload: {
+      invitation: {
+        id: user.id,
+        login: user.login,
+        email: user.email,
+        role: membership.role === 'admin' ? 'admin' : 'direct_member',
+        created_at: timestamp(context.now()),
+        failed_at: null,
+        failed_reason: null,
+        inviter: simpleUser(context, inviter),
+        team_count: 0,
+        invitation_teams_url: context.links.api(`/organizations/${organization.id}/invitations/${user.id}/teams`),
+        node_id: nodeId('OrganizationInvitation', user.id),
+        invitation_source: 'member',
+      },
+      user: simpleUser(context, user),
+      organization: simpleOrganization(context, organization),
+      sender: simpleUser(context, inviter),
+    },
+  })
+
 const ownersOf = (organization: Organization): readonly OrganizationMembership[] =>
   organization.memberships.filter(one => one.role === 'admin' && one.state === 'active')
 
@@ -37,7 +72,13 @@ const refuseLastOwner = (organization: Organization, user: User): void => {
 }
 
 /** Sets the role of a member, or invites somebody: an invitation is `pending` until the person accepts it. */
-export const setRole = (context: Context, organization: Organization, user: User, role: AccountRole): OrganizationMembership => {
+export const setRole = (
+  context: Context,
+  organization: Organization,
+  user: User,
+  role: AccountRole,
+  inviter: User = user,
+): OrganizationMembership => {
   const existing = membershipOf(organization, user.id)
   if (existing) {
     if (role !== 'admin') refuseLastOwner(organization, user)
@@ -46,8 +87,9 @@ export const setRole = (context: Context, organization: Organization, user: User
     })
     return existing
   }
-  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending' }
+  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending', publicized: false }
   context.store.change(() => organization.memberships.push(membership))
+  tellInvited(context, organization, user, membership, inviter)
   return membership
 }
 

@@ -32,7 +32,12 @@ const mostRepositories = 500
 export const repositoriesOfInstallation = (world: Context['world'], installation: Installation): Repository[] =>
   repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
 
-const chooseRepositories = (context: Context, installation: Installation, request: MintRequest): Repository[] | null => {
+/** The repositories that a request names, or `null` for all; 422 when one is out of reach or they are too many. */
+export const chooseRepositories = (
+  context: Context,
+  installation: Installation,
+  request: Pick<MintRequest, 'repositories' | 'repositoryIds'>,
+): Repository[] | null => {
   const names = request.repositories ?? []
   const ids = request.repositoryIds ?? []
   if (names.length + ids.length > mostRepositories) {
@@ -58,7 +63,8 @@ const chooseRepositories = (context: Context, installation: Installation, reques
   return [...new Set(found)]
 }
 
-const choosePermissions = (installation: Installation, asked: Permissions | undefined): Permissions => {
+/** The permissions that a request names, or all of the installation; 422 when it names more than there is. */
+export const choosePermissions = (installation: Installation, asked: Permissions | undefined): Permissions => {
   const wanted = Object.entries(asked ?? {})
   if (wanted.length === 0) return installation.permissions
   for (const [name, level] of wanted) {
@@ -100,6 +106,8 @@ export const mintInstallationToken = (context: Context, app: App, installation: 
       expiresAt,
     }
   })
+  const fresh = context.faults.take('fresh-token-refused')
+  if (fresh) context.faults.refuseToken(credentialKey(token), fresh.status, fresh.uses ?? 1)
   return { token, expiresAt, permissions, repositories }
 }
 

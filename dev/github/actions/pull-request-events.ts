@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import type { User } from '../state/accounts.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
+import { repositoryById } from '../state/world.ts'
 import { eventFrame } from '../views/event-frame.ts'
 import { fullPullRequest } from '../views/pull-request.ts'
 import { pullRequestFacts } from './pull-request-facts.ts'
@@ -37,15 +38,22 @@ const close = async (context: Context, repository: Repository, pull: PullRequest
   await tellPullRequest(context, repository, pull, actor, 'closed')
 }
 
+/** The repository that the pull request is in; deleting it takes the pull request along. */
+const baseOf = (context: Context, pull: PullRequest): Repository => {
+  const repository = repositoryById(context.world, pull.repositoryId)
+  if (!repository) throw new Error(`pull request ${pull.id} belongs to repository ${pull.repositoryId}, which does not exist`)
+  return repository
+}
+
 /** Moves open pull requests whose head branch was pushed (`synchronize`), and closes those whose head or base branch is gone. */
 export const followPush = async (context: Context, repository: Repository, pusher: User, update: RefUpdate): Promise<void> => {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return
-  const open = context.world.pullRequests.filter(one => one.state === 'open' && one.repositoryId === repository.id)
+  const open = context.world.pullRequests.filter(one => one.state === 'open')
   const following = open.filter(one => one.head.repositoryId === repository.id && one.head.ref === branch)
-  const based = open.filter(one => one.base.ref === branch)
+  const based = open.filter(one => one.repositoryId === repository.id && one.base.ref === branch)
   if (update.after === noCommit) {
-    for (const pull of [...following, ...based]) await close(context, repository, pull, pusher)
+    for (const pull of new Set([...following, ...based])) await close(context, baseOf(context, pull), pull, pusher)
     return
   }
   context.store.change(() => {
@@ -56,7 +64,11 @@ export const followPush = async (context: Context, repository: Repository, pushe
       pull.head.sha = update.after
       pull.updatedAt = timestamp(context.now())
     })
+    if (pull.repositoryId !== repository.id) await context.git.borrow(repository.id, pull.repositoryId, update.after)
     await context.git.updateRef(pull.repositoryId, `refs/pull/${pull.number}/head`, update.after)
-    await tellPullRequest(context, repository, pull, pusher, 'synchronize', { before: update.before, after: update.after })
+    await tellPullRequest(context, baseOf(context, pull), pull, pusher, 'synchronize', {
+      before: update.before,
+      after: update.after,
+    })
   }
 }

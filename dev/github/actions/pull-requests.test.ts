@@ -1,7 +1,8 @@
 // The rules of pull requests: what cannot be opened, what cannot be merged, and what a merge leaves behind.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
+import { signIn } from '../testing/people.ts'
 import { createRestClients, type RestClient, refusal } from '../testing/rest-client.ts'
 
 const shop = { owner: 'acme', repo: 'shop' }
@@ -30,6 +31,17 @@ const branch = async (name: string, path: string, text: string): Promise<string>
 }
 const open = (head: string, base = 'main') =>
   dave.request('POST /repos/{owner}/{repo}/pulls', { ...shop, title: head, head, base })
+/** A branch of this name with a file of its own, opened. */
+const openFrom = async (name: string) => {
+  await branch(name, name, '1')
+  return open(name)
+}
+/** Past the description, for an answer that GitHub gives and does not describe. */
+const plainly = async (path: string): Promise<{ readonly status: number; readonly data: unknown }> => {
+  const headers = { authorization: `Bearer ${emulator.personalTokens['dave']}` }
+  const response = await fetch(`${emulator.apiUrl}${path}`, { headers })
+  return { status: response.status, data: await response.json() }
+}
 const merge = (pull_number: number, more = {}) =>
   dave.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number, ...more })
 
@@ -67,13 +79,166 @@ test('a conflict is shown and cannot be merged', async () => {
   expect(await refusal(merge(right))).toEqual({ status: 405, message: 'Pull Request is not mergeable' })
 })
 
-test('a merge of a head that has moved on is refused, as are a rebase and a second merge', async () => {
+test('a merge of a head that has moved on is refused, as is a second merge', async () => {
   const before = await branch('moving', 'moving', '1')
   const { number } = (await open('moving')).data
   await git.commit('moving', '2', 'More')
   await git.run('push', 'origin', 'HEAD')
   expect((await refusal(merge(number, { sha: before }))).status).toBe(409)
-  expect((await refusal(merge(number, { merge_method: 'rebase' }))).status).toBe(405)
   await merge(number)
   expect((await refusal(merge(number))).status).toBe(405)
+})
+
+describe('from a fork', () => {
+  let noah: RestClient
+  let fork: GitClient
+  const own = { owner: 'noah', repo: 'shop' }
+
+  beforeAll(async () => {
+    const clients = createRestClients(emulator)
+    noah = clients.by(emulator.personalTokens['noah'] ?? '')
+    const olivia = clients.by(emulator.personalTokens['olivia'] ?? '')
+    await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', { ...shop, username: 'noah', permission: 'pull' })
+    await noah.request('POST /repos/{owner}/{repo}/forks', shop)
+    fork = await createGitClient({ name: 'Noah', email: 'noah@example.test' })
+    await fork.run('clone', cloneUrl(emulator.url, 'noah/shop', emulator.personalTokens['noah']), '.')
+    await fork.run('checkout', '-b', 'idea')
+  })
+  afterAll(() => fork.remove())
+
+  const request = { ...shop, title: 'Idea', base: 'main' }
+  const show = (pull_number: number) =>
+    dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })
+
+  test('who may only read opens one, a push to the fork moves it, and it is merged into the repository', async () => {
+    const first = await fork.commit('idea', '1\n', 'Idea')
+    await fork.run('push', 'origin', 'HEAD')
+    const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:idea' })
+    expect(data).toMatchObject({ head: { label: 'noah:idea', sha: first, repo: { fork: true } }, base: { label: 'acme:main' } })
+    const listed = await dave.request('GET /repos/{owner}/{repo}/pulls', { ...shop, head: 'noah:idea' })
+    expect(listed.data.map(one => one.number)).toEqual([data.number])
+    const second = await fork.commit('idea', '1\n2\n', 'More')
+    await fork.run('push', 'origin', 'HEAD')
+    expect((await show(data.number)).data).toMatchObject({ commits: 2, head: { sha: second } })
+    await git.run('fetch', 'origin', `refs/pull/${data.number}/head`)
+    expect((await git.run('rev-parse', 'FETCH_HEAD')).stdout.trim()).toBe(second)
+    expect((await refusal(noah.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number: data.number }))).status).toBe(403)
+    await merge(data.number)
+    await git.run('fetch', 'origin')
+    expect((await git.run('merge-base', '--is-ancestor', second, 'origin/main')).ok).toBe(true)
+  })
+
+  test('what the fork has is compared with the repository', async () => {
+    await fork.run('checkout', '-b', 'far')
+    await fork.commit('far', '1\n', 'Far')
+    await fork.run('push', 'origin', 'HEAD')
+    const { data } = await noah.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...shop, basehead: 'main...noah:far' })
+    expect(data.files?.map(one => one.filename)).toEqual(['far'])
+  })
+
+  test('it is no way to read a repository that one cannot see', async () => {
+    await fork.run('push', 'origin', 'HEAD:refs/heads/secret')
+    const opened = dave.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:secret' })
+    expect((await refusal(opened)).status).toBe(422)
+    expect((await refusal(dave.request('GET /repos/{owner}/{repo}', own))).status).toBe(404)
+    const foreign = { ...request, head: 'globex:main' }
+    expect((await refusal(dave.request('POST /repos/{owner}/{repo}/pulls', foreign))).status).toBe(422)
+  })
+
+  test('only its author or who may write changes it; a branch that goes away closes it', async () => {
+    const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:far' })
+    const mine = { ...shop, pull_number: data.number }
+    await noah.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...mine, title: 'Better idea' })
+    const { number } = (await openFrom('change-of-dave')).data
+    const other = { ...shop, pull_number: number, state: 'closed' as const }
+    expect((await refusal(noah.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', other))).status).toBe(403)
+    await fork.run('push', 'origin', ':far')
+    expect((await show(data.number)).data.state).toBe('closed')
+  })
+
+  test('a pull request outlives its fork', async () => {
+    const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:secret' })
+    await noah.request('DELETE /repos/{owner}/{repo}', own)
+    const { status, data: shown } = await plainly(`/repos/acme/shop/pulls/${data.number}`)
+    expect([status, shown]).toMatchObject([200, { state: 'open', head: { repo: null, sha: data.head.sha } }])
+    await merge(data.number)
+  })
+})
+
+describe('drafts, bases and heads', () => {
+  test('a draft cannot be merged until it is ready; both can be undone by who opened it', async () => {
+    await branch('draft', 'draft', '1')
+    const opened = { ...shop, title: 'Draft', head: 'draft', base: 'main', draft: true }
+    const { data } = await dave.request('POST /repos/{owner}/{repo}/pulls', opened)
+    expect(data).toMatchObject({ draft: true, mergeable_state: 'draft' })
+    expect((await refusal(merge(data.number))).status).toBe(405)
+    const browser = await signIn(emulator, 'dave')
+    const at = `${emulator.url}/acme/shop/pull/${data.number}`
+    await (await browser.open(at)).form('Ready for review').submit()
+    await (await browser.open(at)).form('Convert to draft').submit()
+    expect((await refusal(merge(data.number))).status).toBe(405)
+    const ready = await (await browser.open(at)).form('Ready for review').submit()
+    const merged = await ready.form('Squash and merge').submit()
+    expect(merged.text).toContain('<strong>merged</strong>')
+    await merged.form('Delete branch').submit()
+    expect((await refusal(dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'draft' }))).status).toBe(404)
+  })
+
+  test('another base branch shows other commits', async () => {
+    await branch('base-two', 'base-two', '1')
+    await git.run('checkout', '-b', 'on-two')
+    await git.commit('on-two', '1', 'On two')
+    await git.run('push', 'origin', 'HEAD')
+    const { data } = await open('on-two')
+    expect(data.commits).toBe(2)
+    const change = { ...shop, pull_number: data.number, base: 'base-two' }
+    const changed = await dave.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', change)
+    expect(changed.data).toMatchObject({ commits: 1, base: { ref: 'base-two' } })
+    const wrong = dave.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...change, base: 'none' })
+    expect((await refusal(wrong)).status).toBe(422)
+  })
+
+  test('failing statuses make it unstable, and the head branch goes when the repository says so', async () => {
+    const sha = await branch('shaky', 'shaky', '1')
+    const { data } = await open('shaky')
+    await dave.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'failure', context: 'ci' })
+    const shown = () => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number: data.number })
+    expect((await shown()).data.mergeable_state).toBe('unstable')
+    await dave.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'success', context: 'ci' })
+    expect((await shown()).data.mergeable_state).toBe('clean')
+    const olivia = createRestClients(emulator).by(emulator.personalTokens['olivia'] ?? '')
+    await olivia.request('PATCH /repos/{owner}/{repo}', { ...shop, delete_branch_on_merge: true, allow_merge_commit: false })
+    expect(await refusal(merge(data.number))).toMatchObject({ status: 405, message: /not allowed/ })
+    await merge(data.number, { merge_method: 'squash' })
+    expect((await git.run('ls-remote', 'origin', 'refs/heads/shaky')).stdout).toBe('')
+    await olivia.request('PATCH /repos/{owner}/{repo}', { ...shop, delete_branch_on_merge: false, allow_merge_commit: true })
+  })
+})
+
+test('a rebase replays each commit onto the base and keeps who wrote it; a conflict in the middle forbids it', async () => {
+  await branch('rebase', 'rebase', '1\n')
+  await git.commit('rebase', '1\n2\n', 'Second')
+  await git.run('push', 'origin', 'HEAD')
+  const { number } = (await open('rebase')).data
+  await branch('meanwhile', 'meanwhile', '1')
+  await merge((await open('meanwhile')).data.number, { merge_method: 'squash' })
+  const base = (await dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'main' })).data.commit.sha
+  const olivia = createRestClients(emulator).by(emulator.personalTokens['olivia'] ?? '')
+  const wish = { ...shop, pull_number: number, merge_method: 'rebase' as const }
+  const { sha } = (await olivia.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', wish)).data
+  await git.run('fetch', 'origin')
+  const log = await git.run('log', '--format=%s|%an|%cn|%P', `${base}..${sha}`)
+  const [second, first] = log.stdout.trim().split('\n').map(line => line.split('|'))
+  expect(first).toEqual(['Change rebase', 'Dave Developer', 'olivia', base])
+  expect(second?.slice(0, 3)).toEqual(['Second', 'Dave Developer', 'olivia'])
+
+  await branch('back-and-forth', 'rebase', 'other\n')
+  await git.commit('rebase', '1\n2\n', 'And back')
+  await git.run('push', 'origin', 'HEAD')
+  await branch('blocker', 'rebase', '3\n')
+  const fragile = (await open('back-and-forth')).data.number
+  await merge((await open('blocker')).data.number)
+  const shown = await dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number: fragile })
+  expect(shown.data.rebaseable).toBe(false)
+  expect((await refusal(merge(fragile, { merge_method: 'rebase' }))).status).toBe(405)
 })

@@ -1,20 +1,21 @@
-// Owns: opening, editing, closing and merging a pull request. The caller has checked the permissions; what the rules of pull requests
+// Owns: opening, editing and closing a pull request. The caller has checked the permissions; what the rules of pull requests
 // forbid is refused here. https://docs.github.com/en/rest/pulls/pulls
 import { timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { commitTree, mergedTree } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
-import { accountOf, nextId } from '../state/world.ts'
+import { accountOf, nextId, repositoryById } from '../state/world.ts'
+import { branchInNetwork } from './network.ts'
 import { Refusal } from './outcome.ts'
 import { tellPullRequest } from './pull-request-events.ts'
-import { recordPush } from './record-push.ts'
 
 export type NewPullRequest = {
   readonly title: string
   readonly body: string | null
-  /** Branch, or `owner:branch`. */
+  /** Branch, or `owner:branch` of a fork. */
   readonly head: string
+  /** Whether who opens it may see the repository of the head. */
+  readonly seesHead: (head: Repository) => boolean
   readonly base: string
   readonly draft: boolean
 }
@@ -24,37 +25,37 @@ const refuseField = (field: string): Refusal =>
 const refuseCustom = (message: string): Refusal =>
   new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
 
-const headBranch = (context: Context, repository: Repository, head: string): string => {
-  const colon = head.indexOf(':')
-  if (colon < 0) return head
-  const owner = accountOf(context.world, repository.ownerId).login
-  if (head.slice(0, colon).toLowerCase() !== owner.toLowerCase()) throw refuseField('head')
-  return head.slice(colon + 1)
-}
-
-/** Opens a pull request between two branches of the repository and points `refs/pull/<number>/head` at its head. */
+/** Opens a pull request from a branch of the repository or of a fork and points `refs/pull/<number>/head` at its head. */
 export const openPullRequest = async (
   context: Context,
   repository: Repository,
   author: User,
   wanted: NewPullRequest,
 ): Promise<PullRequest> => {
-  const branch = headBranch(context, repository, wanted.head)
+  const head = branchInNetwork(context, repository, wanted.head)
+  if (!head || !wanted.seesHead(head.repository)) throw refuseField('head')
+  const from = head.repository.id
   const [headSha, baseSha] = await Promise.all([
-    context.git.resolve(repository.id, `refs/heads/${branch}`),
+    context.git.resolve(from, `refs/heads/${head.branch}`),
     context.git.resolve(repository.id, `refs/heads/${wanted.base}`),
   ])
   if (headSha === undefined) throw refuseField('head')
   if (baseSha === undefined) throw refuseField('base')
+  if (from !== repository.id) await context.git.borrow(from, repository.id, headSha)
   if ((await context.git.commits(repository.id, baseSha, headSha, 1)).length === 0) {
-    throw refuseCustom(`No commits between ${wanted.base} and ${branch}`)
+    throw refuseCustom(`No commits between ${wanted.base} and ${head.branch}`)
   }
   // After the last wait: of two requests at once the second must see the first.
   const same = context.world.pullRequests.find(
-    one => one.repositoryId === repository.id && one.state === 'open' && one.head.ref === branch && one.base.ref === wanted.base,
+    one =>
+      one.repositoryId === repository.id &&
+      one.state === 'open' &&
+      one.head.repositoryId === from &&
+      one.head.ref === head.branch &&
+      one.base.ref === wanted.base,
   )
-  const owner = accountOf(context.world, repository.ownerId).login
-  if (same) throw refuseCustom(`A pull request already exists for ${owner}:${branch}.`)
+  const owner = accountOf(context.world, head.repository.ownerId).login
+  if (same) throw refuseCustom(`A pull request already exists for ${owner}:${head.branch}.`)
   const at = timestamp(context.now())
   const pull = context.store.change((world): PullRequest => {
     repository.lastNumber += 1
@@ -67,7 +68,7 @@ export const openPullRequest = async (
       authorId: author.id,
       state: 'open',
       draft: wanted.draft,
-      head: { repositoryId: repository.id, ref: branch, sha: headSha },
+      head: { repositoryId: from, ref: head.branch, sha: headSha },
       base: { ref: wanted.base, sha: baseSha },
       mergedAt: null,
       mergedById: null,
@@ -95,11 +96,14 @@ export const setPullRequestState = async (
   if (pull.state === state) return
   if (pull.mergedAt !== null) throw refuseField('state')
   if (state === 'open') {
-    const head = await context.git.resolve(repository.id, `refs/heads/${pull.head.ref}`)
+    const from = pull.head.repositoryId
+    const gone = repositoryById(context.world, from) === undefined
+    const head = gone ? undefined : await context.git.resolve(from, `refs/heads/${pull.head.ref}`)
     const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
     if (head === undefined || base === undefined) {
       throw refuseCustom(`The ${head === undefined ? pull.head.ref : pull.base.ref} branch has been deleted.`)
     }
+    if (from !== repository.id) await context.git.borrow(from, repository.id, head)
     await context.git.updateRef(repository.id, `refs/pull/${pull.number}/head`, head)
     context.store.change(() => {
       pull.head.sha = head
@@ -114,16 +118,34 @@ export const setPullRequestState = async (
   await tellPullRequest(context, repository, pull, actor, state === 'closed' ? 'closed' : 'reopened')
 }
 
-/** Changes title and text. */
+export type PullRequestEdit = {
+  readonly title: string | undefined
+  readonly body: string | undefined
+  /** Another base branch. */
+  readonly base: string | undefined
+}
+
+const changeBase = async (context: Context, repository: Repository, pull: PullRequest, ref: string): Promise<void> => {
+  const sha = await context.git.resolve(repository.id, `refs/heads/${ref}`)
+  if (sha === undefined || pull.state !== 'open') throw refuseField('base')
+  context.store.change(() => {
+    pull.base = { ref, sha }
+  })
+}
+
+/** Changes title, text and base branch. */
 export const editPullRequest = async (
   context: Context,
   repository: Repository,
   pull: PullRequest,
   actor: User,
-  change: { readonly title: string | undefined; readonly body: string | undefined },
+  change: PullRequestEdit,
 ): Promise<void> => {
-  if (change.title === undefined && change.body === undefined) return
   const before = { title: { from: pull.title }, body: { from: pull.body ?? '' } }
+  const base = change.base === undefined || change.base === pull.base.ref ? undefined : change.base
+  if (change.title === undefined && change.body === undefined && base === undefined) return
+  const oldBase = { ref: { from: pull.base.ref }, sha: { from: pull.base.sha } }
+  if (base !== undefined) await changeBase(context, repository, pull, base)
   context.store.change(() => {
     pull.title = change.title ?? pull.title
     pull.body = change.body ?? pull.body
@@ -132,63 +154,24 @@ export const editPullRequest = async (
   const changes = {
     ...(change.title === undefined ? {} : { title: before.title }),
     ...(change.body === undefined ? {} : { body: before.body }),
+    ...(base === undefined ? {} : { base: oldBase }),
   }
   await tellPullRequest(context, repository, pull, actor, 'edited', { changes })
 }
 
-export type MergeWish = {
-  readonly method: 'merge' | 'squash' | 'rebase'
-  /** The head that the caller looked at; another one refuses the merge. */
-  readonly expectedHead: string | undefined
-  readonly title: string | undefined
-  readonly message: string | undefined
-}
-
-/** Moves the base branch unless somebody pushed to it in between. */
-const moveBase = async (context: Context, repository: Repository, pull: PullRequest, from: string, to: string): Promise<void> => {
-  const ref = `refs/heads/${pull.base.ref}`
-  try {
-    await context.git.updateRef(repository.id, ref, to, from)
-  } catch (error) {
-    if ((await context.git.resolve(repository.id, ref)) === from) throw error
-    throw new Refusal(409, 'Base branch was modified. Review and try the merge again.')
-  }
-}
-
-/** Merges an open pull request and answers the new commit of the base branch. Rebase merges are switched off here. */
-export const mergePullRequest = async (
+/** Marks an open pull request as a draft, or as ready for review. */
+export const setDraft = async (
   context: Context,
   repository: Repository,
   pull: PullRequest,
   actor: User,
-  wish: MergeWish,
-): Promise<string> => {
-  if (pull.state !== 'open' || pull.draft) throw new Refusal(405, 'Pull Request is not mergeable')
-  if (wish.method === 'rebase') throw new Refusal(405, 'Rebase merges are not allowed on this repository.')
-  if (wish.expectedHead !== undefined && wish.expectedHead !== pull.head.sha) {
-    throw new Refusal(409, 'Head branch was modified. Review and try the merge again.')
-  }
-  const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
-  const tree = base === undefined ? undefined : await mergedTree(context.git, repository.id, base, pull.head.sha)
-  if (base === undefined || tree === undefined) throw new Refusal(405, 'Pull Request is not mergeable')
-  const owner = accountOf(context.world, repository.ownerId).login
-  const squash = wish.method === 'squash'
-  const title =
-    wish.title ??
-    (squash ? `${pull.title} (#${pull.number})` : `Merge pull request #${pull.number} from ${owner}/${pull.head.ref}`)
-  const sha = await commitTree(context.git, repository.id, {
-    tree,
-    parents: squash ? [base] : [base, pull.head.sha],
-    message: `${title}\n\n${wish.message ?? (squash ? '' : pull.title)}`.trimEnd().concat('\n'),
-    author: actor,
-    at: context.now(),
-  })
-  await moveBase(context, repository, pull, base, sha)
+  draft: boolean,
+): Promise<void> => {
+  if (pull.draft === draft) return
+  if (pull.state !== 'open') throw new Refusal(422, 'The pull request is closed.')
   context.store.change(() => {
-    const at = timestamp(context.now())
-    Object.assign(pull, { state: 'closed', mergedAt: at, mergedById: actor.id, mergeCommitSha: sha, closedAt: at, updatedAt: at })
+    pull.draft = draft
+    pull.updatedAt = timestamp(context.now())
   })
-  await recordPush(context, repository, actor, [{ ref: `refs/heads/${pull.base.ref}`, before: base, after: sha }])
-  await tellPullRequest(context, repository, pull, actor, 'closed')
-  return sha
+  await tellPullRequest(context, repository, pull, actor, draft ? 'converted_to_draft' : 'ready_for_review')
 }

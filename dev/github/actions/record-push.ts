@@ -8,6 +8,7 @@ import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName } from '../state/world.ts'
 import { pushedCommit } from '../views/commit.ts'
 import { eventFrame } from '../views/event-frame.ts'
+import { requestSuites } from './checks/suites.ts'
 import { followPush } from './pull-request-events.ts'
 
 /** A push event lists no more commits than this. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
@@ -85,5 +86,6 @@ export const recordPush = async (
       payload: await pushPayload(context, repository, update, pusher),
     })
     await followPush(context, repository, pusher, update)
+    await requestSuites(context, repository, pusher, update)
   }
 }

@@ -1,29 +1,70 @@
-// Owns: reading the description of a fault. Pure.
-import type { Fault } from '../faults.ts'
+// Owns: reading the description of a fault that somebody arms. The parameters of each kind and their bounds are faults/kinds.ts. Pure.
+import { Value } from 'typebox/value'
+import { type Fault, faultKinds, isFaultKind } from '../faults/kinds.ts'
 import { invalidField } from '../rest/answer.ts'
-import type { Fields } from '../rest/body.ts'
+import { type Fields, fieldsOf } from '../rest/body.ts'
 
-const headersOf = (fields: Fields): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(fields.optionalRecord('headers') ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
-  )
+export type Arming = {
+  readonly fault: Fault
+  /** `null`: any number of uses. */
+  readonly times: number | null
+  readonly seconds: number | undefined
+}
 
-/** The fault and for how many uses it is armed (default 1, at most 10000). */
-export const faultOf = (fields: Fields): { readonly fault: Fault; readonly times: number } => {
-  const times = fields.optionalNumber('times') ?? 1
-  if (times < 1 || times > 10_000) throw invalidField('Fault', 'times', 'invalid')
-  switch (fields.optionalOneOf('kind', ['rest-status', 'wider-token', 'lost-webhook'])) {
-    case 'rest-status': {
-      const status = fields.optionalNumber('status') ?? 0
-      if (status < 400 || status > 599) throw invalidField('Fault', 'status', 'invalid')
-      const method = fields.optionalText('method', 10) ?? ''
-      return { fault: { kind: 'rest-status', method, path: fields.text('path', 500), status, headers: headersOf(fields) }, times }
-    }
-    case 'wider-token':
-      return { fault: { kind: 'wider-token' }, times }
-    case 'lost-webhook':
-      return { fault: { kind: 'lost-webhook', event: fields.optionalText('event', 60) ?? '' }, times }
-    case undefined:
-      throw invalidField('Fault', 'kind', 'missing_field')
+const mostTimes = 10_000
+const longestSeconds = 86_400
+
+const bounded = (fields: Fields, name: 'times' | 'for', most: number): number | undefined => {
+  const value = fields.optionalNumber(name)
+  if (value !== undefined && (value < 1 || value > most)) throw invalidField('Fault', name, 'invalid')
+  return value
+}
+
+/** The field that the first error is about. */
+const wrongField = (kind: keyof typeof faultKinds, parameters: Readonly<Record<string, unknown>>): string | undefined => {
+  const [error] = Value.Errors(faultKinds[kind], parameters)
+  if (error === undefined) return undefined
+  const named = error.instancePath.split('/')[1]
+  if (named !== undefined && named !== '') return named
+  const { params } = error
+  const [missing] =
+    'requiredProperties' in params
+      ? params.requiredProperties
+      : 'additionalProperties' in params
+        ? params.additionalProperties
+        : []
+  return missing ?? 'kind'
+}
+
+const lowerCaseHeaders = (parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const { headers } = parameters
+  if (typeof headers !== 'object' || headers === null) return parameters
+  return {
+    ...parameters,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   }
+}
+
+/**
+ * The fault, for how many uses (`times`, at most 10000) and for how long (`for`, seconds, at most a day). Neither given: one use; only
+ * `for` given: any number of uses in that time. A wrong field is answered 422 with its name.
+ */
+export const faultOf = (body: unknown): Arming => {
+  const fields = fieldsOf(body, 'Fault')
+  const kind = fields.text('kind', 60)
+  if (!isFaultKind(kind)) throw invalidField('Fault', 'kind', 'invalid')
+  const times = bounded(fields, 'times', mostTimes)
+  const seconds = bounded(fields, 'for', longestSeconds)
+  const {
+    kind: _kind,
+    times: _times,
+    for: _for,
+    ...given
+  }: Readonly<Record<string, unknown>> = { ...(typeof body === 'object' ? body : {}) }
+  const parameters = lowerCaseHeaders(given)
+  const wrong = wrongField(kind, parameters)
+  if (wrong !== undefined) throw invalidField('Fault', wrong, 'invalid')
+  // Checked against the schema of this kind just now.
+  const fault = { kind, ...parameters } as Fault
+  return { fault, times: times ?? (seconds === undefined ? 1 : null), seconds }
 }

@@ -2,25 +2,27 @@
 // that merely reaches the port can use it. The demo never calls it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../actions/outcome.ts'
 import type { Context } from '../context.ts'
 import { RestError } from '../rest/answer.ts'
 import { fieldsOf } from '../rest/body.ts'
 import { addUser } from './add-user.ts'
 import { faultOf } from './fault-of.ts'
 
-const authorized = (context: Context, header: string | undefined): boolean => {
-  const given = Buffer.from(header?.replace(/^bearer /i, '') ?? '')
-  const expected = Buffer.from(context.controlToken)
+/** Whether the text is the control token. */
+export const isControlToken = (context: Context, text: string): boolean => {
+  const [given, expected] = [Buffer.from(text), Buffer.from(context.controlToken)]
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
 export const registerControl = (server: FastifyInstance, context: Context): void => {
   server.addHook('onRequest', async (request, reply) => {
-    if (!authorized(context, request.headers.authorization))
+    if (!isControlToken(context, request.headers.authorization?.replace(/^bearer /i, '') ?? ''))
       await reply.code(401).send({ message: 'The control token is missing or wrong.' })
   })
   server.setErrorHandler((error, _request, reply) => {
     if (error instanceof RestError) return reply.code(error.status).send({ message: error.message, errors: error.errors })
+    if (error instanceof Refusal) return reply.code(error.status).send({ message: error.message })
     throw error
   })
 
@@ -31,8 +33,12 @@ export const registerControl = (server: FastifyInstance, context: Context): void
   })
   server.get('/faults', () => ({ faults: context.faults.list() }))
   server.post('/faults', request => {
-    const { fault, times } = faultOf(fieldsOf(request.body, 'Fault'))
-    return { id: context.faults.arm(fault, times) }
+    const { fault, times, seconds } = faultOf(request.body)
+    return { id: context.faults.arm(fault, times, seconds) }
+  })
+  server.delete('/faults', (_request, reply) => {
+    context.faults.reset()
+    return reply.code(204).send()
   })
   server.delete('/faults/:id', (request, reply) => {
     const { id } = request.params as { id: string }

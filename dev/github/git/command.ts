@@ -7,7 +7,7 @@ export type GitCommand = (args: readonly string[], options?: GitOptions) => Prom
 
 export type GitOptions = {
   readonly cwd?: string
-  readonly input?: string
+  readonly input?: string | Buffer
   readonly environment?: Readonly<Record<string, string>>
 }
 

@@ -9,7 +9,7 @@ import { type Actor, actingUserId, canSee, mayUse } from '../access.ts'
 import { recordPush } from '../actions/record-push.ts'
 import type { Context } from '../context.ts'
 import type { Repository } from '../state/repositories.ts'
-import { repositoryByName, userOf } from '../state/world.ts'
+import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
 import { runHttpBackend } from './http-backend.ts'
 import { parseRefUpdates } from './ref-update.ts'
@@ -33,7 +33,8 @@ const decide = (context: Context, header: string | undefined, owner: string, nam
   }
   const { actor } = authentication
   if (actor.kind === 'app') return unauthorized
-  const repository = repositoryByName(world, owner, name.replace(/\.git$/, ''))
+  const bare = name.replace(/\.git$/, '')
+  const repository = repositoryByName(world, owner, bare) ?? repositoryByFormerName(world, owner, bare)
   if (!repository || !canSee(world, actor, repository)) {
     return actor.kind === 'anonymous' ? unauthorized : { allowed: false, status: 404, message: 'Repository not found.' }
   }
@@ -78,6 +79,11 @@ const transfer = async (
   const access = decide(context, request.headers.authorization, owner, name, service)
   if (!access.allowed) return refuse(reply, access)
   const { repository, actor } = access
+  const present = fullName(context.world, repository)
+  // The client learns the present name where it begins, says so to its user, and goes on there.
+  if (path === '/info/refs' && `${owner}/${name.replace(/\.git$/, '')}`.toLowerCase() !== present.toLowerCase()) {
+    return reply.redirect(context.links.web(`/${present}.git${path}?${request.url.split('?')[1] ?? ''}`), 301)
+  }
   const pusherId = actingUserId(actor)
   const isPush = path === '/git-receive-pack' && pusherId !== undefined
   const folder = isPush ? await mkdtemp(join(tmpdir(), 'github-push-')) : undefined

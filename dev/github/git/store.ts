@@ -1,5 +1,6 @@
 // Owns: the bare repositories on disk, one folder per repository id (so that a rename moves nothing), and what is asked of them.
 // Never knows who asks: access is decided before.
+import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGitCommand, type GitCommand, GitError } from './command.ts'
@@ -13,6 +14,16 @@ export type GitStore = {
   pathOf(repositoryId: number): string
   /** Makes an empty repository; whatever lay under this id is gone. */
   create(repositoryId: number, defaultBranch: string): Promise<void>
+  /** The output of a command that says "no" by exit code 1, or `undefined` for that no. */
+  ask(repositoryId: number, args: readonly string[]): Promise<string | undefined>
+  /** Removes the repository from the disk. */
+  remove(repositoryId: number): Promise<void>
+  /** Brings refs (full names, `*` at the end allowed) of one repository into another under the same names. */
+  copy(from: number, to: number, refs: readonly string[]): Promise<void>
+  /** Brings the objects of a commit of one repository into another; no ref moves. */
+  borrow(from: number, to: number, ref: string): Promise<void>
+  /** Which branch a clone checks out. */
+  setHead(repositoryId: number, branch: string): Promise<void>
   /** Ref name to commit id, below `prefix` (`refs/heads/`). */
   refs(repositoryId: number, prefix: string): Promise<ReadonlyMap<string, string>>
   /** The commit that a branch, tag or commit id names; `undefined` when there is none. */
@@ -24,7 +35,17 @@ export type GitStore = {
   log(repositoryId: number, range: readonly string[]): Promise<readonly Commit[]>
   /** Points a ref at a commit, or removes it; `expected` guards against a push in between. */
   updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
+  /** As `updateRef`, but says so when the ref is not (any more) at `expected`. */
+  moveRef(repositoryId: number, ref: string, sha: string | undefined, expected: string): Promise<typeof unmoved | undefined>
+  /** Runs with an index file of its own, which is gone afterwards. */
+  withIndex<Result>(
+    repositoryId: number,
+    use: (environment: Readonly<Record<string, string>>) => Promise<Result>,
+  ): Promise<Result>
 }
+
+/** What a guarded move of a ref says when somebody else was faster. */
+export const unmoved = Symbol('unmoved')
 
 const configuration = (folder: string): string => `[core]
   hooksPath = ${join(folder, 'hooks')}
@@ -64,6 +85,15 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
   const log = async (repositoryId: number, range: readonly string[]): Promise<readonly Commit[]> =>
     parseCommits(await run(['log', '-z', `--format=${prettyFormat}`, ...range], { cwd: pathOf(repositoryId) }))
 
+  const ask = async (repositoryId: number, args: readonly string[]): Promise<string | undefined> => {
+    try {
+      return await run(args, { cwd: pathOf(repositoryId) })
+    } catch (error) {
+      if (error instanceof GitError && error.exitCode === 1) return undefined
+      throw error
+    }
+  }
+
   const revParse = async (repositoryId: number, revision: string): Promise<string | undefined> => {
     try {
       const found = await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`], {
@@ -76,21 +106,42 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
     }
   }
 
+  const refs = async (repositoryId: number, prefix: string): Promise<ReadonlyMap<string, string>> => {
+    const text = await run(['for-each-ref', '--format=%(refname)%00%(objectname)', prefix], { cwd: pathOf(repositoryId) })
+    const lines = text.split('\n').filter(line => line !== '')
+    return new Map(lines.map(line => [line.slice(0, line.indexOf('\0')), line.slice(line.indexOf('\0') + 1)]))
+  }
+
+  const updateRef = async (repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void> => {
+    const args = sha === undefined ? ['update-ref', '-d', ref] : ['update-ref', ref, sha]
+    await run(expected === undefined ? args : [...args, expected], { cwd: pathOf(repositoryId) })
+  }
+
   return {
     run,
     folder,
     environment,
     pathOf,
+    ask,
     create: async (repositoryId, defaultBranch) => {
       // What a start left behind that ended before its world was written.
       await rm(pathOf(repositoryId), { recursive: true, force: true })
       await run(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`, pathOf(repositoryId)])
     },
-    refs: async (repositoryId, prefix) => {
-      const text = await run(['for-each-ref', '--format=%(refname)%00%(objectname)', prefix], { cwd: pathOf(repositoryId) })
-      const lines = text.split('\n').filter(line => line !== '')
-      return new Map(lines.map(line => [line.slice(0, line.indexOf('\0')), line.slice(line.indexOf('\0') + 1)]))
+    remove: repositoryId => rm(pathOf(repositoryId), { recursive: true, force: true }),
+    copy: async (from, to, refs) => {
+      const wanted = refs.map(ref => `+${ref}:${ref}`)
+      await run(['fetch', '--quiet', '--no-write-fetch-head', '--end-of-options', pathOf(from), ...wanted], { cwd: pathOf(to) })
     },
+    borrow: async (from, to, ref) => {
+      await run(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--end-of-options', pathOf(from), ref], {
+        cwd: pathOf(to),
+      })
+    },
+    setHead: async (repositoryId, branch) => {
+      await run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { cwd: pathOf(repositoryId) })
+    },
+    refs,
     resolve: async (repositoryId, revision) => {
       if (!isSafeRevision(revision)) return undefined
       for (const candidate of refCandidates(revision)) {
@@ -107,9 +158,25 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
     },
     commits: (repositoryId, from, to, limit) =>
       log(repositoryId, [`--max-count=${limit}`, '--end-of-options', ...(from === undefined ? [to] : [`${from}..${to}`])]),
-    updateRef: async (repositoryId, ref, sha, expected) => {
-      const args = sha === undefined ? ['update-ref', '-d', ref] : ['update-ref', ref, sha]
-      await run(expected === undefined ? args : [...args, expected], { cwd: pathOf(repositoryId) })
+    updateRef,
+    moveRef: async (repositoryId, ref, sha, expected) => {
+      try {
+        await updateRef(repositoryId, ref, sha, expected)
+        return undefined
+      } catch (error) {
+        if (!(error instanceof GitError)) throw error
+        const [now = '0'.repeat(40)] = (await refs(repositoryId, ref)).values()
+        if (now === expected) throw error
+        return unmoved
+      }
+    },
+    withIndex: async (repositoryId, use) => {
+      const indexFile = join(pathOf(repositoryId), `index-${randomUUID()}`)
+      try {
+        return await use({ GIT_INDEX_FILE: indexFile })
+      } finally {
+        await rm(indexFile, { force: true })
+      }
     },
   }
 }

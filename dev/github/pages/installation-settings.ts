@@ -9,12 +9,13 @@ import {
   setSuspended,
   uninstallApp,
 } from '../actions/install-app.ts'
+import { acceptPermissions, pendingPermissions } from '../actions/installation-permissions.ts'
 import { Refusal } from '../actions/outcome.ts'
 import type { Context } from '../context.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { selectionOf } from './install.ts'
 import { buttonForm, formToken, page } from './layout.ts'
 import { repositoryChoice } from './repository-choice.ts'
@@ -32,6 +33,20 @@ const subjectOf = ({ context, params, visitor }: PageCall): Subject => {
   return { installation, app }
 }
 
+/** What the App wants beyond what it was given, with the button that gives it. */
+const pendingRequest = ({ visitor }: PageCall, { installation, app }: Subject): Html | undefined => {
+  const pending = Object.entries(pendingPermissions(app, installation))
+  if (pending.length === 0) return undefined
+  return html`<h2>Permission updates requested</h2><ul>${pending.map(([name, level]) => html`<li>${name}: ${level}</li>`)}</ul>
+${buttonForm(visitor, `/settings/installations/${installation.id}/permissions`, 'Accept new permissions')}`
+}
+
+const accept = (call: PageCall): PageResult => {
+  const { installation, app } = subjectOf(call)
+  acceptPermissions(call.context, app, installation, call.visitor.user.id)
+  return { redirect: `/settings/installations/${installation.id}` }
+}
+
 const settings = (call: PageCall): PageResult => {
   const { context, visitor } = call
   const { installation, app } = subjectOf(call)
@@ -42,7 +57,7 @@ const settings = (call: PageCall): PageResult => {
     visitor,
     html`<p>Installation ${installation.id}${suspended ? html`, <strong>suspended</strong>` : ''}.</p>
 <form method="post" action="${at}/repositories">${formToken(visitor)}${repositoryChoice(repositoriesOf(context.world, installation.accountId), installation)}<button>Save</button></form>
-<h2>Danger zone</h2><p>${buttonForm(visitor, `${at}/suspended`, suspended ? 'Unsuspend' : 'Suspend', { suspended: suspended ? '0' : '1' }, 'danger')}
+${pendingRequest(call, { installation, app })}<h2>Danger zone</h2><p>${buttonForm(visitor, `${at}/suspended`, suspended ? 'Unsuspend' : 'Suspend', { suspended: suspended ? '0' : '1' }, 'danger')}
 ${buttonForm(visitor, `${at}/uninstall`, 'Uninstall', {}, 'danger')}</p>`,
   )
 }
@@ -93,6 +108,7 @@ export const registerInstallationSettings = (server: FastifyInstance, context: C
   registerPage(server, context, 'GET', '/settings/installations/:id', settings)
   registerPage(server, context, 'GET', '/organizations/:organization/settings/installations/:id', settings)
   registerPage(server, context, 'POST', '/settings/installations/:id/repositories', changeRepositories)
+  registerPage(server, context, 'POST', '/settings/installations/:id/permissions', accept)
   registerPage(server, context, 'POST', '/settings/installations/:id/suspended', suspend)
   registerPage(server, context, 'POST', '/settings/installations/:id/uninstall', uninstall)
   registerPage(server, context, 'POST', '/settings/installation-requests/:id/approve', approve)

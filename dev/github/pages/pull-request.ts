@@ -1,16 +1,18 @@
-// Owns: the page of one pull request and the buttons on it: open, comment, merge, close, reopen.
+// Owns: the page of one pull request and the buttons on it: open, comment, merge, close, reopen, draft, delete the branch.
 import type { FastifyInstance } from 'fastify'
+import { canSee } from '../access.ts'
 import { createComment } from '../actions/comments.ts'
+import { deleteHeadBranch, mergePullRequest } from '../actions/merge-pull-request.ts'
 import { Refusal } from '../actions/outcome.ts'
 import { pullRequestFacts } from '../actions/pull-request-facts.ts'
-import { mergePullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
+import { openPullRequest, setDraft, setPullRequestState } from '../actions/pull-requests.ts'
 import type { Context } from '../context.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, pullRequestByNumber, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { buttonForm, formToken, page } from './layout.ts'
-import { repositoryOfPage, requirePush, statusList } from './repository.ts'
+import { checkList, repositoryOfPage, requireAlive, requirePush, statusList } from './repository.ts'
 
 type Subject = { readonly repository: Repository; readonly pull: PullRequest; readonly at: string }
 
@@ -31,46 +33,77 @@ const bounded = (text: string | undefined, longest: number, name: string): strin
   return text
 }
 
+type Mergeability = { readonly mergeable: boolean | null; readonly rebaseable: boolean | null }
+
+/** One button per way to merge that the repository allows and git can do. */
+const mergeButtons = ({ visitor }: PageCall, { repository, pull, at }: Subject, can: Mergeability): readonly Html[] => {
+  if (pull.draft) return [html`<p>This pull request is a draft.</p>`]
+  if (!can.mergeable) return [html`<p>This branch has conflicts.</p>`]
+  const { merge, squash, rebase } = repository.mergeMethods
+  const button = (label: string, method: string): Html =>
+    buttonForm(visitor, `${at}/merge`, label, { expected_head: pull.head.sha, method })
+  return [
+    ...(merge ? [button('Merge pull request', 'merge')] : []),
+    ...(squash ? [button('Squash and merge', 'squash')] : []),
+    ...(rebase && can.rebaseable ? [button('Rebase and merge', 'rebase')] : []),
+  ]
+}
+
+const buttonsOf = (call: PageCall, subject: Subject, can: Mergeability): readonly Html[] => {
+  const { visitor } = call
+  const { repository, pull, at } = subject
+  if (pull.state === 'open') {
+    return [
+      ...mergeButtons(call, subject, can),
+      pull.draft
+        ? buttonForm(visitor, `${at}/ready`, 'Ready for review', {}, 'quiet')
+        : buttonForm(visitor, `${at}/draft`, 'Convert to draft', {}, 'quiet'),
+      buttonForm(visitor, `${at}/close`, 'Close pull request', {}, 'danger'),
+    ]
+  }
+  return [
+    ...(pull.mergedAt === null ? [buttonForm(visitor, `${at}/reopen`, 'Reopen pull request', {}, 'quiet')] : []),
+    ...(pull.head.repositoryId === repository.id
+      ? [buttonForm(visitor, `${at}/delete-branch`, 'Delete branch', {}, 'quiet')]
+      : []),
+  ]
+}
+
 const show = async (call: PageCall): Promise<PageResult> => {
   const { context, visitor } = call
   const { repository, pull, at } = subjectOf(call)
-  const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
+  const { mergeable, rebaseable, commits, additions, deletions } = await pullRequestFacts(context, pull)
   const comments = context.world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
-  const open = pull.state === 'open'
-  const buttons = open
-    ? [
-        mergeable
-          ? buttonForm(visitor, `${at}/merge`, 'Merge pull request', { expected_head: pull.head.sha })
-          : html`<p>This branch has conflicts.</p>`,
-        buttonForm(visitor, `${at}/close`, 'Close pull request', {}, 'danger'),
-      ]
-    : [pull.mergedAt === null ? buttonForm(visitor, `${at}/reopen`, 'Reopen pull request', {}, 'quiet') : undefined]
   return page(
     `#${pull.number} ${pull.title}`,
     visitor,
     html`<p><strong>${pull.mergedAt === null ? pull.state : 'merged'}</strong>: ${userOf(context.world, pull.authorId).login} wants to merge ${commits} commits
 (+${additions} −${deletions}) from <code>${pull.head.ref}</code> into <code>${pull.base.ref}</code></p><p>Head <code>${pull.head.sha}</code></p><pre>${pull.body ?? ''}</pre>
-<h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}<h2>Comments</h2>
+<h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}${checkList(context, repository, pull.head.sha)}<h2>Comments</h2>
 ${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
 <form method="post" action="${at}/comments">${formToken(visitor)}<p><label>Comment <textarea name="body" required></textarea></label></p><button class="quiet">Comment</button></form>
-<p>${buttons}</p>`,
+<p>${buttonsOf(call, { repository, pull, at }, { mergeable, rebaseable })}</p>`,
   )
 }
 
 const open = async (call: PageCall): Promise<PageResult> => {
   const repository = repositoryOfPage(call)
+  requireAlive(repository)
+  const person = { kind: 'person', user: call.visitor.user } as const
   const pull = await openPullRequest(call.context, repository, call.visitor.user, {
     title: bounded(call.posted.one('title'), longestTitle, 'The title'),
     body: call.posted.one('body')?.slice(0, longestText) ?? null,
     head: bounded(call.posted.one('head'), 255, 'The head branch'),
     base: bounded(call.posted.one('base'), 255, 'The base branch'),
-    draft: false,
+    draft: call.posted.one('draft') === '1',
+    seesHead: head => canSee(call.context.world, person, head),
   })
   return { redirect: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
 }
 
 const comment = (call: PageCall): PageResult => {
   const { repository, pull, at } = subjectOf(call)
+  requireAlive(repository)
   createComment(
     call.context,
     repository,
@@ -85,7 +118,9 @@ const merge = async (call: PageCall): Promise<PageResult> => {
   const { repository, pull, at } = subjectOf(call)
   requirePush(call, repository)
   const expectedHead = call.posted.one('expected_head')
-  const wish = { method: 'merge', expectedHead, title: undefined, message: undefined } as const
+  const asked = call.posted.one('method')
+  const method = asked === 'squash' || asked === 'rebase' ? asked : 'merge'
+  const wish = { method, expectedHead, title: undefined, message: undefined } as const
   await mergePullRequest(call.context, repository, pull, call.visitor.user, wish)
   return { redirect: at }
 }
@@ -99,6 +134,22 @@ const setState =
     return { redirect: at }
   }
 
+const changeDraft =
+  (draft: boolean) =>
+  async (call: PageCall): Promise<PageResult> => {
+    const { repository, pull, at } = subjectOf(call)
+    if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
+    await setDraft(call.context, repository, pull, call.visitor.user, draft)
+    return { redirect: at }
+  }
+
+const deleteBranch = async (call: PageCall): Promise<PageResult> => {
+  const { repository, pull, at } = subjectOf(call)
+  requirePush(call, repository)
+  await deleteHeadBranch(call.context, repository, pull, call.visitor.user)
+  return { redirect: at }
+}
+
 export const registerPullRequestPages = (server: FastifyInstance, context: Context): void => {
   registerPage(server, context, 'POST', '/:owner/:repository/pulls', open)
   registerPage(server, context, 'GET', '/:owner/:repository/pull/:number', show)
@@ -106,4 +157,7 @@ export const registerPullRequestPages = (server: FastifyInstance, context: Conte
   registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/merge', merge)
   registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/close', setState('closed'))
   registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/reopen', setState('open'))
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/draft', changeDraft(true))
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/ready', changeDraft(false))
+  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/delete-branch', deleteBranch)
 }

@@ -4,22 +4,29 @@ import { canSee, mayUse } from '../access.ts'
 import { Refusal } from '../actions/outcome.ts'
 import type { Context } from '../context.ts'
 import type { Repository } from '../state/repositories.ts'
-import { fullName, repositoryByName, userOf } from '../state/world.ts'
+import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { formToken, page, table } from './layout.ts'
 
-/** The repository of the path; who cannot see it gets 404. */
+/** The repository of the path, also by a former name; who cannot see it gets 404. */
 export const repositoryOfPage = ({ context, params, visitor }: PageCall): Repository => {
-  const repository = repositoryByName(context.world, params['owner'] ?? '', params['repository'] ?? '')
+  const [owner = '', name = ''] = [params['owner'], params['repository']]
+  const repository = repositoryByName(context.world, owner, name) ?? repositoryByFormerName(context.world, owner, name)
   if (!repository || !canSee(context.world, { kind: 'person', user: visitor.user }, repository)) {
     throw new Refusal(404, 'There is no such repository, or you cannot see it.')
   }
   return repository
 }
 
+/** Refuses to write to an archived repository. */
+export const requireAlive = (repository: Repository): void => {
+  if (repository.archived) throw new Refusal(403, 'This repository was archived so it is read-only.')
+}
+
 /** Refuses who may not push. */
 export const requirePush = ({ context, visitor }: PageCall, repository: Repository): void => {
+  requireAlive(repository)
   if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, 'contents', 'write')) {
     throw new Refusal(403, 'You may read this repository but not write to it.')
   }
@@ -33,6 +40,24 @@ export const statusList = (context: Context, repository: Repository, sha: string
     one =>
       html`<li><strong>${one.state}</strong> ${one.context}: ${one.targetUrl ? html`<a href="${one.targetUrl}">${one.description ?? one.targetUrl}</a>` : (one.description ?? '')}</li>`,
   )}</ul>`
+}
+
+/** Check runs of a commit, those of the newest suite first. */
+export const checkList = ({ world }: Context, repository: Repository, sha: string): Html => {
+  const suites = world.checkSuites.filter(one => one.repositoryId === repository.id && one.headSha === sha).reverse()
+  const runs = suites.flatMap(suite =>
+    world.checkRuns.filter(one => one.suiteId === suite.id).map(run => ({ run, app: appById(world, suite.appId)?.name ?? '' })),
+  )
+  if (runs.length === 0) return html``
+  return html`<h2>Checks</h2>${table(
+    ['Check', 'App', 'State', 'Says'],
+    runs.map(({ run, app }) => [
+      run.detailsUrl === null ? run.name : html`<a href="${run.detailsUrl}">${run.name}</a>`,
+      app,
+      run.conclusion ?? run.status,
+      run.title ?? '',
+    ]),
+  )}`
 }
 
 const deployments = (context: Context, repository: Repository): Html => {
@@ -52,6 +77,8 @@ const overview = async (call: PageCall): Promise<PageResult> => {
   const { context, visitor } = call
   const repository = repositoryOfPage(call)
   const name = fullName(context.world, repository)
+  if (!repositoryByName(context.world, call.params['owner'] ?? '', call.params['repository'] ?? ''))
+    return { redirect: `/${name}` }
   const heads = await context.git.refs(repository.id, 'refs/heads/')
   const branches = [...heads].map(([ref, sha]) => {
     const branch = ref.slice('refs/heads/'.length)
@@ -65,7 +92,8 @@ const overview = async (call: PageCall): Promise<PageResult> => {
     name,
     visitor,
     html`<p>${repository.description ?? ''} ${repository.private ? '(private)' : ''}</p><p>Clone: <code>${context.links.web(`/${name}.git`)}</code></p>
-<p><a href="/${name}/pulls">Pull requests</a></p><h2>Branches</h2>${table(['Branch', 'Commit', 'Statuses'], branches)}
+${repository.archived ? html`<p class="flash">This repository was archived. It is read-only.</p>` : undefined}
+<p><a href="/${name}/pulls">Pull requests</a>, <a href="/${name}/settings">Settings</a></p><h2>Branches</h2>${table(['Branch', 'Commit', 'Statuses'], branches)}
 <h2>Deployments</h2>${deployments(context, repository)}`,
   )
 }
@@ -99,7 +127,7 @@ const commit = async (call: PageCall): Promise<PageResult> => {
   return page(
     `Commit ${sha.slice(0, 7)}`,
     visitor,
-    html`<pre>${found.message}</pre><p>${found.author.name}, ${found.author.date}</p><p><code>${sha}</code></p><h2>Statuses</h2>${statusList(context, repository, sha)}`,
+    html`<pre>${found.message}</pre><p>${found.author.name}, ${found.author.date}</p><p><code>${sha}</code></p><h2>Statuses</h2>${statusList(context, repository, sha)}${checkList(context, repository, sha)}`,
   )
 }
 
@@ -123,7 +151,7 @@ const pulls = (call: PageCall): PageResult => {
 <form method="post" action="/${name}/pulls">${formToken(visitor)}<p><label>Head branch <input name="head" required maxlength="255"></label>
 <label>Base branch <input name="base" value="${repository.defaultBranch}" required maxlength="255"></label></p>
 <p><label>Title <input name="title" required maxlength="256"></label></p><p><label>Text <textarea name="body" maxlength="65536"></textarea></label></p>
-<button>Create pull request</button></form>`,
+<p><label><input type="checkbox" name="draft" value="1"> Draft</label></p><button>Create pull request</button></form>`,
   )
 }
 

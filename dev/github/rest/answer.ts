@@ -1,6 +1,12 @@
 // Owns: what a REST handler gives back, and the errors of the REST API. Never touches HTTP.
 
-export type RestAnswer = { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+export type RestAnswer = {
+  readonly status: number
+  readonly body?: unknown
+  /** Bytes in another form than JSON (raw, diff, patch); `body` is then absent. */
+  readonly media?: { readonly type: string; readonly data: string | Buffer }
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 export const ok = (body: unknown): RestAnswer => ({ status: 200, body })
 export const created = (body: unknown, headers: Readonly<Record<string, string>> = {}): RestAnswer => ({
@@ -8,6 +14,8 @@ export const created = (body: unknown, headers: Readonly<Record<string, string>>
   body,
   headers,
 })
+/** An answer that is no JSON: what a media type such as `application/vnd.github.raw` asks for. */
+export const inForm = (type: string, data: string | Buffer): RestAnswer => ({ status: 200, media: { type, data } })
 export const accepted = (body: unknown): RestAnswer => ({ status: 202, body })
 export const noContent: RestAnswer = { status: 204 }
 
@@ -17,20 +25,26 @@ export class RestError extends Error {
   readonly status: number
   readonly errors: readonly FieldError[]
   readonly headers: Readonly<Record<string, string>>
+  readonly documentationUrl: string
   constructor(
     status: number,
     message: string,
     errors: readonly FieldError[] = [],
     headers: Readonly<Record<string, string>> = {},
+    documentationUrl = 'https://docs.github.com/rest',
   ) {
     super(message)
     this.name = 'RestError'
     this.status = status
     this.errors = errors
     this.headers = headers
+    this.documentationUrl = documentationUrl
   }
 }
 
+/** A redirect; `url` is absolute. 301 for reading, 307 where the method and body must stay. */
+export const moved = (status: 301 | 307, url: string): RestError =>
+  new RestError(status, status === 301 ? 'Moved Permanently' : 'Temporary Redirect', [], { location: url })
 export const notFound = (): RestError => new RestError(404, 'Not Found')
 export const notAccessible = (): RestError => new RestError(403, 'Resource not accessible by integration')
 export const requiresAuthentication = (): RestError => new RestError(401, 'Requires authentication')
@@ -45,6 +59,7 @@ export const invalidField = (
 export const errorBody = (error: RestError) => ({
   message: error.message,
   ...(error.errors.length > 0 ? { errors: error.errors } : {}),
-  documentation_url: 'https://docs.github.com/rest',
+  ...(error.headers['location'] === undefined ? {} : { url: error.headers['location'] }),
+  documentation_url: error.documentationUrl,
   status: String(error.status),
 })

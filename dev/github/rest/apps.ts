@@ -2,7 +2,7 @@
 import { setSuspended, uninstallApp } from '../actions/install-app.ts'
 import { mintInstallationToken } from '../actions/mint-installation-token.ts'
 import { timestamp } from '../clock.ts'
-import { type Installation, type PermissionLevel, type Permissions, permissionLevels } from '../state/apps.ts'
+import type { Installation } from '../state/apps.ts'
 import {
   accountByLogin,
   appBySlug,
@@ -14,9 +14,10 @@ import {
 } from '../state/world.ts'
 import { installationRequestView, installationView, integration } from '../views/app.ts'
 import { repositoryView } from '../views/repository.ts'
-import { created, noContent, notFound, ok, RestError } from './answer.ts'
+import { created, noContent, notFound, ok } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
+import { permissionsOf } from './permissions.ts'
 import { type AppCall, appRoute, publicRoute, type RestRoute } from './route.ts'
 
 const installationOfCall = ({ app, context, params }: AppCall): Installation => {
@@ -31,20 +32,6 @@ const ofAccount = (call: AppCall, accountId: number | undefined): Installation =
   if (!found) throw notFound()
   return found
 }
-
-const levelOf = (name: string, value: unknown): PermissionLevel => {
-  const level = permissionLevels.find(one => one === value)
-  if (level === undefined || level === 'none') {
-    throw new RestError(
-      422,
-      `Invalid request.\n\nInvalid value for permissions.${name.slice(0, 60)}: must be one of read, write, admin.`,
-    )
-  }
-  return level
-}
-
-const permissionsOf = (record: Readonly<Record<string, unknown>> | undefined): Permissions | undefined =>
-  record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, levelOf(name, value)]))
 
 const formatOf = (call: AppCall): 'short' | 'stateless' => {
   const asked = call.headers['x-github-stateless-s2s-token']

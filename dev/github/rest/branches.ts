@@ -1,15 +1,18 @@
-// Owns: the routes about branches, commits and refs. https://docs.github.com/en/rest/branches/branches
+// Owns: the routes about branches and commits. https://docs.github.com/en/rest/branches/branches
 import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { changedFiles, type FileChange } from '../git/diff.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName } from '../state/world.ts'
 import { commitView } from '../views/commit.ts'
+import { fileView } from '../views/file-change.ts'
 import { notFound, ok, RestError } from './answer.ts'
 import { paged } from './page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
 
 /** Commits that one list may page through. */
 const mostCommits = 1000
+/** Files that one commit shows. */
+const mostFiles = 300
 
 const repositoryUrl = (context: Context, repository: Repository): string =>
   context.links.api(`/repos/${fullName(context.world, repository)}`)
@@ -52,39 +55,33 @@ export const commitOf = async ({ context, repository, params }: RepositoryCall):
 const commit = async (call: RepositoryCall) => {
   const { context, repository } = call
   const found = await context.git.commit(repository.id, await commitOf(call))
-  const changed = await context.git.run(['diff-tree', '--root', '-r', '--numstat', '--no-commit-id', found.sha], {
-    cwd: context.git.pathOf(repository.id),
+  const files = await changedFiles(context.git, repository.id, found.parents[0], found.sha)
+  const sum = (count: (file: FileChange) => number): number => files.reduce((total, file) => total + count(file), 0)
+  const [additions, deletions] = [sum(one => one.additions), sum(one => one.deletions)]
+  return ok({
+    ...commitView(context, repository, found),
+    stats: { additions, deletions, total: additions + deletions },
+    files: files.slice(0, mostFiles).map(one => fileView(context, repository, found.sha, one)),
   })
-  const rows = changed
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => line.split('\t'))
-  const sum = (column: number): number => rows.reduce((total, row) => total + (Number.parseInt(row[column] ?? '', 10) || 0), 0)
-  const [additions, deletions] = [sum(0), sum(1)]
-  return ok({ ...commitView(context, repository, found), stats: { additions, deletions, total: additions + deletions } })
+}
+
+/** What narrows a list of commits, as arguments of `git log`. A date that is none is left out, as on GitHub. */
+const narrowing = (query: URLSearchParams): { readonly flags: readonly string[]; readonly path: readonly string[] } => {
+  const dates = (['since', 'until'] as const).flatMap(name => {
+    const at = Date.parse(query.get(name) ?? '')
+    return Number.isNaN(at) ? [] : [`--${name}=${new Date(at).toISOString()}`]
+  })
+  const path = query.get('path') ?? ''
+  return { flags: dates, path: path === '' ? [] : ['--', `:(literal)${path}`] }
 }
 
 const commits = async (call: RepositoryCall) => {
   const { context, repository, query } = call
   const from = await context.git.resolve(repository.id, query.get('sha') ?? repository.defaultBranch)
   if (from === undefined) throw query.has('sha') ? notFound() : new RestError(409, 'Git Repository is empty.')
-  const found = await context.git.commits(repository.id, undefined, from, mostCommits)
+  const { flags, path } = narrowing(query)
+  const found = await context.git.log(repository.id, [`--max-count=${mostCommits}`, ...flags, from, ...path])
   return paged(call.paging, found, one => commitView(context, repository, one))
-}
-
-const ref = async (call: RepositoryCall) => {
-  const { context, repository, params } = call
-  const name = `refs/${params['ref'] ?? ''}`
-  const sha = (await context.git.refs(repository.id, name)).get(name)
-  if (sha === undefined) throw notFound()
-  const type = (await context.git.run(['cat-file', '-t', sha], { cwd: context.git.pathOf(repository.id) })).trim()
-  const url = repositoryUrl(context, repository)
-  return ok({
-    ref: name,
-    node_id: nodeId('Ref', `${repository.id}:${name}`),
-    url: `${url}/git/${name}`,
-    object: { sha, type, url: `${url}/git/${type}s/${sha}` },
-  })
 }
 
 const readContents = { permission: 'contents', level: 'read' } as const
@@ -93,6 +90,5 @@ export const branchRoutes: readonly RestRoute[] = [
   repositoryRoute(readContents, { method: 'GET', path: '/repos/{owner}/{repo}/branches', handle: branches }),
   repositoryRoute(readContents, { method: 'GET', path: '/repos/{owner}/{repo}/branches/{branch}', greedy: true, handle: branch }),
   repositoryRoute(readContents, { method: 'GET', path: '/repos/{owner}/{repo}/commits', handle: commits }),
-  repositoryRoute(readContents, { method: 'GET', path: '/repos/{owner}/{repo}/commits/{ref}', handle: commit }),
-  repositoryRoute(readContents, { method: 'GET', path: '/repos/{owner}/{repo}/git/ref/{ref}', greedy: true, handle: ref }),
+  repositoryRoute(readContents, { method: 'GET', path: '/repos/{owner}/{repo}/commits/{ref}', greedy: true, handle: commit }),
 ]

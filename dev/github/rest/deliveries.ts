@@ -1,11 +1,10 @@
 // Owns: the routes about an App's webhook: where it points, what was delivered, and sending it again.
 // https://docs.github.com/en/rest/apps/webhooks
-import { nodeId } from '../links.ts'
 import type { App } from '../state/apps.ts'
 import type { Delivery } from '../webhooks/delivery.ts'
-import { accepted, notFound, ok } from './answer.ts'
+import { accepted, invalidField, notFound, ok, type RestAnswer } from './answer.ts'
 import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
+import { perPage } from './page.ts'
 import { type AppCall, appRoute, type RestRoute } from './route.ts'
 
 const item = (delivery: Delivery) => ({
@@ -52,26 +51,34 @@ const hookConfiguration = (app: App) => ({
   url: app.webhookUrl ?? '',
 })
 
-/** The list is paged by cursor: `cursor` is the id of the first delivery to show. */
-const list = (call: AppCall) => {
-  const all = call.context.webhooks.log.list(call.app.id)
-  const cursor = call.query.get('cursor')
-  const from =
-    cursor === null
-      ? 0
-      : Math.max(
-          0,
-          all.findIndex(one => nodeId('Delivery', one.id) === cursor),
-        )
-  const size = Math.min(Number(call.query.get('per_page')) || 30, 100)
+const cursorOf = (delivery: Delivery): string => `v1_${delivery.id}`
+
+/** Position of the delivery that a cursor names, or of the next older one when the log has forgotten it. */
+const positionOf = (all: readonly Delivery[], cursor: string | null): number => {
+  if (cursor === null) return 0
+  const id = /^v1_(\d{1,15})$/.exec(cursor)?.[1]
+  if (id === undefined) throw invalidField('Hook', 'cursor', 'invalid')
+  const at = all.findIndex(one => one.id <= Number(id))
+  return at < 0 ? all.length : at
+}
+
+/** The description of the parameter `status` counts redirects as arrived. */
+const succeeded = (delivery: Delivery): boolean => delivery.statusCode >= 200 && delivery.statusCode < 400
+
+/** The list is paged by cursor, newest first; `status` picks what arrived or what failed. */
+const list = (call: AppCall): RestAnswer => {
+  const wanted = call.query.get('status')
+  if (wanted !== null && wanted !== 'success' && wanted !== 'failure') throw invalidField('Hook', 'status', 'invalid')
+  const all = call.context.webhooks.log
+    .list(call.app.id)
+    .filter(one => wanted === null || succeeded(one) === (wanted === 'success'))
+  const from = positionOf(all, call.query.get('cursor'))
+  const size = perPage(call.query)
   const next = all[from + size]
-  const page = paged(
-    { ...call.paging, query: new URLSearchParams({ per_page: String(size) }) },
-    all.slice(from, from + size),
-    item,
-  )
+  const page = ok(all.slice(from, from + size).map(item))
   if (!next) return page
-  const query = new URLSearchParams({ per_page: String(size), cursor: nodeId('Delivery', next.id) })
+  const query = new URLSearchParams(call.query)
+  query.set('cursor', cursorOf(next))
   return { ...page, headers: { link: `<${call.paging.url}?${query.toString()}>; rel="next"` } }
 }
 

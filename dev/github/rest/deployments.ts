@@ -1,4 +1,6 @@
 // Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
+import { tellDeployment, tellDeploymentStatus } from '../actions/deployment-events.ts'
+import { ensureEnvironment } from '../actions/environments.ts'
 import { timestamp } from '../clock.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
@@ -59,6 +61,8 @@ const create = async (call: RepositoryCall) => {
     world.deployments.push(made)
     return made
   })
+  ensureEnvironment(context, repository, environment)
+  tellDeployment(context, repository, deployment, writerOf(call))
   const view = deploymentView(context, repository, deployment)
   return created(view, { location: view.url })
 }
@@ -105,6 +109,7 @@ const createStatus = (call: RepositoryCall) => {
     world.deploymentStatuses.push(made)
     return made
   })
+  tellDeploymentStatus(context, repository, deployment, status, writerOf(call))
   if (state === 'success' && (fields.optionalBoolean('auto_inactive') ?? true)) retireEarlier(call, deployment)
   const view = deploymentStatusView(context, repository, status)
   return created(view, { location: view.url })
@@ -141,6 +146,15 @@ export const deploymentRoutes: readonly RestRoute[] = [
     path: `${root}/{deployment_id}/statuses`,
     handle: call =>
       paged(call.paging, statusesOf(call, deploymentOf(call)), one => deploymentStatusView(call.context, call.repository, one)),
+  }),
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: `${root}/{deployment_id}/statuses/{status_id}`,
+    handle: call => {
+      const found = statusesOf(call, deploymentOf(call)).find(one => String(one.id) === call.params['status_id'])
+      if (!found) throw notFound()
+      return ok(deploymentStatusView(call.context, call.repository, found))
+    },
   }),
   repositoryRoute(writing, { method: 'POST', path: `${root}/{deployment_id}/statuses`, handle: createStatus }),
 ]

@@ -1,6 +1,6 @@
 // Owns: the routes about the service itself.
 import { ok } from './answer.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { RateLimiter, Resource } from './rate-limit.ts'
 import { publicRoute, type RestRoute } from './route.ts'
 
 export const metaRoutes = (limiter: RateLimiter): readonly RestRoute[] => [
@@ -19,15 +19,14 @@ export const metaRoutes = (limiter: RateLimiter): readonly RestRoute[] => [
     method: 'GET',
     path: '/rate_limit',
     handle: call => {
-      const bucket = limiter.spend(call.actor, '', 0)
-      const core = {
-        limit: bucket.limit,
-        used: Math.min(bucket.used, bucket.limit),
-        remaining: bucket.remaining,
-        reset: bucket.reset,
+      const show = (resource: Resource) => {
+        const { limit, used, remaining, reset } = limiter.spend(call.actor, call.address, 0, resource)
+        return { limit, used: Math.min(used, limit), remaining, reset }
       }
-      const unused = { limit: 30, used: 0, remaining: 30, reset: bucket.reset }
-      return ok({ resources: { core, search: unused, graphql: { ...unused, limit: 0, remaining: 0 } }, rate: core })
+      const core = show('core')
+      // GraphQL is not served: its share is nothing.
+      const graphql = { limit: 0, used: 0, remaining: 0, reset: core.reset }
+      return ok({ resources: { core, search: show('search'), graphql }, rate: core })
     },
   }),
 ]

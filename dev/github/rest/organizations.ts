@@ -28,7 +28,7 @@ const setMembership = (call: OrganizationCall): RestAnswer => {
   const user = userByLogin(context.world, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
   const role = fieldsOf(body, 'Membership').optionalOneOf('role', ['admin', 'member'] as const) ?? 'member'
-  return ok(organizationMembership(context, organization, setRole(context, organization, user, role), user))
+  return ok(organizationMembership(context, organization, setRole(context, organization, user, role, writerOf(call)), user))
 }
 
 const removeMember = (call: OrganizationCall): RestAnswer => {

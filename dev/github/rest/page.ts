@@ -6,6 +6,9 @@ const whole = (text: string | null, fallback: number, most: number): number => {
   return Math.min(Math.max(Number(text), 1), most)
 }
 
+/** The size of a page: 30 unless asked otherwise, 100 at most. */
+export const perPage = (query: URLSearchParams): number => whole(query.get('per_page'), 30, 100)
+
 /** Where the request stands in a list, and the address of a list with its own query. */
 export type Paging = { readonly url: string; readonly query: URLSearchParams }
 
@@ -30,10 +33,10 @@ export const paged = <Item>(
   show: (item: Item) => unknown,
   wrap: (page: readonly unknown[], total: number) => unknown = page => page,
 ): RestAnswer => {
-  const perPage = whole(paging.query.get('per_page'), 30, 100)
+  const size = perPage(paging.query)
   const page = whole(paging.query.get('page'), 1, 1_000_000)
-  const last = Math.max(1, Math.ceil(items.length / perPage))
-  const shown = items.slice((page - 1) * perPage, page * perPage).map(show)
+  const last = Math.max(1, Math.ceil(items.length / size))
+  const shown = items.slice((page - 1) * size, page * size).map(show)
   const link = linkHeader(paging, page, last)
   return { status: 200, body: wrap(shown, items.length), ...(link === undefined ? {} : { headers: { link } }) }
 }

@@ -1,10 +1,14 @@
 // Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
-import { pullRequestFacts } from '../actions/pull-request-facts.ts'
-import { editPullRequest, mergePullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
+import { canSee, repositoryRole, roleAtLeast } from '../access.ts'
+import { mergePullRequest } from '../actions/merge-pull-request.ts'
+import { pullRequestCommits, pullRequestFacts, pullRequestFiles } from '../actions/pull-request-facts.ts'
+import { editPullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
 import type { PullRequest } from '../state/repositories.ts'
-import { accountOf, pullRequestByNumber } from '../state/world.ts'
+import { accountOf, pullRequestByNumber, repositoryById } from '../state/world.ts'
+import { commitView } from '../views/commit.ts'
+import { fileView } from '../views/file-change.ts'
 import { fullPullRequest, simplePullRequest } from '../views/pull-request.ts'
-import { created, notFound, ok } from './answer.ts'
+import { created, noContent, notAccessible, notFound, ok } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
@@ -22,16 +26,21 @@ const pullOf = ({ context, repository, params }: RepositoryCall): PullRequest =>
 const full = async (call: RepositoryCall, pull: PullRequest) =>
   fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
 
+/** `owner:branch` of the head; a fork that is gone has no owner. */
+const labelOf = ({ context: { world } }: RepositoryCall, pull: PullRequest): string => {
+  const from = repositoryById(world, pull.head.repositoryId)
+  return `${from ? accountOf(world, from.ownerId).login : 'unknown'}:${pull.head.ref}`
+}
+
 const list = (call: RepositoryCall) => {
   const { context, repository, query } = call
   const state = query.get('state') ?? 'open'
-  const owner = accountOf(context.world, repository.ownerId).login
   const head = query.get('head')
   const base = query.get('base')
   const found = context.world.pullRequests
     .filter(one => one.repositoryId === repository.id)
     .filter(one => state === 'all' || one.state === state)
-    .filter(one => head === null || head === `${owner}:${one.head.ref}`)
+    .filter(one => head === null || head === labelOf(call, one))
     .filter(one => base === null || base === one.base.ref)
   const newestFirst = query.get('direction') !== 'asc'
   return paged(call.paging, newestFirst ? found.reverse() : found, one => simplePullRequest(context, one))
@@ -43,6 +52,7 @@ const open = async (call: RepositoryCall) => {
     title: fields.text('title', longestTitle),
     body: fields.optionalText('body', longestBody) ?? null,
     head: fields.text('head', 255),
+    seesHead: repository => canSee(call.context.world, call.actor, repository),
     base: fields.text('base', 255),
     draft: fields.optionalBoolean('draft') ?? false,
   })
@@ -50,11 +60,22 @@ const open = async (call: RepositoryCall) => {
   return created(body, { location: body.url })
 }
 
+/** A person who may only read changes nobody's pull request but their own. */
+const requireAuthorOrWriter = ({ actor, context, repository }: RepositoryCall, pull: PullRequest): void => {
+  if ((actor.kind !== 'user' && actor.kind !== 'person') || pull.authorId === actor.user.id) return
+  if (!roleAtLeast(repositoryRole(context.world, actor.user.id, repository), 'write')) throw notAccessible()
+}
+
 const update = async (call: RepositoryCall) => {
   const { context, repository } = call
   const pull = pullOf(call)
+  requireAuthorOrWriter(call, pull)
   const fields = fieldsOf(call.body, 'PullRequest')
-  const change = { title: fields.optionalText('title', longestTitle), body: fields.optionalText('body', longestBody) }
+  const change = {
+    title: fields.optionalText('title', longestTitle),
+    body: fields.optionalText('body', longestBody),
+    base: fields.optionalText('base', 255),
+  }
   const state = fields.optionalOneOf('state', ['open', 'closed'])
   await editPullRequest(context, repository, pull, writerOf(call), change)
   if (state !== undefined) await setPullRequestState(context, repository, pull, writerOf(call), state)
@@ -72,8 +93,19 @@ const merge = async (call: RepositoryCall) => {
   return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
 }
 
+const files = async (call: RepositoryCall) => {
+  const pull = pullOf(call)
+  const found = await pullRequestFiles(call.context, pull)
+  return paged(call.paging, found, one => fileView(call.context, call.repository, pull.head.sha, one))
+}
+
+const commits = async (call: RepositoryCall) =>
+  paged(call.paging, await pullRequestCommits(call.context, pullOf(call)), one => commitView(call.context, call.repository, one))
+
 const reading = { permission: 'pull_requests', level: 'read' } as const
 const writing = { permission: 'pull_requests', level: 'write' } as const
+
+const pullPath = '/repos/{owner}/{repo}/pulls/{pull_number}'
 
 export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, { method: 'GET', path: '/repos/{owner}/{repo}/pulls', handle: list }),
@@ -84,6 +116,16 @@ export const pullRequestRoutes: readonly RestRoute[] = [
     handle: async call => ok(await full(call, pullOf(call))),
   }),
   repositoryRoute(writing, { method: 'PATCH', path: '/repos/{owner}/{repo}/pulls/{pull_number}', handle: update }),
+  repositoryRoute(reading, { method: 'GET', path: `${pullPath}/files`, handle: files }),
+  repositoryRoute(reading, { method: 'GET', path: `${pullPath}/commits`, handle: commits }),
+  repositoryRoute(reading, {
+    method: 'GET',
+    path: `${pullPath}/merge`,
+    handle: call => {
+      if (pullOf(call).mergedAt === null) throw notFound()
+      return noContent
+    },
+  }),
   repositoryRoute(
     { permission: 'contents', level: 'write' },
     { method: 'PUT', path: '/repos/{owner}/{repo}/pulls/{pull_number}/merge', handle: merge },

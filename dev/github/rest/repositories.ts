@@ -1,12 +1,11 @@
 // Owns: the routes about repositories as such. https://docs.github.com/en/rest/repos/repos
 import { type Actor, canSee, mayUse, repositoryRole } from '../access.ts'
 import { createRepository } from '../actions/create-repository.ts'
-import type { Account, RepositoryRole } from '../state/accounts.ts'
+import type { Account } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
-import { accountById, repositoriesOf, userByLogin } from '../state/world.ts'
-import { simpleUser } from '../views/account.ts'
-import { fullRepository, minimalRepository, permissionFlags } from '../views/repository.ts'
-import { created, notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
+import { accountById, repositoriesOf } from '../state/world.ts'
+import { fullRepository, minimalRepository } from '../views/repository.ts'
+import { created, notAccessible, ok, type RestAnswer } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
 import {
@@ -21,36 +20,6 @@ import {
 
 const show = (call: RepositoryCall): RestAnswer =>
   ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
-
-/** The older field `permission` knows four words; `role_name` has the exact one. */
-const olderWord = (role: RepositoryRole): string => {
-  switch (role) {
-    case 'maintain':
-      return 'write'
-    case 'triage':
-      return 'read'
-    case 'none':
-    case 'read':
-    case 'write':
-    case 'admin':
-      return role
-  }
-}
-
-const collaboratorPermission = (call: RepositoryCall): RestAnswer => {
-  const { world } = call.context
-  const user = userByLogin(world, call.params['username'] ?? '')
-  if (!user) throw notFound()
-  const own = repositoryRole(world, user.id, call.repository)
-  const role = own === 'none' && !call.repository.private ? 'read' : own
-  const asPerson: Actor = { kind: 'person', user }
-  const collaborator = {
-    ...simpleUser(call.context, user),
-    permissions: permissionFlags(world, asPerson, call.repository),
-    role_name: role,
-  }
-  return ok({ permission: olderWord(role), role_name: role, user: collaborator })
-}
 
 const visibleOf = (call: { context: RepositoryCall['context']; actor: Actor }, ownerId: number): Repository[] =>
   repositoriesOf(call.context.world, ownerId).filter(one => canSee(call.context.world, call.actor, one))
@@ -69,14 +38,6 @@ const create = async (call: RestCall, owner: Account) => {
 
 export const repositoryRoutes: readonly RestRoute[] = [
   repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: '/repos/{owner}/{repo}', handle: show }),
-  repositoryRoute(
-    { permission: 'metadata', level: 'read' },
-    { method: 'GET', path: '/repositories/{repository_id}', describedAs: '/repos/{owner}/{repo}', handle: show },
-  ),
-  repositoryRoute(
-    { permission: 'metadata', level: 'read' },
-    { method: 'GET', path: '/repos/{owner}/{repo}/collaborators/{username}/permission', handle: collaboratorPermission },
-  ),
   organizationRoute(undefined, {
     method: 'GET',
     path: '/orgs/{org}/repos',

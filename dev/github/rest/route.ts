@@ -2,13 +2,22 @@
 // check in front of the handler, so that no handler runs for somebody who may not see its subject.
 import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../access.ts'
 import type { Context } from '../context.ts'
+import type { Flavour } from '../links.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
 import type { Repository } from '../state/repositories.ts'
-import { organizationById, organizationByLogin, repositoryById, repositoryByName, userOf } from '../state/world.ts'
-import { notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './answer.ts'
+import {
+  organizationById,
+  organizationByLogin,
+  repositoryByFormerName,
+  repositoryById,
+  repositoryByName,
+  userOf,
+} from '../state/world.ts'
+import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './answer.ts'
 import type { Paging } from './page.ts'
+import type { MediaForm } from './protocol/media-type.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -20,6 +29,10 @@ export type RestCall = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: unknown
   readonly paging: Paging
+  /** The form of the answer that the Accept header asks for. */
+  readonly form: MediaForm
+  /** Where the caller is, for limits of those without credentials. */
+  readonly address: string
 }
 
 export type RestRoute = {
@@ -28,6 +41,10 @@ export type RestRoute = {
   readonly path: string
   /** Path under which the OpenAPI description has the answer, when GitHub serves this one without describing it. */
   readonly describedAs?: string
+  /** The same route by the numeric id of the repository; GitHub redirects and pages to it. */
+  readonly byId?: string
+  /** Served by this kind of GitHub only. */
+  readonly only?: Flavour
   /** The last parameter takes slashes too. */
   readonly greedy?: boolean
   /** What a caller needs: a kind of credential, or permissions as `name=level`, alternatives separated by `; `. */
@@ -36,7 +53,7 @@ export type RestRoute = {
 }
 
 type Answer = RestAnswer | Promise<RestAnswer>
-type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'describedAs' | 'greedy'> & {
+type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'describedAs' | 'greedy' | 'only'> & {
   readonly handle: (call: Call) => Answer
 }
 
@@ -99,7 +116,22 @@ const refuseJwt = (actor: Actor): void => {
 
 const refuseUnseen = (actor: Actor): RestError => (actor.kind === 'anonymous' ? notFound() : notAccessible())
 
-const repositoryOf = (call: RestCall): Repository => {
+const byName = '/repos/{owner}/{repo}'
+
+/** The address of the call itself with the repository by its id. */
+const addressById = ({ context, paging }: RestCall, repository: Repository): string =>
+  context.links.api(
+    paging.url.slice(context.links.apiUrl.length).replace(/^\/repos\/[^/]+\/[^/]+/, `/repositories/${repository.id}`),
+  )
+
+/** Where the same request is answered now, for a name that the repository had before. */
+const movedTo = (call: RestCall, method: Method, repository: Repository): RestError => {
+  const { query } = call.paging
+  const address = addressById(call, repository)
+  return moved(method === 'GET' ? 301 : 307, query.size === 0 ? address : `${address}?${query.toString()}`)
+}
+
+const repositoryOf = (call: RestCall, method: Method): Repository => {
   const { params, context } = call
   const id = params['repository_id']
   const found =
@@ -108,30 +140,41 @@ const repositoryOf = (call: RestCall): Repository => {
       : /^\d{1,15}$/.test(id)
         ? repositoryById(context.world, Number(id))
         : undefined
-  if (!found || !canSee(context.world, call.actor, found)) throw notFound()
-  return found
+  if (found && canSee(context.world, call.actor, found)) return found
+  const former =
+    found || id !== undefined ? undefined : repositoryByFormerName(context.world, params['owner'] ?? '', params['repo'] ?? '')
+  if (former && canSee(context.world, call.actor, former)) throw movedTo(call, method, former)
+  throw notFound()
 }
 
 /**
  * A repository and one of the named permissions at `level`. Who cannot see the repository gets 404; who sees it but lacks the
- * permission 403. Writing always needs credentials.
+ * permission 403. Writing always needs credentials. A former name is answered with the address by id.
  */
 export const repositoryRoute = (
-  needed: { readonly permission: string | readonly string[]; readonly level: Exclude<PermissionLevel, 'none'> },
+  needed: {
+    readonly permission: string | readonly string[]
+    readonly level: Exclude<PermissionLevel, 'none'>
+    /** Allowed on an archived repository too. */
+    readonly whenArchived?: boolean
+  },
   declaration: Declaration<RepositoryCall>,
 ): RestRoute => {
   const names = typeof needed.permission === 'string' ? [needed.permission] : needed.permission
   return {
     ...declaration,
+    ...(declaration.path.startsWith(byName) ? { byId: declaration.path.replace(byName, '/repositories/{repository_id}') } : {}),
     needs: names.map(name => `${name}=${needed.level}`).join('; '),
     handle: call => {
       refuseJwt(call.actor)
-      const repository = repositoryOf(call)
+      const repository = repositoryOf(call, declaration.method)
       if (call.actor.kind === 'anonymous' && needed.level !== 'read') throw requiresAuthentication()
       const { world } = call.context
       if (!names.some(name => mayUse(world, call.actor, repository, name, needed.level))) throw refuseUnseen(call.actor)
-      if (repository.archived && needed.level !== 'read') throw new RestError(403, 'Repository was archived so is read-only.')
-      return declaration.handle({ ...call, repository })
+      if (repository.archived && needed.level !== 'read' && !needed.whenArchived)
+        throw new RestError(403, 'Repository was archived so is read-only.')
+      // Pages are linked by id, as on GitHub: the links outlive a rename.
+      return declaration.handle({ ...call, repository, paging: { ...call.paging, url: addressById(call, repository) } })
     },
   }
 }

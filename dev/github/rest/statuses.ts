@@ -1,4 +1,5 @@
 // Owns: the routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
+import { tellStatus } from '../actions/deployment-events.ts'
 import { timestamp } from '../clock.ts'
 import { type CommitStatus, commitStates } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
@@ -44,6 +45,7 @@ const create = async (call: RepositoryCall) => {
     world.statuses.push(made)
     return made
   })
+  await tellStatus(context, repository, status, writerOf(call))
   const view = statusView(context, repository, status)
   return created(view, { location: view.url })
 }

@@ -1,17 +1,19 @@
 // Owns: the routes about teams, by slug and by the numeric forms that GitHub serves beside them.
 // https://docs.github.com/en/rest/teams/teams
 import { joinTeam, leaveTeam } from '../actions/memberships.ts'
-import type { Team, User } from '../state/accounts.ts'
+import { type RepositoryRole, repositoryRoles, type Team, type User } from '../state/accounts.ts'
 import { repositoryById, teamBySlug, userByLogin, userOf } from '../state/world.ts'
 import { simpleUser } from '../views/account.ts'
 import { minimalRepository } from '../views/repository.ts'
+import { roleFlags } from '../views/role.ts'
 import { fullTeam, teamWithParent } from '../views/team.ts'
 import { noContent, notFound, ok, type RestAnswer } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { paged } from './page.ts'
 import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from './route.ts'
 
-const teamOf = ({ context, organization, params }: OrganizationCall): Team => {
+/** The team of the path, by slug or id. */
+export const teamOf = ({ context, organization, params }: OrganizationCall): Team => {
   const id = params['team_id']
   const team =
     id === undefined
@@ -61,9 +63,32 @@ const membership = (call: OrganizationCall): RestAnswer => {
   return ok({ url, role: found.role, state: 'active' })
 }
 
+/** The team and the teams above it: what they were given is the team's too. */
+const withAncestors = (teams: readonly Team[], team: Team): readonly Team[] => {
+  const line = [team]
+  for (let at: Team | undefined = team; at; ) {
+    const above: number | null = at.parentId
+    at = teams.find(one => one.id === above && !line.includes(one))
+    if (at) line.push(at)
+  }
+  return line
+}
+
+/** What the team has on a repository, by itself or from a team above it; the strongest wins. */
+export const roleOfTeam = (teams: readonly Team[], team: Team, repositoryId: number): RepositoryRole => {
+  const roles = withAncestors(teams, team).flatMap(one => one.repositories.filter(given => given.repositoryId === repositoryId))
+  return repositoryRoles.findLast(role => roles.some(one => one.role === role)) ?? 'none'
+}
+
 const repositories = (call: OrganizationCall): RestAnswer => {
-  const found = teamOf(call).repositories.flatMap(one => repositoryById(call.context.world, one.repositoryId) ?? [])
-  return paged(call.paging, found, one => minimalRepository(call.context, one))
+  const { world } = call.context
+  const team = teamOf(call)
+  const ids = withAncestors(world.teams, team).flatMap(one => one.repositories.map(given => given.repositoryId))
+  const found = [...new Set(ids)].flatMap(id => repositoryById(world, id) ?? [])
+  return paged(call.paging, found, one => {
+    const role = roleOfTeam(world.teams, team, one.id)
+    return { ...minimalRepository(call.context, one), permissions: roleFlags(role), role_name: role }
+  })
 }
 
 const personOf = ({ context, params }: OrganizationCall): User => {

@@ -1,10 +1,11 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
-import { atLeast, membershipOf, permissionOnOrganization } from '../access.ts'
+import { atLeast, canSee, membershipOf, permissionOnOrganization } from '../access.ts'
 import { acceptMembership } from '../actions/memberships.ts'
 import type { Context } from '../context.ts'
-import type { Organization, User } from '../state/accounts.ts'
-import { accountById, accountByLogin, organizationByLogin } from '../state/world.ts'
+import type { Account, Organization, User } from '../state/accounts.ts'
+import { accountById, accountByLogin, organizationByLogin, repositoriesOf } from '../state/world.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
+import { minimalRepository } from '../views/repository.ts'
 import { fullTeam } from '../views/team.ts'
 import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
 import { fieldsOf } from './body.ts'
@@ -70,6 +71,33 @@ const showAccount = (call: RestCall, account: ReturnType<typeof accountById>): R
   return ok(own && account.kind === 'user' ? privateUser(call.context, account) : publicUser(call.context, account))
 }
 
+const ofAccount = (call: RestCall, login: string): Account => {
+  const account = accountByLogin(call.context.world, login)
+  if (!account) throw notFound()
+  return account
+}
+
+/** What the account owns and the caller may see. */
+const repositoriesOfAccount = (call: RestCall): RestAnswer => {
+  const { world } = call.context
+  const owned = repositoriesOf(world, ofAccount(call, call.params['username'] ?? '').id)
+  return paged(
+    call.paging,
+    owned.filter(one => canSee(world, call.actor, one)),
+    one => minimalRepository(call.context, one),
+  )
+}
+
+/** Memberships that the person shows to everybody. */
+const publicOrganizations = (call: RestCall): RestAnswer => {
+  const user = ofAccount(call, call.params['username'] ?? '')
+  const shown = call.context.world.organizations.filter(one => {
+    const membership = membershipOf(one, user.id)
+    return membership?.state === 'active' && membership.publicized
+  })
+  return paged(call.paging, shown, one => simpleOrganization(call.context, one))
+}
+
 export const userRoutes: readonly RestRoute[] = [
   userRoute({ method: 'GET', path: '/user', handle: ({ context, user }) => ok(privateUser(context, user)) }),
   userRoute({
@@ -104,4 +132,6 @@ export const userRoutes: readonly RestRoute[] = [
     path: '/users/{username}',
     handle: call => showAccount(call, accountByLogin(call.context.world, call.params['username'] ?? '')),
   }),
+  publicRoute({ method: 'GET', path: '/users/{username}/repos', handle: repositoriesOfAccount }),
+  publicRoute({ method: 'GET', path: '/users/{username}/orgs', handle: publicOrganizations }),
 ]

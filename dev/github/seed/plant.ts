@@ -8,6 +8,7 @@ import { days, timestamp } from '../clock.ts'
 import type { GitStore } from '../git/store.ts'
 import { commitFiles } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
+import { everyMergeMethod } from '../state/repositories.ts'
 import { accountByLogin, emptyWorld, organizationByLogin, repositoryByName, type World } from '../state/world.ts'
 import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
 import type { Seed } from './seed.ts'
@@ -59,8 +60,13 @@ const plantAccounts = (world: World, seed: Seed, at: string): void => {
     description: null,
     basePermission: one.basePermission,
     memberships: [
-      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const })),
-      ...one.members.map(login => ({ userId: idOf(login), role: 'member' as const, state: 'active' as const })),
+      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const, publicized: false })),
+      ...one.members.map(login => ({
+        userId: idOf(login),
+        role: 'member' as const,
+        state: 'active' as const,
+        publicized: false,
+      })),
     ],
     createdAt: at,
   }))
@@ -83,6 +89,9 @@ const plantRepositories = (world: World, seed: Seed, at: string): void => {
     updatedAt: at,
     pushedAt: at,
     lastNumber: 0,
+    parentId: null,
+    mergeMethods: { ...everyMergeMethod },
+    deleteBranchOnMerge: false,
   }))
 }
 
@@ -126,6 +135,7 @@ const plantApps = async (world: World, seed: Seed, at: string, stateFolder: stri
       callbackUrls: [],
       setupUrl: null,
       setupOnUpdate: false,
+      deviceFlow: one.deviceFlow ?? false,
       createdAt: at,
       updatedAt: at,
     })

@@ -19,7 +19,8 @@ export type User = {
   readonly createdAt: string
 }
 
-export type OrganizationMembership = { readonly userId: number; role: AccountRole; state: MembershipState }
+/** `publicized`: everybody may know of the membership; the person decides that. */
+export type OrganizationMembership = { readonly userId: number; role: AccountRole; state: MembershipState; publicized: boolean }
 
 export type Organization = {
   readonly kind: 'organization'

@@ -25,6 +25,8 @@ export type App = {
   setupOnUpdate: boolean
   /** "Request user authorization (OAuth) during installation": the setup URL is then unavailable. */
   requestOAuthOnInstall: boolean
+  /** "Enable Device Flow". */
+  deviceFlow: boolean
   permissions: Permissions
   events: readonly string[]
   readonly createdAt: string

@@ -12,12 +12,21 @@ export type InstallationToken = {
   readonly expiresAt: number
 }
 
+/** What `POST /applications/{client_id}/token/scoped` narrowed a user token to. */
+export type TokenScope = {
+  readonly accountId: number
+  /** `null`: every repository that the installation on the account reaches. */
+  readonly repositoryIds: readonly number[] | null
+  readonly permissions: Permissions
+}
+
 export type UserToken = {
   readonly kind: 'user'
   readonly id: number
   readonly appId: number
   readonly userId: number
   readonly lastEight: string
+  readonly scope: TokenScope | null
   readonly createdAt: number
   readonly expiresAt: number
 }
@@ -30,6 +39,24 @@ export type PersonalToken = {
   readonly expiresAt: number
 }
 
+/** One try of the device flow, filed under its device code. */
+export type DeviceAuthorization = {
+  readonly appId: number
+  /** Key of the code that the person types. */
+  readonly userCodeKey: string
+  state: 'pending' | 'granted' | 'denied'
+  userId: number | null
+  /** Milliseconds that must lie between two polls; each poll that comes too soon makes it five seconds longer. */
+  interval: number
+  lastPollAt: number | null
+  readonly validUntil: number
+  /** When it is forgotten; until then polling answers `expired_token`. */
+  readonly expiresAt: number
+}
+
+/** Lets whoever holds it load one repository as an archive; made for each redirect. */
+export type ArchiveTicket = { readonly repositoryId: number; readonly expiresAt: number }
+
 export type AccessToken = InstallationToken | UserToken | PersonalToken
 
 export type RefreshToken = {
@@ -37,6 +64,8 @@ export type RefreshToken = {
   readonly userId: number
   /** Key of the access token that dies when this refresh token is used. */
   readonly accessTokenKey: string
+  /** Made by the device flow: refreshing it needs no client secret. */
+  readonly byDevice: boolean
   readonly expiresAt: number
 }
 
@@ -55,4 +84,6 @@ export type Credentials = {
   refreshTokens: Record<string, RefreshToken>
   codes: Record<string, AuthorizationCode>
   sessions: Record<string, BrowserSession>
+  devices: Record<string, DeviceAuthorization>
+  archiveTickets: Record<string, ArchiveTicket>
 }

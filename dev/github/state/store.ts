@@ -3,6 +3,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
+import { upgradeWorld } from './upgrade.ts'
 import type { World } from './world.ts'
 
 export type WorldStore = {
@@ -13,7 +14,7 @@ export type WorldStore = {
   durable(): Promise<void>
 }
 
-/** Reads a snapshot; `undefined` when there is none yet. A file of another version is refused: delete the state folder. */
+/** Reads a snapshot; `undefined` when there is none yet. A file of an older version is read too, one of an unknown version refused: delete the state folder. */
 export const readWorld = async (file: string): Promise<World | undefined> => {
   let text: string
   try {
@@ -22,8 +23,8 @@ export const readWorld = async (file: string): Promise<World | undefined> => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  const world = JSON.parse(text) as World
-  if (world.version !== 1) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
+  const world = upgradeWorld(JSON.parse(text) as World)
+  if (!world) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
   return world
 }
 
@@ -34,6 +35,8 @@ const dropExpired = (credentials: Credentials, now: number): void => {
     credentials.refreshTokens,
     credentials.codes,
     credentials.sessions,
+    credentials.devices,
+    credentials.archiveTickets,
   ]
   for (const table of tables) for (const [key, entry] of Object.entries(table)) if (entry.expiresAt <= now) delete table[key]
 }

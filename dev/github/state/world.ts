@@ -1,21 +1,36 @@
 // Owns: the whole state of the emulator as one plain, serializable value. Never does I/O; never knows HTTP.
 import type { Account, Organization, Team, User } from './accounts.ts'
 import type { App, Authorization, Installation, InstallationRequest } from './apps.ts'
+import type { CheckRun, CheckSuite, Environment } from './checks.ts'
 import type { Credentials } from './credentials.ts'
-import type { CommitStatus, Deployment, DeploymentStatus, IssueComment, PullRequest, Repository } from './repositories.ts'
+import type {
+  CommitStatus,
+  Deployment,
+  DeploymentStatus,
+  IssueComment,
+  PullRequest,
+  Repository,
+  RepositoryInvitation,
+  RepositoryRedirect,
+} from './repositories.ts'
 
 export type World = {
-  readonly version: 1
+  readonly version: 2
   lastId: number
   users: User[]
   organizations: Organization[]
   teams: Team[]
   repositories: Repository[]
+  repositoryRedirects: RepositoryRedirect[]
+  repositoryInvitations: RepositoryInvitation[]
   pullRequests: PullRequest[]
   comments: IssueComment[]
   statuses: CommitStatus[]
   deployments: Deployment[]
   deploymentStatuses: DeploymentStatus[]
+  checkSuites: CheckSuite[]
+  checkRuns: CheckRun[]
+  environments: Environment[]
   apps: App[]
   installations: Installation[]
   installationRequests: InstallationRequest[]
@@ -25,22 +40,27 @@ export type World = {
 
 /** A world with nobody in it. Ids made at run time start above every id that a seed may use (100000). */
 export const emptyWorld = (): World => ({
-  version: 1,
+  version: 2,
   lastId: 100_000,
   users: [],
   organizations: [],
   teams: [],
   repositories: [],
+  repositoryRedirects: [],
+  repositoryInvitations: [],
   pullRequests: [],
   comments: [],
   statuses: [],
   deployments: [],
   deploymentStatuses: [],
+  checkSuites: [],
+  checkRuns: [],
+  environments: [],
   apps: [],
   installations: [],
   installationRequests: [],
   authorizations: [],
-  credentials: { accessTokens: {}, refreshTokens: {}, codes: {}, sessions: {} },
+  credentials: { accessTokens: {}, refreshTokens: {}, codes: {}, sessions: {}, devices: {}, archiveTickets: {} },
 })
 
 /** The next unused id. Every entity draws from one sequence, so an id of one kind never is by chance an id of another. */
@@ -67,6 +87,12 @@ export const repositoryById = (world: World, id: number): Repository | undefined
 export const repositoryByName = (world: World, owner: string, name: string): Repository | undefined => {
   const account = accountByLogin(world, owner)
   return account && world.repositories.find(one => one.ownerId === account.id && sameName(one.name, name))
+}
+
+/** The repository that once had this name; asked only when none has it now. */
+export const repositoryByFormerName = (world: World, owner: string, name: string): Repository | undefined => {
+  const found = world.repositoryRedirects.findLast(one => sameName(one.owner, owner) && sameName(one.name, name))
+  return found && repositoryById(world, found.repositoryId)
 }
 
 export const repositoriesOf = (world: World, ownerId: number): Repository[] =>

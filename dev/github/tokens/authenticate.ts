@@ -45,18 +45,20 @@ export const authenticateToken = (world: World, token: string, now: number): Aut
   }
 }
 
-/** The actor behind an Authorization header: none, `Bearer`, `token`, or Basic with a token as user name or password. */
+/** The credential in an Authorization header: after `Bearer` or `token`, or a token as user name or password of Basic. */
+export const tokenOf = (header: string | undefined): string | undefined => {
+  if (header === undefined || header.length > longestHeader) return undefined
+  const basic = basicCredentials(header)
+  if (basic) return basic.password === '' || basic.password === 'x-oauth-basic' ? basic.name : basic.password
+  return /^(?:bearer|token) (\S+)$/i.exec(header)?.[1]
+}
+
+/** The actor behind an Authorization header; without one it is anonymous. A JWT is taken as bearer only. */
 export const authenticate = (world: World, header: string | undefined, now: number): Authentication => {
   if (header === undefined || header === '') return { ok: true, actor: { kind: 'anonymous' } }
-  if (header.length > longestHeader) return badCredentials
-  const basic = basicCredentials(header)
-  if (basic) {
-    const candidate = basic.password === '' || basic.password === 'x-oauth-basic' ? basic.name : basic.password
-    return authenticateToken(world, candidate, now)
-  }
-  const credential = /^(?:bearer|token) (\S+)$/i.exec(header)?.[1]
+  const credential = tokenOf(header)
   if (credential === undefined) return badCredentials
-  if (!looksLikeJwt(credential)) return authenticateToken(world, credential, now)
+  if (!looksLikeJwt(credential) || basicCredentials(header)) return authenticateToken(world, credential, now)
   const checked = checkAppJwt(world, credential, now)
   return checked.ok ? { ok: true, actor: { kind: 'app', app: checked.app } } : checked
 }

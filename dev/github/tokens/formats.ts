@@ -1,7 +1,7 @@
 // Owns: what the text of each credential looks like. Never knows what a credential is good for.
 // https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/ ; the stateless form of installation tokens is
 // `ghs_<APPID>_<JWT>`, about 520 characters (github.blog changelog, 2026-04).
-import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createHash, type KeyObject, randomBytes, randomInt, sign } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -20,6 +20,21 @@ export const newPersonalToken = (): string => `ghp_${randomText(36)}`
 export const newShortInstallationToken = (): string => `ghs_${randomText(36)}`
 /** 20 lower-case hexadecimal characters, as GitHub's codes are. */
 export const newAuthorizationCode = (): string => randomBytes(10).toString('hex')
+
+/** 40 lower-case hexadecimal characters. */
+export const newDeviceCode = (): string => randomBytes(20).toString('hex')
+
+/** Letters and digits that are hard to take for one another. */
+const legible = 'BCDFGHJKLMNPQRSTVWXZ23456789'
+
+/** `XXXX-XXXX`, for a person to type. */
+export const newUserCode = (): string => {
+  const letters = Array.from({ length: 8 }, () => legible[randomInt(legible.length)]).join('')
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`
+}
+
+/** The address part that opens one archive. */
+export const newArchiveTicket = (): string => randomText(40)
 
 const segment = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 

@@ -4,6 +4,7 @@ import { nodeId } from '../links.ts'
 import type { IssueComment } from '../state/repositories.ts'
 import { fullName, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
+import { noReactions } from './issue.ts'
 import { authorAssociation } from './pull-request.ts'
 
 /** OpenAPI `issue-comment`. */
@@ -11,10 +12,11 @@ export const commentView = ({ links, world }: Pick<Context, 'links' | 'world'>, 
   const repository = repositoryById(world, comment.repositoryId)
   if (!repository) throw new Error(`comment ${comment.id} belongs to repository ${comment.repositoryId}, which does not exist`)
   const name = fullName(world, repository)
+  const url = links.api(`/repos/${name}/issues/comments/${comment.id}`)
   return {
     id: comment.id,
     node_id: nodeId('IssueComment', comment.id),
-    url: links.api(`/repos/${name}/issues/comments/${comment.id}`),
+    url,
     html_url: links.web(`/${name}/pull/${comment.number}#issuecomment-${comment.id}`),
     body: comment.body,
     user: simpleUser({ links }, userOf(world, comment.authorId)),
@@ -23,5 +25,6 @@ export const commentView = ({ links, world }: Pick<Context, 'links' | 'world'>, 
     issue_url: links.api(`/repos/${name}/issues/${comment.number}`),
     author_association: authorAssociation(world, comment.authorId, repository),
     performed_via_github_app: null,
+    reactions: noReactions(url),
   }
 }

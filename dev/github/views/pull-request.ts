@@ -5,12 +5,14 @@ import { nodeId } from '../links.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { accountOf, fullName, organizationById, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
+import { headIsSound } from './head-state.ts'
 import { repositoryView } from './repository.ts'
 
 type View = Pick<Context, 'links' | 'world'>
 
 export type PullRequestFacts = {
   readonly mergeable: boolean | null
+  readonly rebaseable: boolean | null
   readonly commits: number
   readonly additions: number
   readonly deletions: number
@@ -31,7 +33,9 @@ export const authorAssociation = (world: Context['world'], userId: number, repos
   return repositoryRole(world, userId, repository) === 'none' ? 'NONE' : 'COLLABORATOR'
 }
 
-const branchOf = (view: View, repository: Repository, branch: { readonly ref: string; readonly sha: string }) => {
+/** One end of a pull request; a fork that was deleted has no repository any more. */
+const branchOf = (view: View, repository: Repository | undefined, branch: { readonly ref: string; readonly sha: string }) => {
+  if (!repository) return { label: `unknown:${branch.ref}`, ref: branch.ref, sha: branch.sha, user: null, repo: null }
   const owner = accountOf(view.world, repository.ownerId)
   return {
     label: `${owner.login}:${branch.ref}`,
@@ -81,7 +85,7 @@ export const simplePullRequest = (view: View, pull: PullRequest) => {
     review_comment_url: view.links.api(`/repos/${name}/pulls/comments{/number}`),
     comments_url: `${issueUrl}/comments`,
     statuses_url: statusesUrl,
-    head: branchOf(view, repositoryOf(view, pull.head.repositoryId), pull.head),
+    head: branchOf(view, repositoryById(view.world, pull.head.repositoryId), pull.head),
     base: branchOf(view, repository, pull.base),
     _links: {
       self: { href: url },
@@ -99,13 +103,21 @@ export const simplePullRequest = (view: View, pull: PullRequest) => {
   }
 }
 
+/** One word for what stands between a pull request and its merge. */
+const mergeableState = (world: Context['world'], pull: PullRequest, facts: PullRequestFacts): string => {
+  if (facts.mergeable === null) return 'unknown'
+  if (!facts.mergeable) return 'dirty'
+  if (pull.draft) return 'draft'
+  return headIsSound(world, pull.repositoryId, pull.head.sha) ? 'clean' : 'unstable'
+}
+
 /** OpenAPI `pull-request`. */
 export const fullPullRequest = (view: View, pull: PullRequest, facts: PullRequestFacts) => ({
   ...simplePullRequest(view, pull),
   merged: pull.mergedAt !== null,
   mergeable: facts.mergeable,
-  rebaseable: false,
-  mergeable_state: facts.mergeable === null ? 'unknown' : facts.mergeable ? 'clean' : 'dirty',
+  rebaseable: facts.rebaseable,
+  mergeable_state: mergeableState(view.world, pull, facts),
   merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.world, pull.mergedById)),
   comments: view.world.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,
   review_comments: 0,

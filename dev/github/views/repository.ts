@@ -1,10 +1,11 @@
 // Owns: how repositories look in JSON. Pure. The many `_url` fields are templates that clients expand.
-import { type Actor, permissionOn, repositoryRole, roleAtLeast } from '../access.ts'
+import { type Actor, canSee, permissionOn, repositoryRole } from '../access.ts'
 import type { Context } from '../context.ts'
 import { nodeId } from '../links.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName } from '../state/world.ts'
 import { simpleUser } from './account.ts'
+import { roleFlags } from './role.ts'
 
 type View = Pick<Context, 'links' | 'world'>
 
@@ -60,7 +61,7 @@ export const minimalRepository = ({ links, world }: View, repository: Repository
     owner: simpleUser({ links }, accountOf(world, repository.ownerId)),
     html_url: links.web(`/${name}`),
     description: repository.description,
-    fork: false,
+    fork: repository.parentId !== null,
     url,
     ...templates(url),
   }
@@ -70,6 +71,8 @@ export const minimalRepository = ({ links, world }: View, repository: Repository
 export const repositoryView = (view: View, repository: Repository) => {
   const minimal = minimalRepository(view, repository)
   const web = new URL(view.links.webUrl)
+  const forks = view.world.repositories.filter(one => one.parentId === repository.id).length
+  const open = view.world.pullRequests.filter(one => one.repositoryId === repository.id && one.state === 'open').length
   return {
     ...minimal,
     created_at: repository.createdAt,
@@ -90,19 +93,19 @@ export const repositoryView = (view: View, repository: Repository) => {
     has_wiki: false,
     has_pages: false,
     has_discussions: false,
-    forks_count: 0,
+    forks_count: forks,
     mirror_url: null,
     archived: repository.archived,
     disabled: false,
-    open_issues_count: view.world.pullRequests.filter(one => one.repositoryId === repository.id && one.state === 'open').length,
+    open_issues_count: open,
     license: null,
     allow_forking: true,
     is_template: false,
     web_commit_signoff_required: false,
     topics: [],
     visibility: repository.private ? 'private' : 'public',
-    forks: 0,
-    open_issues: 0,
+    forks,
+    open_issues: open,
     watchers: 0,
     default_branch: repository.defaultBranch,
   }
@@ -115,12 +118,22 @@ export const permissionFlags = (world: Context['world'], actor: Actor, repositor
     return { admin: false, maintain: false, push: write, triage: false, pull: true }
   }
   const role = actor.kind === 'user' || actor.kind === 'person' ? repositoryRole(world, actor.user.id, repository) : 'none'
+  return { ...roleFlags(role), pull: !repository.private || role !== 'none' }
+}
+
+/** Where a fork came from, as far as the actor may see it. */
+const familyOf = (view: View, actor: Actor, repository: Repository) => {
+  const parent = view.world.repositories.find(one => one.id === repository.parentId)
+  if (!parent || !canSee(view.world, actor, parent)) return {}
+  let source = parent
+  for (let above: Repository | undefined = parent; above; ) {
+    source = above
+    const { parentId }: Repository = above
+    above = view.world.repositories.find(one => one.id === parentId)
+  }
   return {
-    admin: role === 'admin',
-    maintain: roleAtLeast(role, 'maintain'),
-    push: roleAtLeast(role, 'write'),
-    triage: roleAtLeast(role, 'triage'),
-    pull: !repository.private || roleAtLeast(role, 'read'),
+    parent: repositoryView(view, parent),
+    ...(canSee(view.world, actor, source) ? { source: repositoryView(view, source) } : {}),
   }
 }
 
@@ -128,9 +141,11 @@ export const permissionFlags = (world: Context['world'], actor: Actor, repositor
 export const fullRepository = (view: View, actor: Actor, repository: Repository) => ({
   ...repositoryView(view, repository),
   permissions: permissionFlags(view.world, actor, repository),
-  allow_squash_merge: true,
-  allow_merge_commit: true,
-  allow_rebase_merge: false,
+  allow_squash_merge: repository.mergeMethods.squash,
+  allow_merge_commit: repository.mergeMethods.merge,
+  allow_rebase_merge: repository.mergeMethods.rebase,
+  delete_branch_on_merge: repository.deleteBranchOnMerge,
   network_count: 0,
   subscribers_count: 0,
+  ...familyOf(view, actor, repository),
 })

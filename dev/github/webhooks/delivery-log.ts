@@ -1,15 +1,24 @@
-// Owns: the log of webhook deliveries, newest last, bounded, in a file of JSON lines beside the world. Never sends anything.
+// Owns: the log of webhook deliveries, newest last, bounded in number, size and age, in a file of JSON lines beside the world. Never
+// sends anything.
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import type { Delivery } from './delivery.ts'
 
-/** GitHub shows deliveries of the last days; the emulator the last thousand. */
-const mostKept = 1000
+const mostKept = 10_000
+/** Of payloads, in characters. */
+const mostText = 64 * 1024 * 1024
 
 export type DeliveryLog = {
   /** Keeps the delivery under the next id. */
   add(delivery: Omit<Delivery, 'id'>): Promise<void>
+  /** Newest first, as far back as GitHub shows them. */
   list(appId: number): readonly Delivery[]
   find(appId: number, id: number): Delivery | undefined
+}
+
+export type DeliveryLogOptions = {
+  readonly now: () => number
+  /** Milliseconds for which a delivery can be seen and repeated: three days on github.com, seven on an Enterprise Server. */
+  readonly window: number
 }
 
 const readLines = async (file: string): Promise<string[]> => {
@@ -21,27 +30,46 @@ const readLines = async (file: string): Promise<string[]> => {
   }
 }
 
-/** Opens the log; a line cut off by a crash is dropped. */
-export const openDeliveryLog = async (file: string): Promise<DeliveryLog> => {
-  const kept: Delivery[] = []
-  for (const line of (await readLines(file)).slice(-mostKept)) {
+const readDeliveries = async (file: string): Promise<Delivery[]> => {
+  const deliveries: Delivery[] = []
+  for (const line of await readLines(file)) {
     try {
-      kept.push(JSON.parse(line) as Delivery)
+      deliveries.push(JSON.parse(line) as Delivery)
     } catch {
       // Only the last line can be torn; its delivery was never acknowledged to anybody.
     }
   }
-  await writeFile(file, kept.map(one => `${JSON.stringify(one)}\n`).join(''), { mode: 0o600 })
+  return deliveries
+}
+
+/** Opens the log; a line cut off by a crash is dropped. */
+export const openDeliveryLog = async (file: string, { now, window }: DeliveryLogOptions): Promise<DeliveryLog> => {
+  const kept = await readDeliveries(file)
+  let text = kept.reduce((sum, one) => sum + one.request.payload.length, 0)
   let lastId = kept.at(-1)?.id ?? 1_000_000
+  const isSeen = (one: Delivery): boolean => Date.parse(one.deliveredAt) > now() - window
+
+  const forget = (): void => {
+    while (kept.length > 0) {
+      const [oldest] = kept
+      if (!oldest || (kept.length <= mostKept && text <= mostText && isSeen(oldest))) return
+      text -= oldest.request.payload.length
+      kept.shift()
+    }
+  }
+
+  forget()
+  await writeFile(file, kept.map(one => `${JSON.stringify(one)}\n`).join(''), { mode: 0o600 })
   return {
     add: async facts => {
       lastId += 1
       const delivery: Delivery = { id: lastId, ...facts }
       kept.push(delivery)
-      if (kept.length > mostKept) kept.shift()
+      text += delivery.request.payload.length
+      forget()
       await appendFile(file, `${JSON.stringify(delivery)}\n`)
     },
-    list: appId => kept.filter(one => one.appId === appId).reverse(),
-    find: (appId, id) => kept.find(one => one.appId === appId && one.id === id),
+    list: appId => kept.filter(one => one.appId === appId && isSeen(one)).reverse(),
+    find: (appId, id) => kept.find(one => one.appId === appId && one.id === id && isSeen(one)),
   }
 }

@@ -18,7 +18,7 @@ export type Delivery = {
   readonly duration: number
   /** `OK`, or why it counts as failed. */
   readonly status: string
-  /** 0 when no answer came. */
+  /** 502 when no connection came about, 504 when no answer came in time: GitHub speaks as a gateway. */
   readonly statusCode: number
   readonly request: { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
@@ -40,15 +40,24 @@ const plainHeaders = (headers: Readonly<Record<string, string | string[] | undef
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   )
 
-const failure = (error: unknown): string => {
+const failed = (status: string, statusCode: number): Outcome => ({ status, statusCode, response: { headers: {}, payload: '' } })
+
+/** How a delivery without a connection is logged. */
+export const unreachable = failed('failed to connect to host', 502)
+
+const failure = (error: unknown): Outcome => {
   const name = error instanceof Error ? error.name : ''
-  if (name === 'TimeoutError' || name === 'HeadersTimeoutError' || name === 'BodyTimeoutError') return 'timed out'
+  if (name === 'TimeoutError' || name === 'HeadersTimeoutError' || name === 'BodyTimeoutError') return failed('timed out', 504)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code) ? 'peer certificate cannot be authenticated' : 'failed to connect to host'
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return failed('peer certificate cannot be authenticated', 502)
+  return unreachable
 }
 
-/** A sender over HTTP(S). `caFile` names the PEM certificates that an https receiver may be signed by, read anew when it changes. */
-export const createSender = (caFile: string | undefined): Sender => {
+/**
+ * A sender over HTTP(S). `caFile` names the PEM certificates that an https receiver may be signed by, read anew when it changes;
+ * `within` is how long a receiver may take, in milliseconds.
+ */
+export const createSender = (caFile: string | undefined, within = answerWithin): Sender => {
   let agent: Agent | undefined
   let agentCa: string | undefined
 
@@ -57,7 +66,7 @@ export const createSender = (caFile: string | undefined): Sender => {
     if (agent && ca === agentCa) return agent
     const previous = agent
     agentCa = ca
-    agent = new Agent({ connections: 4, connect: { timeout: answerWithin, ...(ca === '' ? {} : { ca }) } })
+    agent = new Agent({ connections: 4, connect: { timeout: within, ...(ca === '' ? {} : { ca }) } })
     if (previous) await previous.close()
     return agent
   }
@@ -71,7 +80,7 @@ export const createSender = (caFile: string | undefined): Sender => {
           headers,
           body,
           dispatcher,
-          signal: AbortSignal.timeout(answerWithin),
+          signal: AbortSignal.timeout(within),
         })
         const payload = (await answer.body.text()).slice(0, longestKeptAnswer)
         const ok = answer.statusCode >= 200 && answer.statusCode < 300
@@ -81,7 +90,7 @@ export const createSender = (caFile: string | undefined): Sender => {
           response: { headers: plainHeaders(answer.headers), payload },
         }
       } catch (error) {
-        return { status: failure(error), statusCode: 0, response: { headers: {}, payload: '' } }
+        return failure(error)
       }
     },
     close: async () => {

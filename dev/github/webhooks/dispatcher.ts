@@ -1,14 +1,16 @@
-// Owns: which App hears of which event, and the queue per hook that keeps the order. Never repeats a delivery by itself: GitHub does
+// Owns: which App hears of which event, and the sending and logging of what it hears. Never repeats a delivery by itself: GitHub does
 // not either. https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { randomUUID } from 'node:crypto'
 import { installationCovers } from '../access.ts'
-import type { Faults } from '../faults.ts'
+import type { Faults } from '../faults/faults.ts'
 import { type Links, nodeId } from '../links.ts'
 import type { App, Installation } from '../state/apps.ts'
 import type { WorldStore } from '../state/store.ts'
 import { appById, repositoryById } from '../state/world.ts'
-import type { Delivery, Sender } from './delivery.ts'
+import { type Delivery, type Outcome, type Sender, unreachable } from './delivery.ts'
+import { planDelivery } from './delivery-faults.ts'
 import type { DeliveryLog } from './delivery-log.ts'
+import { createHookQueues } from './hook-queues.ts'
 import { signSha1, signSha256 } from './signature.ts'
 
 export type WebhookEvent = {
@@ -27,7 +29,7 @@ export type Webhooks = {
   emitTo(installation: Installation, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
   /** Queues an event that concerns the App as such and no installation. */
   emitToApp(app: App, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
-  /** Sends a logged delivery again under the same GUID; `false` when it is not in the log. */
+  /** Sends a logged delivery again under the same GUID; `false` when the log no longer shows it. */
   redeliver(appId: number, deliveryId: number): boolean
   readonly log: DeliveryLog
   /** Resolves when nothing is queued or under way. */
@@ -49,8 +51,6 @@ export type WebhookDeps = {
 
 /** GitHub does not deliver a payload above 25 MB. */
 const largestPayload = 25 * 1024 * 1024
-/** Deliveries waiting per hook; beyond it the oldest promise of order would cost too much memory, so new ones are lost. */
-const longestQueue = 10_000
 
 type Job = Pick<Delivery, 'guid' | 'event' | 'action' | 'installationId' | 'repositoryId' | 'redelivery'> & {
   readonly body: string
@@ -72,22 +72,29 @@ const headersOf = (app: App, job: Job, enterpriseHost: string | undefined): Reco
   'x-hub-signature-256': signSha256(app.webhookSecret, job.body),
 })
 
+const arrived: Outcome = { status: 'OK', statusCode: 200, response: { headers: {}, payload: '' } }
+
 /** A dispatcher over the given sender and log. */
 export const createWebhooks = (deps: WebhookDeps): Webhooks => {
-  let stopped = false
-  const queues = new Map<number, { waiting: number; tail: Promise<void> }>()
+  const queues = createHookQueues()
 
-  const deliver = async (app: App, url: string, job: Job): Promise<void> => {
+  const deliver = async (
+    app: App,
+    url: string,
+    job: Job,
+    send: (headers: Record<string, string>) => Promise<Outcome>,
+  ): Promise<void> => {
     const headers = headersOf(app, job, deps.links.flavour === 'enterprise-server' ? new URL(deps.links.webUrl).host : undefined)
     const started = deps.now()
-    const outcome = await deps.sender.send(url, headers, job.body)
+    const clock = performance.now()
+    const outcome = await send(headers)
     const { body, ...facts } = job
     await deps.log.add({
       appId: app.id,
       ...facts,
       url,
       deliveredAt: new Date(started).toISOString(),
-      duration: (deps.now() - started) / 1000,
+      duration: Math.round(performance.now() - clock) / 1000,
       ...outcome,
       request: { headers, payload: body },
     })
@@ -96,19 +103,24 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
   const enqueue = (app: App, job: Job): void => {
     const url = app.webhookUrl
     if (url === null || Buffer.byteLength(job.body) > largestPayload) return
-    if (deps.faults.take('lost-webhook', fault => fault.event === '' || fault.event === job.event)) return
-    const queue = queues.get(app.id) ?? { waiting: 0, tail: Promise.resolve() }
-    if (queue.waiting >= longestQueue) return
-    queue.waiting += 1
-    queue.tail = queue.tail
-      .then(() => (stopped ? undefined : deliver(app, url, job)))
-      .catch(error =>
-        deps.report(`webhook ${job.event} was not logged: ${error instanceof Error ? error.message : 'unknown error'}`),
-      )
-      .finally(() => {
-        queue.waiting -= 1
-      })
-    queues.set(app.id, queue)
+    const plan = planDelivery(deps.faults, job)
+    if (plan.lost === 'nothing') return
+    const run =
+      (one: Job): (() => Promise<void>) =>
+      () =>
+        deliver(app, url, one, headers =>
+          plan.lost === undefined
+            ? deps.sender.send(url, headers, one.body)
+            : Promise.resolve(plan.lost === 'success' ? arrived : unreachable),
+        ).catch((error: unknown) =>
+          deps.report(`webhook ${one.event} was not logged: ${error instanceof Error ? error.message : 'unknown error'}`),
+        )
+    const copies = plan.twice === undefined ? [job] : [job, plan.twice === 'new guid' ? { ...job, guid: randomUUID() } : job]
+    for (const one of copies) {
+      if (plan.later !== undefined) queues.addLater(app.id, run(one), plan.later)
+      else if (plan.behindNext !== undefined) queues.addBehindNext(app.id, run(one), plan.behindNext)
+      else queues.add(app.id, run(one))
+    }
   }
 
   const send = (app: App, installation: Installation | undefined, event: Omit<WebhookEvent, 'accountId'>): void => {
@@ -127,10 +139,6 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
       redelivery: false,
       body: JSON.stringify(payload),
     })
-  }
-
-  const idle = async (): Promise<void> => {
-    while ([...queues.values()].some(queue => queue.waiting > 0)) await Promise.all([...queues.values()].map(queue => queue.tail))
   }
 
   return {
@@ -160,10 +168,7 @@ export const createWebhooks = (deps: WebhookDeps): Webhooks => {
       enqueue(app, { guid, event, action, installationId, repositoryId, redelivery: true, body: delivery.request.payload })
       return true
     },
-    idle,
-    stop: () => {
-      stopped = true
-      return idle()
-    },
+    idle: queues.idle,
+    stop: queues.stop,
   }
 }

@@ -127,7 +127,10 @@ describe('over TLS', () => {
     const trusting = createSender(join(folder, 'ca.pem'))
     const strict = createSender(undefined)
     expect(await trusting.send(url, {}, '{}')).toMatchObject({ statusCode: 204, status: 'OK' })
-    expect(await strict.send(url, {}, '{}')).toMatchObject({ statusCode: 0, status: 'peer certificate cannot be authenticated' })
+    expect(await strict.send(url, {}, '{}')).toMatchObject({
+      statusCode: 502,
+      status: 'peer certificate cannot be authenticated',
+    })
     await Promise.all([trusting.close(), strict.close()])
     await new Promise(resolve => server.close(resolve))
     await rm(folder, { recursive: true })
@@ -136,7 +139,7 @@ describe('over TLS', () => {
   test('nobody listening is a logged failure', async () => {
     const sender = createSender(undefined)
     expect(await sender.send('http://127.0.0.1:9/', {}, '{}')).toMatchObject({
-      statusCode: 0,
+      statusCode: 502,
       status: 'failed to connect to host',
     })
     await sender.close()

@@ -2,7 +2,7 @@
 // The one exception: the grant of a RemoteSync is made by the controllers in the name that the RemoteSync carries.
 import { remoteSync } from '../../api/remote-sync.ts'
 import { repositoryGrant } from '../../api/repository-grant.ts'
-import { sameStatus as sameJson } from '../../kube/conditions.ts'
+import { sameJson } from '../../lib/same-json.ts'
 import type { PlatformIdentities } from '../identities.ts'
 import { type AdmissionRequest, objectAt, objectsIn, textIn } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'

@@ -3,7 +3,7 @@
 // whose reference is older than the rule may be scaled, relabelled and removed, not edited.
 // Source of the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
 import { reservedSecretPrefix } from '../../api/names.ts'
-import { sameStatus as sameJson } from '../../kube/conditions.ts'
+import { sameJson } from '../../lib/same-json.ts'
 import { type AdmissionRequest, type Json, objectAt, objectsIn, textIn } from '../review.ts'
 import { celText, type Rule } from '../rule.ts'
 
@@ -46,7 +46,9 @@ function namesInContainer(container: Json): readonly (string | undefined)[] {
 }
 
 function namesInVolume(volume: Json): readonly (string | undefined)[] {
-  const direct = volumeReferences.map(path => textIn(objectAt(volume, ...path.slice(0, -1)), path.at(-1) ?? ''))
+  const direct = volumeReferences
+    .filter(([source]) => volume[source] !== undefined)
+    .map(path => textIn(objectAt(volume, ...path.slice(0, -1)), path.at(-1) ?? ''))
   const projected = objectsIn(objectAt(volume, 'projected'), 'sources')
   return [...direct, ...projected.map(source => textIn(objectAt(source, 'secret'), 'name'))]
 }

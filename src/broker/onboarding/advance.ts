@@ -1,9 +1,10 @@
 // Carries a confirmed onboarding forward, one remembered state at a time, from wherever it stopped: Tenant, then (once the Tenant
 // controller made the namespace) Installation, then the audit record. The only writer of these objects; every step may run again.
+
+import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/installation.ts'
 import { labels, userSubject } from '../../api/names.ts'
 import { type Tenant, tenant } from '../../api/tenant.ts'
-import { namespaces } from '../../kube/builtin.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/errors.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'

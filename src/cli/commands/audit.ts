@@ -2,10 +2,11 @@
 // the signature of the issuer, and remembers the head so that a later cut or rewrite is found.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
+import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type ChainHead, type ChainLink, createChainVerifier, emptyHead } from '../../lib/hash-chain.ts'
-import { readJsonFile, writePrivateFile } from '../files/private-file.ts'
+import { type ChainHead, type ChainLink, createChainVerifier } from '../../lib/hash-chain.ts'
+import { checkpointsIn } from '../files/checkpoint-file.ts'
+import { readJsonFile, readTextFile, writePrivateFile } from '../files/private-file.ts'
 import { type OutputFormat, table } from '../output.ts'
 import type { PlatformApi } from '../platform-api.ts'
 import type { CommandContext } from './context.ts'
@@ -78,11 +79,16 @@ function isSignedHead(value: unknown): value is SignedHead {
   return isHead(value) && 'statement' in value && typeof value.statement === 'string'
 }
 
+async function platformKeys(context: CommandContext): Promise<CheckpointKeys> {
+  return (
+    await (await context.connection()).fetch(new URL('/oidc/jwks', context.settings.issuer))
+  ).json() as Promise<CheckpointKeys>
+}
+
 async function signedHead(context: CommandContext, api: PlatformApi): Promise<ChainHead> {
   const head = await api.json('/api/v1/audit/head')
   if (!isSignedHead(head)) throw new AppError('integrity_violation', 'the platform sent no signed head')
-  const keys = await (await (await context.connection()).fetch(new URL('/oidc/jwks', context.settings.issuer))).json()
-  const stated = await verifyCheckpoint(head.statement, keys as Parameters<typeof verifyCheckpoint>[1], context.settings.issuer)
+  const stated = await verifyCheckpoint(head.statement, await platformKeys(context), context.settings.issuer)
   if (stated.sequence !== head.sequence || stated.hash !== head.hash)
     throw new AppError('integrity_violation', 'the signed head is not the head that the platform names')
   return stated
@@ -90,28 +96,33 @@ async function signedHead(context: CommandContext, api: PlatformApi): Promise<Ch
 
 /** Throws `integrity_violation` that names the first entry at fault. */
 async function verifyFrom(api: PlatformApi, checkpoints: readonly ChainHead[], say: (text: string) => void): Promise<ChainHead> {
-  const verifiers = checkpoints.map(checkpoint => createChainVerifier(checkpoint))
+  const verifier = createChainVerifier(...checkpoints)
   let after = 0
   for (;;) {
     const query = new URLSearchParams({ after: String(after), limit: String(pageSize) })
     const entries = entriesOf(await api.lines('/api/v1/audit', query))
-    for (const verifier of verifiers) verifier.add(entries)
+    verifier.add(entries)
     const last = entries.at(-1)
     if (last === undefined) break
     if (last.sequence <= after) throw new AppError('integrity_violation', `entry ${after + 1}: the platform repeats itself`)
     after = last.sequence
     say(`${after} entries read`)
   }
-  let head = emptyHead
-  for (const verifier of verifiers) {
-    const verdict = verifier.verdict()
-    if (!verdict.ok) throw new AppError('integrity_violation', `entry ${verdict.sequence}: ${verdict.problem}`)
-    head = verdict.head
-  }
-  return head
+  const verdict = verifier.verdict()
+  if (!verdict.ok) throw new AppError('integrity_violation', `entry ${verdict.sequence}: ${verdict.problem}`)
+  return verdict.head
 }
 
-export async function auditVerify(context: CommandContext, options: { readonly output: OutputFormat }): Promise<void> {
+export type AuditVerifyOptions = { readonly output: OutputFormat; readonly checkpoint?: string }
+
+async function keptCheckpoints(context: CommandContext, file: string | undefined): Promise<readonly ChainHead[]> {
+  if (file === undefined) return []
+  const text = await readTextFile(file)
+  if (text === undefined) throw new AppError('invalid_request', `there is no file ${file}`)
+  return checkpointsIn(text, await platformKeys(context), context.settings.issuer)
+}
+
+export async function auditVerify(context: CommandContext, options: AuditVerifyOptions): Promise<void> {
   const { settings, terminal, say } = context
   const memory = join(
     settings.folders.state,
@@ -120,10 +131,23 @@ export async function auditVerify(context: CommandContext, options: { readonly o
   const api = await context.api()
   const remembered = await readJsonFile(memory, isHead)
   const stated = await signedHead(context, api)
-  const head = await verifyFrom(api, remembered === undefined ? [stated] : [stated, remembered], say)
+  const kept = await keptCheckpoints(context, options.checkpoint)
+  const head = await verifyFrom(api, [stated, ...(remembered === undefined ? [] : [remembered]), ...kept], say)
   await writePrivateFile(memory, `${JSON.stringify(head)}\n`)
   const seen = remembered === undefined ? 'first look at this log' : `entry ${remembered.sequence} is as it was before`
   if (options.output === 'json')
-    terminal.result(JSON.stringify({ ok: true, entries: head.sequence, head, signed: true, remembered: remembered ?? null }))
-  else terminal.result(`audit log holds: ${head.sequence} entries, head ${head.hash}, signed by ${settings.issuer}; ${seen}`)
+    terminal.result(
+      JSON.stringify({
+        ok: true,
+        entries: head.sequence,
+        head,
+        signed: true,
+        remembered: remembered ?? null,
+        checkpoints: kept.length,
+      }),
+    )
+  else
+    terminal.result(
+      `audit log holds: ${head.sequence} entries, head ${head.hash}, signed by ${settings.issuer}; ${seen}${kept.length === 0 ? '' : `; it agrees with ${kept.length} checkpoints kept outside`}`,
+    )
 }

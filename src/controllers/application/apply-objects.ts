@@ -15,6 +15,16 @@ export const fieldManager = 'sekisho.dev/application'
 
 type Writer = Pick<KubeClient, 'get' | 'apply' | 'delete'>
 
+/** Rejects when the Application is not what it was taken for. Asked before anything that lives is changed or deleted. */
+export type MayChange = () => Promise<void>
+
+/** What is known of an object before the API server is asked. */
+export type Known = {
+  readonly cached: (entry: InventoryEntry) => KubeObject | undefined
+  /** The inventory did not name it before this run, so it is most likely not there: making it costs one request instead of two. */
+  readonly isNew: (entry: InventoryEntry) => boolean
+}
+
 export type AppliedObjects =
   /** Every object as the server answered or the cache holds it, by `entryText`. */
   | { readonly kind: 'applied'; readonly live: ReadonlyMap<string, KubeObject>; readonly changed: boolean }
@@ -36,9 +46,9 @@ function nameConflict(manifest: Manifest): One {
   return { kind: 'refused', reason: applicationReasons.nameConflict, message }
 }
 
-/** What the API server refuses for what it says is the author's to mend; what may pass by itself is thrown. */
+/** What the API server refuses for what it says is the author's to mend; what may pass by itself is thrown. A conflict is a race that was lost. */
 function refusedByCluster(manifest: Manifest, error: unknown): One {
-  if (!isKubeError(error) || error.retryable || error.status === 401) throw error
+  if (!isKubeError(error) || error.retryable || error.status === 401 || error.status === 409) throw error
   const message = `the cluster refuses ${manifest.kind} ${manifest.metadata.name}: ${error.message}`.slice(0, 1000)
   return { kind: 'refused', reason: applicationReasons.refusedByCluster, message }
 }
@@ -50,15 +60,26 @@ async function create(client: Writer, manifest: Manifest): Promise<One> {
     const object = { ...manifest, metadata: { ...manifest.metadata, resourceVersion: noVersion } }
     return { kind: 'live', object: await client.apply(type, object, { fieldManager }), changed: true }
   } catch (error) {
-    return isKubeError(error, 409) ? nameConflict(manifest) : refusedByCluster(manifest, error)
+    return refusedByCluster(manifest, error)
   }
 }
 
-async function change(client: Writer, manifest: Manifest, live: KubeObject): Promise<One> {
+/** 'exists' after a conflict: something most likely has that name already, and the server has to be asked whose it is. */
+async function tryCreate(client: Writer, manifest: Manifest): Promise<One | 'exists'> {
+  try {
+    return await create(client, manifest)
+  } catch (error) {
+    if (isKubeError(error, 409)) return 'exists'
+    throw error
+  }
+}
+
+async function change(client: Writer, manifest: Manifest, live: KubeObject, mayChange: MayChange): Promise<One> {
   const type = renderableKind(manifest)
   const { uid } = live.metadata
   if (!type || uid === undefined) return nameConflict(manifest)
   if (!needsApply(manifest, live)) return { kind: 'live', object: live, changed: false }
+  await mayChange()
   try {
     const object = { ...manifest, metadata: { ...manifest.metadata, uid } }
     return { kind: 'live', object: await client.apply(type, object, { fieldManager, force: true }), changed: true }
@@ -75,14 +96,21 @@ async function applyOne(
   client: Writer,
   application: Application,
   manifest: Manifest,
-  cached: KubeObject | undefined,
+  known: Known,
+  mayChange: MayChange,
 ): Promise<One> {
+  const entry = entryOf(manifest)
+  const cached = known.cached(entry)
   if (cached && owns(application, cached) && cached.metadata.deletionTimestamp === undefined)
-    return change(client, manifest, cached)
+    return change(client, manifest, cached, mayChange)
+  if (!cached && known.isNew(entry)) {
+    const one = await tryCreate(client, manifest)
+    if (one !== 'exists') return one
+  }
   const type = renderableKind(manifest)
   const live = type && (await client.get(type, { namespace: manifest.metadata.namespace, name: manifest.metadata.name }))
   if (!live) return create(client, manifest)
-  return owns(application, live) ? change(client, manifest, live) : nameConflict(manifest)
+  return owns(application, live) ? change(client, manifest, live, mayChange) : nameConflict(manifest)
 }
 
 /** Applies in order and stops at the first refusal: what comes later may refer to what was refused. */
@@ -90,28 +118,34 @@ export async function applyObjects(
   client: Writer,
   application: Application,
   manifests: readonly Manifest[],
-  cached: (entry: InventoryEntry) => KubeObject | undefined,
+  known: Known,
+  mayChange: MayChange,
 ): Promise<AppliedObjects> {
   const live = new Map<string, KubeObject>()
   let changed = false
   for (const manifest of manifests) {
-    const entry = entryOf(manifest)
-    const one = await applyOne(client, application, manifest, cached(entry))
+    const one = await applyOne(client, application, manifest, known, mayChange)
     if (one.kind === 'refused') return { ...one, changed }
     changed ||= one.changed
-    live.set(entryText(entry), one.object)
+    live.set(entryText(entryOf(manifest)), one.object)
   }
   return { kind: 'applied', live, changed }
 }
 
 /** Deletes what was rendered once and is not any more. A stranger under that name stays; so does what is gone already. */
-export async function prune(client: Writer, application: Application, entries: readonly InventoryEntry[]): Promise<void> {
+export async function prune(
+  client: Writer,
+  application: Application,
+  entries: readonly InventoryEntry[],
+  mayChange: MayChange,
+): Promise<void> {
   for (const entry of entries) {
     const type = renderableKind(entry)
     const key = { namespace: application.metadata.namespace ?? '', name: entry.name }
     const live = type && (await client.get(type, key))
     const uid = live?.metadata.uid
-    if (type && live && uid !== undefined && owns(application, live))
-      await client.delete(type, key, { uid, propagationPolicy: 'Background' })
+    if (!type || !live || uid === undefined || !owns(application, live)) continue
+    await mayChange()
+    await client.delete(type, key, { uid, propagationPolicy: 'Background' })
   }
 }

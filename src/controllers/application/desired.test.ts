@@ -126,6 +126,8 @@ describe('comparing with the cluster', () => {
   test('what others changed, removed, or what we render anew does', () => {
     expect(contains({ a: 1 }, { a: 2 })).toBe(false)
     expect(contains({}, { a: 1 })).toBe(false)
+    expect(contains({}, { a: [] })).toBe(true)
+    expect(contains({ a: [1] }, { a: [] })).toBe(false)
     expect(contains({ a: [1, 2] }, { a: [1] })).toBe(false)
     expect(contains({ a: [{ name: 'y' }] }, { a: [{ name: 'x' }] })).toBe(false)
     const [other] = wanted(deployment({ enableServiceLinks: false }))

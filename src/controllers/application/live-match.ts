@@ -9,6 +9,11 @@ function keyed(list: readonly unknown[], name: string): unknown {
   return list.find(item => typeof item === 'object' && item !== null && 'name' in item && item.name === name)
 }
 
+/** The API server leaves a list out that has nothing in it. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
 /** Every field of `wanted` is in `live` with that value. Lists of named items are compared by name (others may have added some). */
 export function contains(live: unknown, wanted: unknown): boolean {
   if (Object.is(live, wanted)) return true
@@ -23,7 +28,7 @@ export function contains(live: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null || typeof live !== 'object' || live === null) return false
   const present = new Map<string, unknown>(Object.entries(live))
   return Object.entries(wanted).every(
-    ([key, value]) => value === undefined || (present.has(key) && contains(present.get(key), value)),
+    ([key, value]) => value === undefined || (present.has(key) ? contains(present.get(key), value) : isEmptyList(value)),
   )
 }
 

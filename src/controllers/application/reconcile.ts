@@ -1,11 +1,12 @@
 // Brings one Application's objects to what its chart renders. Only this file and apply-objects.ts write to the cluster.
 // Order: inventory into the status, then new and changed objects, then prune, then status. A crash at any point leaks nothing, and
 // whatever fails, the objects of the running version stay and keep serving.
-import { type Application, applicationReasons } from '../../api/application.ts'
+import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
 import { type Deployment, deployments } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
+import { KubeError } from '../../kube/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { applyObjects, prune } from './apply-objects.ts'
@@ -51,6 +52,18 @@ function recordInventory(
   return deps.status.write(application, { ...application.status, inventory: [...inventory] })
 }
 
+/**
+ * The cache may be behind, after a restart by much: what it says of the past may make objects, but must not change or delete living ones.
+ * @throws KubeError 409, so that the key is tried again, when the Application has another spec by now
+ */
+async function mustBeCurrent(deps: ApplicationDeps, application: Application): Promise<void> {
+  const { name, namespace = '', uid, generation } = application.metadata
+  const live = await deps.client.get(applications, { namespace, name })
+  if (live?.metadata.uid === uid && live?.metadata.generation === generation) return
+  const message = `Application ${namespace}/${name}: the cache is behind the API server`
+  throw new KubeError(message, { status: 409, reason: 'Conflict' })
+}
+
 async function applyManifests(
   deps: ApplicationDeps,
   facts: Facts,
@@ -64,12 +77,19 @@ async function applyManifests(
     return { application: facts.application, progress, inventory: inventoryOf(facts.application), live: new Map() }
   }
   const application = await recordInventory(deps, facts.application, everything)
-  const outcome = await applyObjects(deps.client, application, manifests, facts.cached)
+  let current: Promise<void> | undefined
+  const mayChange = (): Promise<void> => {
+    current ??= mustBeCurrent(deps, application)
+    return current
+  }
+  const before = new Set(inventoryOf(facts.application).map(entryText))
+  const known = { cached: facts.cached, isNew: (entry: InventoryEntry) => !before.has(entryText(entry)) }
+  const outcome = await applyObjects(deps.client, application, manifests, known, mayChange)
   if (outcome.kind === 'refused') {
     const { reason, message } = outcome
     return { application, progress: { kind: 'refused', reason, message }, inventory: everything, live: new Map() }
   }
-  await prune(deps.client, application, obsolete(everything, wanted))
+  await prune(deps.client, application, obsolete(everything, wanted), mayChange)
   const [host] = manifests.some(manifest => manifest.kind === 'Ingress') ? hostsOf(application, deps.ingress) : []
   const url = host === undefined ? undefined : urlOf(host, deps.ingress)
   return { application, progress: { kind: 'applied', url, changed: outcome.changed }, inventory: wanted, live: outcome.live }

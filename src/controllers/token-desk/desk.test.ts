@@ -45,6 +45,7 @@ function world() {
     },
   }
   const door = {
+    refusal: () => undefined,
     async mint(request: MintRequest): Promise<MintedToken> {
       state.steps.push('mint')
       await state.duringMint()

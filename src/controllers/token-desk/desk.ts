@@ -1,6 +1,7 @@
 // The token desk: the one way to a token. gather → checks → a live token of the registry, or mint → look again → audit → deliver.
 // It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
 import type { Tenant } from '../../api/tenant.ts'
+import { githubReasons } from '../../github/index.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import type { LiveToken, TokenIntent, TokenRegistry } from '../../store/token-registry.ts'
@@ -21,6 +22,8 @@ export type TokenDeskDeps = GatherDeps &
 
 /** A delivered token has at least this much of its life left. */
 const minimumLifeSeconds = 600
+/** While GitHub is away a token with less of its life is better than none; one that has ended is never delivered. */
+const lifeWhileAwaySeconds = 60
 const defaultTokensPerHour = 600
 
 export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
@@ -31,16 +34,26 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
     return minting.run(wish.cacheKey, async () => {
       const known = await deps.tokens.findLive(wish.cacheKey, minimumLifeSeconds)
       if (known !== undefined) return known
-      if (gathered.door === undefined) throw new AppError('internal', 'an admitted request has no door to GitHub')
+      const { door } = gathered
+      if (door === undefined) throw new AppError('internal', 'an admitted request has no door to GitHub')
       const { spec } = admitted.grant
-      return mintUnder(deps, {
-        request,
-        wish,
-        permissions: spec.permissions,
-        door: gathered.door,
-        tokensPerHour: deps.tenantOf(wish.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour,
-        why: spec.reason,
-      })
+      try {
+        // Before the intent: asking a GitHub that is away must not use up the tenant's quota.
+        const refusal = door.refusal()
+        if (refusal !== undefined) throw refusal
+        return await mintUnder(deps, {
+          request,
+          wish,
+          permissions: spec.permissions,
+          door,
+          tokensPerHour: deps.tenantOf(wish.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour,
+          why: spec.reason,
+        })
+      } catch (error) {
+        const last = isGitHubAway(error) ? await deps.tokens.findLive(wish.cacheKey, lifeWhileAwaySeconds) : undefined
+        if (last === undefined) throw error
+        return last
+      }
     })
   }
 
@@ -81,6 +94,10 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
   }
+}
+
+function isGitHubAway(error: unknown): boolean {
+  return isAppError(error) && (error.reason === githubReasons.unreachable || error.reason === githubReasons.rateLimited)
 }
 
 function wishOf({ grant, grantUid, installation, app, subject, repositories }: Admitted): TokenIntent {

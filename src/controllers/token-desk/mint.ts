@@ -38,9 +38,10 @@ export async function mintUnder(deps: MintDeps, order: MintOrder): Promise<LiveT
   const difference = differenceOf(wish, minted, deps.clock.now())
   if (difference !== undefined) return refuse(deps, order, id, minted, difference)
   try {
-    await deps.tokens.recordMinted(id, minted)
+    // In this order: from the moment it is in the registry anybody may find it there and deliver it, also after we died.
     const expiresAt = minted.expiresAt.toISOString()
     await deps.audit.append(requestRecord('token.minted', request, 'allowed', order.why, { ...details, expiresAt }))
+    await deps.tokens.recordMinted(id, minted)
   } catch (error) {
     // The registry or the log did not take it: fail closed, and leave no token behind that nobody answers for.
     await takeBack(deps, order, id, minted, 'it could not be recorded')

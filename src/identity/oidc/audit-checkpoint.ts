@@ -1,22 +1,29 @@
 // A signed statement of the audit log's head: whoever keeps one can later prove that the log was not cut or rewritten.
 // Owns its form and its verification against a set of public keys; knows neither the log nor where keys come from.
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { createLocalJWKSet, type JWK, jwtVerify } from 'jose'
 import { AppError } from '../../lib/errors.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 
 /** The same shape as the head of the hash chain. */
 export type AuditCheckpoint = { readonly sequence: number; readonly hash: string }
 
+/** Public keys, RFC 7517 §5. */
+export type CheckpointKeys = { readonly keys: readonly JWK[] }
+
 const type = 'sekisho-audit-checkpoint+jwt'
 
-export function signCheckpoint(keys: IssuerKeys, issuer: string, head: AuditCheckpoint): Promise<string> {
+export function signCheckpoint(keys: Pick<IssuerKeys, 'sign'>, issuer: string, head: AuditCheckpoint): Promise<string> {
   return keys.sign({ iss: issuer, sequence: head.sequence, hash: head.hash }, type)
 }
 
 /** Throws `integrity_violation` unless the statement was signed by the issuer with ES256 and says what a checkpoint says. */
-export async function verifyCheckpoint(statement: string, keySet: JSONWebKeySet, issuer: string): Promise<AuditCheckpoint> {
+export async function verifyCheckpoint(statement: string, keySet: CheckpointKeys, issuer: string): Promise<AuditCheckpoint> {
   try {
-    const { payload } = await jwtVerify(statement, createLocalJWKSet(keySet), { algorithms: ['ES256'], issuer, typ: type })
+    const { payload } = await jwtVerify(statement, createLocalJWKSet({ keys: [...keySet.keys] }), {
+      algorithms: ['ES256'],
+      issuer,
+      typ: type,
+    })
     const { sequence, hash } = payload
     if (typeof sequence === 'number' && Number.isSafeInteger(sequence) && typeof hash === 'string') return { sequence, hash }
   } catch (cause) {

@@ -10,8 +10,12 @@ type Entry = { readonly version: number; readonly event: WatchEvent<Thing> }
 export type FakeServer = {
   readonly put: (name: string, data: string) => void
   readonly remove: (name: string) => void
-  /** Every open watch ends with a broken connection. */
-  readonly drop: () => void
+  /** Every open watch ends: with a broken connection, or with what is given (`ended`: in order). */
+  readonly drop: (how?: KubeError | 'ended') => void
+  /** Against the protocol: the next event is never told. */
+  readonly lose: () => void
+  /** Against the protocol: tells again what it told `back` events before the last. */
+  readonly repeat: (back: number) => void
   /** What happened up to now can no longer be watched from. */
   readonly compact: () => void
   /** The next requests fail with a 500. */
@@ -29,11 +33,14 @@ export function createFakeServer(): FakeServer {
   let oldest = 0
   let uids = 0
   let failing = 0
+  let losing = false
   let generation = 0
+  let interruption: KubeError | 'ended' = 'ended'
   let wake = Promise.withResolvers<void>()
 
   function tell(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Thing): void {
-    log.push({ version, event: { type, object, resourceVersion: String(version) } })
+    if (!losing) log.push({ version, event: { type, object, resourceVersion: String(version) } })
+    losing = false
     ring()
   }
 
@@ -64,8 +71,18 @@ export function createFakeServer(): FakeServer {
       objects.delete(name)
       tell('DELETED', { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } })
     },
-    drop() {
+    drop(how = new KubeError('dropped', { status: 0, reason: 'Unreachable' })) {
       generation += 1
+      interruption = how
+      ring()
+    },
+    lose() {
+      losing = true
+    },
+    repeat(back) {
+      const told = log.filter(({ event }) => event.type !== 'BOOKMARK').at(-1 - back)
+      if (told === undefined) return
+      log.push(told)
       ring()
     },
     compact() {
@@ -92,7 +109,8 @@ export function createFakeServer(): FakeServer {
       if (position === -1) position = log.length
       for (;;) {
         signal.throwIfAborted()
-        if (generation !== mine) throw new KubeError('dropped', { status: 0, reason: 'Unreachable' })
+        if (generation !== mine && interruption === 'ended') return
+        if (generation !== mine) throw interruption
         const entry = log[position]
         if (entry === undefined) {
           await Promise.race([wake.promise, new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))])

@@ -1,0 +1,78 @@
+// Owns: check suites: one per App and commit, made when a push arrives or a run needs one, with the `check_suite` events.
+// https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
+import { installationCovers } from '../../access.ts'
+import { timestamp } from '../../clock.ts'
+import type { Context } from '../../context.ts'
+import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
+import type { User } from '../../state/accounts.ts'
+import type { App } from '../../state/apps.ts'
+import type { CheckSuite } from '../../state/checks.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { appById, installationOf, nextId } from '../../state/world.ts'
+import { checkSuiteView } from '../../views/check.ts'
+import { eventFrame } from '../../views/event-frame.ts'
+
+/** Sends `check_suite` to the App that the suite belongs to; others hear of it only when it is completed. */
+export const tellSuite = async (
+  context: Context,
+  repository: Repository,
+  suite: CheckSuite,
+  sender: User,
+  action: 'requested' | 'rerequested' | 'completed',
+): Promise<void> => {
+  const commit = await context.git.commit(repository.id, suite.headSha)
+  const payload = {
+    check_suite: checkSuiteView(context, repository, suite, commit),
+    ...eventFrame(context, repository, sender),
+  }
+  const event = { name: 'check_suite', action, accountId: repository.ownerId, repositoryId: repository.id, payload }
+  const installation = installationOf(context.world, suite.appId, repository.ownerId)
+  const app = appById(context.world, suite.appId)
+  if (action === 'completed') context.webhooks.emit(event)
+  else if (installation && app?.events.includes('check_suite')) context.webhooks.emitTo(installation, event)
+}
+
+/** The App's suite of a commit, made if there is none. */
+export const suiteFor = (
+  context: Context,
+  app: App,
+  repository: Repository,
+  head: { readonly sha: string; readonly branch: string | null; readonly before: string | null },
+): { readonly suite: CheckSuite; readonly isNew: boolean } => {
+  const known = context.world.checkSuites.find(
+    one => one.appId === app.id && one.repositoryId === repository.id && one.headSha === head.sha,
+  )
+  if (known) return { suite: known, isNew: false }
+  const at = timestamp(context.now())
+  const suite = context.store.change(world => {
+    const made: CheckSuite = {
+      id: nextId(world),
+      repositoryId: repository.id,
+      appId: app.id,
+      headSha: head.sha,
+      headBranch: head.branch,
+      before: head.before,
+      createdAt: at,
+      updatedAt: at,
+    }
+    world.checkSuites.push(made)
+    return made
+  })
+  return { suite, isNew: true }
+}
+
+/** A push to a branch asks every App that may write checks here for a suite. */
+export const requestSuites = async (context: Context, repository: Repository, pusher: User, update: RefUpdate): Promise<void> => {
+  const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
+  if (branch === undefined || update.after === noCommit) return
+  const head = { sha: update.after, branch, before: update.before === noCommit ? null : update.before }
+  const asked = context.world.installations.filter(
+    one => one.permissions['checks'] === 'write' && installationCovers(one, repository),
+  )
+  for (const installation of asked) {
+    const app = appById(context.world, installation.appId)
+    if (!app) continue
+    const { suite, isNew } = suiteFor(context, app, repository, head)
+    if (isNew) await tellSuite(context, repository, suite, pusher, 'requested')
+  }
+}

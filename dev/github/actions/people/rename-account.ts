@@ -1,0 +1,63 @@
+// Owns: a new login for a person or an organization. Ids stay; repositories are found under the old name too; the old login is free.
+// https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
+import { membershipOf } from '../../access.ts'
+import type { Context } from '../../context.ts'
+import { nodeId } from '../../links.ts'
+import type { Account, Organization, User } from '../../state/accounts.ts'
+import { accountByLogin, repositoriesOf, type World } from '../../state/world.ts'
+import { organizationMembership, simpleOrganization, simpleUser } from '../../views/account.ts'
+import { tellInstallation } from '../install-app.ts'
+import { Refusal } from '../outcome.ts'
+import { claimName, leaveName } from '../repository/names.ts'
+
+/** https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens. */
+const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
+
+/** Former names below the old login stay good; names that the account's repositories have now lead nowhere else. */
+const moveNames = (world: World, account: Account, login: string): void => {
+  const old = account.login.toLowerCase()
+  const repositories = repositoriesOf(world, account.id)
+  for (const repository of repositories) leaveName(world, repository)
+  for (const one of world.repositoryRedirects.filter(one => one.owner === old)) {
+    world.repositoryRedirects.push({ ...one, owner: login.toLowerCase() })
+  }
+  account.login = login
+  for (const repository of repositories) claimName(world, login, repository.name)
+}
+
+const tellOrganization = (context: Context, organization: Organization, sender: User, from: string): void => {
+  const membership = membershipOf(organization, sender.id)
+  context.webhooks.emit({
+    name: 'organization',
+    action: 'renamed',
+    accountId: organization.id,
+    repositoryId: null,
+    payload: {
+      changes: { login: { from } },
+      ...(membership ? { membership: organizationMembership(context, organization, membership, sender) } : {}),
+      organization: simpleOrganization(context, organization),
+      sender: simpleUser(context, sender),
+    },
+  })
+}
+
+/** Renames an account; the caller has checked that `sender` administers it. */
+export const renameAccount = (context: Context, account: Account, sender: User, login: string): void => {
+  if (login === account.login) return
+  if (!validLogin.test(login))
+    throw new Refusal(422, 'A name may have letters, digits and single hyphens between them, 39 at most.')
+  const holder = accountByLogin(context.world, login)
+  if (holder && holder.id !== account.id) throw new Refusal(422, `The name ${login} is taken.`)
+  const from = account.login
+  context.store.change(world => moveNames(world, account, login))
+  if (account.kind === 'organization') tellOrganization(context, account, sender, from)
+  for (const installation of context.world.installations.filter(one => one.accountId === account.id)) {
+    tellInstallation(context, installation, 'installation_target', 'renamed', sender.id, {
+      // This event names the installation in short, unlike the others about one.
+      installation: { id: installation.id, node_id: nodeId('IntegrationInstallation', installation.id) },
+      account: simpleUser(context, account),
+      changes: { login: { from } },
+      target_type: account.kind === 'organization' ? 'Organization' : 'User',
+    })
+  }
+}

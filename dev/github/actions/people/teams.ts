@@ -1,0 +1,142 @@
+// Owns: teams themselves: made, changed, nested, removed, and the repositories they are given, with the `team` events.
+// Who is in a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
+import { timestamp } from '../../clock.ts'
+import type { Context } from '../../context.ts'
+import type { Organization, RepositoryRole, Team, User } from '../../state/accounts.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { nextId } from '../../state/world.ts'
+import { simpleOrganization, simpleUser } from '../../views/account.ts'
+import { repositoryView } from '../../views/repository.ts'
+import { teamWithParent } from '../../views/team.ts'
+import { Refusal } from '../outcome.ts'
+
+type Scene = { readonly context: Context; readonly organization: Organization; readonly sender: User }
+
+const tellTeam = (
+  { context, organization, sender }: Scene,
+  team: Team,
+  action: string,
+  more: { readonly changes?: unknown; readonly repository?: Repository } = {},
+): void =>
+  context.webhooks.emit({
+    name: 'team',
+    action,
+    accountId: organization.id,
+    repositoryId: null,
+    payload: {
+      team: teamWithParent(context, team),
+      ...(more.changes === undefined ? {} : { changes: more.changes }),
+      ...(more.repository ? { repository: repositoryView(context, more.repository) } : {}),
+      organization: simpleOrganization(context, organization),
+      sender: simpleUser(context, sender),
+    },
+  })
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+
+const refuse = (field: string, code: string): Refusal =>
+  new Refusal(422, 'Validation Failed', [{ resource: 'Team', field, code }])
+
+const requireFreeSlug = ({ context, organization }: Scene, slug: string, self: Team | undefined): void => {
+  if (slug === '') throw refuse('name', 'invalid')
+  const holder = context.world.teams.find(one => one.organizationId === organization.id && one.slug === slug)
+  if (holder && holder !== self) throw refuse('name', 'already_exists')
+}
+
+/** Refuses a parent of another organization, a secret team in a tree, and a team below itself. */
+const requireParent = ({ context, organization }: Scene, team: Pick<Team, 'id' | 'privacy'>, parentId: number): void => {
+  let parent = context.world.teams.find(one => one.id === parentId && one.organizationId === organization.id)
+  if (!parent || parent.privacy === 'secret' || team.privacy === 'secret') throw refuse('parent_team_id', 'invalid')
+  while (parent) {
+    if (parent.id === team.id) throw refuse('parent_team_id', 'invalid')
+    const above: number | null = parent.parentId
+    parent = context.world.teams.find(one => one.id === above)
+  }
+}
+
+export type NewTeam = Pick<Team, 'name' | 'description' | 'privacy' | 'parentId'> & {
+  readonly maintainerIds: readonly number[]
+  readonly repositoryIds: readonly number[]
+}
+
+export const createTeam = (scene: Scene, wanted: NewTeam): Team => {
+  const slug = slugOf(wanted.name)
+  requireFreeSlug(scene, slug, undefined)
+  if (wanted.parentId !== null) requireParent(scene, { id: 0, privacy: wanted.privacy }, wanted.parentId)
+  const team = scene.context.store.change(world => {
+    const made: Team = {
+      id: nextId(world),
+      organizationId: scene.organization.id,
+      slug,
+      name: wanted.name,
+      description: wanted.description,
+      privacy: wanted.privacy,
+      parentId: wanted.parentId,
+      members: wanted.maintainerIds.map(userId => ({ userId, role: 'maintainer' })),
+      repositories: wanted.repositoryIds.map(repositoryId => ({ repositoryId, role: 'read' })),
+      createdAt: timestamp(scene.context.now()),
+    }
+    world.teams.push(made)
+    return made
+  })
+  tellTeam(scene, team, 'created')
+  return team
+}
+
+export type TeamChange = {
+  readonly name: string | undefined
+  readonly description: string | undefined
+  readonly privacy: Team['privacy'] | undefined
+  /** `null`: no parent any more. */
+  readonly parentId: number | null | undefined
+}
+
+export const changeTeam = (scene: Scene, team: Team, change: TeamChange): void => {
+  const name = change.name ?? team.name
+  const slug = slugOf(name)
+  requireFreeSlug(scene, slug, team)
+  const privacy = change.privacy ?? team.privacy
+  const parentId = change.parentId === undefined ? team.parentId : change.parentId
+  if (parentId !== null) requireParent(scene, { id: team.id, privacy }, parentId)
+  const changes = {
+    ...(name === team.name ? {} : { name: { from: team.name } }),
+    ...(change.description === undefined ? {} : { description: { from: team.description ?? '' } }),
+    ...(privacy === team.privacy ? {} : { privacy: { from: team.privacy } }),
+  }
+  scene.context.store.change(() => {
+    Object.assign(team, { name, slug, privacy, parentId, description: change.description ?? team.description })
+  })
+  tellTeam(scene, team, 'edited', { changes })
+}
+
+/** Removes a team with every team below it. */
+export const deleteTeam = (scene: Scene, team: Team): void => {
+  for (const child of scene.context.world.teams.filter(one => one.parentId === team.id)) deleteTeam(scene, child)
+  scene.context.store.change(world => {
+    world.teams = world.teams.filter(one => one !== team)
+  })
+  tellTeam({ ...scene }, { ...team, parentId: null }, 'deleted')
+}
+
+/** Gives the team a role on a repository of the organization. */
+export const giveTeamRepository = (scene: Scene, team: Team, repository: Repository, role: RepositoryRole): void => {
+  if (repository.ownerId !== scene.organization.id) throw refuse('repository', 'invalid')
+  const existing = team.repositories.find(one => one.repositoryId === repository.id)
+  scene.context.store.change(() => {
+    if (existing) existing.role = role
+    else team.repositories.push({ repositoryId: repository.id, role })
+  })
+  if (!existing) tellTeam(scene, team, 'added_to_repository', { repository })
+}
+
+export const takeTeamRepository = (scene: Scene, team: Team, repository: Repository): void => {
+  if (!team.repositories.some(one => one.repositoryId === repository.id)) return
+  scene.context.store.change(() => {
+    team.repositories = team.repositories.filter(one => one.repositoryId !== repository.id)
+  })
+  tellTeam(scene, team, 'removed_from_repository', { repository })
+}

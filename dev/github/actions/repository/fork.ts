@@ -1,0 +1,66 @@
+// Owns: forking a repository into another account: a copy with an id of its own that remembers where it came from.
+// https://docs.github.com/en/rest/repos/forks
+import { timestamp } from '../../clock.ts'
+import type { Context } from '../../context.ts'
+import type { Account, User } from '../../state/accounts.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { nextId } from '../../state/world.ts'
+import { eventFrame } from '../../views/event-frame.ts'
+import { repositoryView } from '../../views/repository.ts'
+import { Refusal } from '../outcome.ts'
+import { claimName, requireFreeName } from './names.ts'
+
+export type Fork = { readonly owner: Account; readonly name: string | undefined; readonly defaultBranchOnly: boolean }
+
+/** Forks, or answers the fork that the account already has. A fork of a private repository is private. */
+export const forkRepository = async (context: Context, parent: Repository, actor: User, wanted: Fork): Promise<Repository> => {
+  const { owner } = wanted
+  if (parent.ownerId === owner.id) throw new Refusal(403, 'You cannot fork a repository into the account that it is in.')
+  const there = (): Repository | undefined =>
+    context.world.repositories.find(one => one.parentId === parent.id && one.ownerId === owner.id)
+  const existing = there()
+  if (existing) return existing
+  const name = wanted.name ?? parent.name
+  requireFreeName(context, owner, name)
+  const id = context.store.change(nextId)
+  await context.git.create(id, parent.defaultBranch)
+  await context.git.copy(
+    parent.id,
+    id,
+    wanted.defaultBranchOnly ? [`refs/heads/${parent.defaultBranch}`] : ['refs/heads/*', 'refs/tags/*'],
+  )
+  // Another request may have forked or taken the name while git was working.
+  const meanwhile = there()
+  if (meanwhile) {
+    await context.git.remove(id)
+    return meanwhile
+  }
+  requireFreeName(context, owner, name)
+  const at = timestamp(context.now())
+  const fork: Repository = {
+    ...parent,
+    id,
+    ownerId: owner.id,
+    name,
+    archived: false,
+    collaborators: [],
+    createdAt: at,
+    updatedAt: at,
+    pushedAt: parent.pushedAt,
+    lastNumber: 0,
+    parentId: parent.id,
+    mergeMethods: { ...parent.mergeMethods },
+  }
+  context.store.change(world => {
+    world.repositories.push(fork)
+    claimName(world, owner.login, name)
+  })
+  context.webhooks.emit({
+    name: 'fork',
+    action: null,
+    accountId: parent.ownerId,
+    repositoryId: parent.id,
+    payload: { forkee: repositoryView(context, fork), ...eventFrame(context, parent, actor) },
+  })
+  return fork
+}

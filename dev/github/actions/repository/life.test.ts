@@ -1,0 +1,224 @@
+// Renames, transfers, visibility, archiving and deletion: what stays, what is found where, who hears of it and who may not.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
+import { install, signIn } from '../../testing/people.ts'
+import { createRestClients, type RestClient, type RestClients, refusal } from '../../testing/rest-client.ts'
+import { type ReceivedWebhook, startWebhookReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts'
+
+let emulator: RunningEmulator
+let receiver: WebhookReceiver
+let clients: RestClients
+let olivia: RestClient
+let installationId: number
+
+const as = (login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
+const heard = (event: string, action: string, id?: number) =>
+  receiver.waitFor(one => {
+    const repository = one.payload['repository'] as { readonly id: number } | undefined
+    return one.event === event && one.payload['action'] === action && (id === undefined || repository?.id === id)
+  })
+/** Without following redirects. */
+const ask = (path: string, login: string | undefined, init: RequestInit = {}) =>
+  fetch(`${emulator.apiUrl}${path}`, {
+    ...init,
+    redirect: 'manual',
+    headers: login === undefined ? {} : { authorization: `Bearer ${emulator.personalTokens[login]}` },
+  })
+const create = async (name: string, isPrivate = true): Promise<number> => {
+  const asked = { org: 'acme', name, private: isPrivate, auto_init: true }
+  return Number((await olivia.request('POST /orgs/{org}/repos', asked)).data.id)
+}
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver()
+  emulator = await startEmulator({ app: { webhookUrl: receiver.url, setupUrl: 'http://127.0.0.1:9/setup' } })
+  clients = createRestClients(emulator)
+  olivia = as('olivia')
+  const browser = await signIn(emulator, 'olivia')
+  browser.stops.push('http://127.0.0.1:9/')
+  const end = await install(emulator, browser, 2001, { repositoryIds: 'all' })
+  installationId = Number(new URL(end.url).searchParams.get('installation_id'))
+})
+afterAll(async () => {
+  await emulator.stop()
+  await receiver.close()
+})
+
+describe('a new name', () => {
+  test('the old one answers with the address by id: 301 for reading, 307 for writing, with path and query', async () => {
+    const id = await create('before')
+    await olivia.request('PATCH /repos/{owner}/{repo}', { owner: 'acme', repo: 'before', name: 'after' })
+    const read = await ask('/repos/acme/before/commits?sha=main&per_page=1', 'olivia')
+    expect([read.status, read.headers.get('location')]).toEqual([
+      301,
+      `${emulator.apiUrl}/repositories/${id}/commits?sha=main&per_page=1`,
+    ])
+    expect(await read.json()).toMatchObject({ message: 'Moved Permanently', url: read.headers.get('location') })
+    const written = await ask('/repos/acme/before', 'olivia', { method: 'PATCH', body: '{}' })
+    expect([written.status, written.headers.get('location')]).toEqual([307, `${emulator.apiUrl}/repositories/${id}`])
+    expect((await heard('repository', 'renamed', id)).payload).toMatchObject({
+      changes: { repository: { name: { from: 'before' } } },
+      installation: { id: installationId },
+    })
+  })
+
+  test('a stranger learns nothing from an old name', async () => {
+    expect((await ask('/repos/acme/before', 'noah')).status).toBe(404)
+    expect((await ask('/repos/acme/before', undefined)).status).toBe(404)
+  })
+
+  test('git finds the repository under the old name, to read and to push', async () => {
+    const git = await createGitClient()
+    const url = cloneUrl(emulator.url, 'acme/before', emulator.personalTokens['olivia'])
+    expect((await git.run('clone', url, '.')).stderr).toContain('redirecting to')
+    await git.commit('x', '1', 'X')
+    expect(await git.run('push', 'origin', 'HEAD')).toMatchObject({ ok: true })
+    await git.remove()
+    const { data } = await olivia.request('GET /repos/{owner}/{repo}/commits', { owner: 'acme', repo: 'after' })
+    expect(data[0]?.commit.message).toBe('X')
+  })
+
+  test('a page under the old name leads to the new one', async () => {
+    const browser = await signIn(emulator, 'olivia')
+    expect((await browser.open(`${emulator.url}/acme/before`)).url).toBe(`${emulator.url}/acme/after`)
+  })
+
+  test('the old name leads nowhere as soon as another repository takes it', async () => {
+    const id = await create('before')
+    expect((await olivia.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'before' })).data.id).toBe(id)
+    await olivia.request('DELETE /repos/{owner}/{repo}', { owner: 'acme', repo: 'before' })
+    expect((await ask('/repos/acme/before', 'olivia')).status).toBe(404)
+  })
+
+  test('a taken or malformed name is refused', async () => {
+    const after = { owner: 'acme', repo: 'after' }
+    for (const name of ['shop', 'SHOP', 'a b', '..', 'x.git'])
+      expect((await refusal(olivia.request('PATCH /repos/{owner}/{repo}', { ...after, name }))).status).toBe(422)
+  })
+})
+
+describe('a new owner', () => {
+  test('the id stays, the old installation loses it, the one of the new owner gets it', async () => {
+    const browser = await signIn(emulator, 'olivia')
+    browser.stops.push('http://127.0.0.1:9/')
+    await install(emulator, browser, 1001, { repositoryIds: 'all' })
+    const id = await create('wanderer')
+    const token = await clients.mint(installationId, { repository_ids: [id] })
+    await olivia.request('POST /repos/{owner}/{repo}/transfer', { owner: 'acme', repo: 'wanderer', new_owner: 'olivia' })
+    expect((await refusal(clients.by(token).request(`GET /repositories/${id}`))).status).toBe(404)
+    expect((await olivia.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'wanderer' })).data).toMatchObject({
+      id,
+      full_name: 'olivia/wanderer',
+    })
+    const lists = (list: string) => (one: ReceivedWebhook) =>
+      JSON.stringify(one.payload[list] ?? []).includes(`"id":${id},`) && one.event === 'installation_repositories'
+    const removed = await receiver.waitFor(lists('repositories_removed'))
+    expect(removed.payload).toMatchObject({ action: 'removed', installation: { account: { id: 2001 } } })
+    const added = await receiver.waitFor(lists('repositories_added'))
+    expect(added.payload).toMatchObject({ action: 'added', installation: { account: { id: 1001 } } })
+    expect((await heard('repository', 'transferred', id)).payload).toMatchObject({
+      changes: { owner: { from: { organization: { id: 2001 } } } },
+    })
+  })
+
+  test('nobody gives a repository away that they do not administer, or to an account that is not theirs', async () => {
+    const shop = { owner: 'acme', repo: 'shop' }
+    const path = 'POST /repos/{owner}/{repo}/transfer' as const
+    expect((await refusal(as('dave').request(path, { ...shop, new_owner: 'dave' }))).status).toBe(403)
+    expect((await refusal(olivia.request(path, { ...shop, new_owner: 'globex' }))).status).toBe(403)
+    const app = clients.by(await clients.mint(installationId))
+    expect((await refusal(app.request(path, { ...shop, new_owner: 'olivia' }))).status).toBe(403)
+  })
+})
+
+describe('visibility, archive and deletion', () => {
+  test('a repository made public is seen by everybody, made private again by nobody else', async () => {
+    const id = await create('shy')
+    const change = (isPrivate: boolean) =>
+      olivia.request('PATCH /repos/{owner}/{repo}', { owner: 'acme', repo: 'shy', private: isPrivate })
+    await change(false)
+    expect((await ask('/repos/acme/shy', undefined)).status).toBe(200)
+    await heard('repository', 'publicized', id)
+    await change(true)
+    expect((await ask('/repos/acme/shy', undefined)).status).toBe(404)
+    await heard('repository', 'privatized', id)
+  })
+
+  test('an archived repository is read and nothing else, until it is unarchived', async () => {
+    const id = await create('old')
+    const old = { owner: 'acme', repo: 'old' }
+    await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: true })
+    await heard('repository', 'archived', id)
+    const content = { ...old, path: 'x', message: 'M', content: '' }
+    expect((await refusal(olivia.request('PUT /repos/{owner}/{repo}/contents/{path}', content))).status).toBe(403)
+    expect((await refusal(olivia.request('PATCH /repos/{owner}/{repo}', { ...old, name: 'older' }))).status).toBe(403)
+    const git = await createGitClient()
+    await git.run('clone', cloneUrl(emulator.url, 'acme/old', emulator.personalTokens['olivia']), '.')
+    await git.commit('x', '1', 'X')
+    expect((await git.run('push', 'origin', 'HEAD')).stderr).toContain('403')
+    await git.remove()
+    await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: false })
+    await heard('repository', 'unarchived', id)
+    expect((await olivia.request('PUT /repos/{owner}/{repo}/contents/{path}', content)).status).toBe(201)
+  })
+
+  test('a deleted repository is gone from everywhere, and everybody who had it hears of it', async () => {
+    const id = await create('doomed')
+    const doomed = { owner: 'acme', repo: 'doomed' }
+    expect((await refusal(as('dave').request('DELETE /repos/{owner}/{repo}', doomed))).status).toBe(404)
+    await olivia.request('DELETE /repos/{owner}/{repo}', doomed)
+    await heard('repository', 'deleted', id)
+    expect((await ask(`/repositories/${id}`, 'olivia')).status).toBe(404)
+    const git = await createGitClient()
+    const url = cloneUrl(emulator.url, 'acme/doomed', emulator.personalTokens['olivia'])
+    expect((await git.run('ls-remote', url)).ok).toBe(false)
+    await git.remove()
+  })
+})
+
+describe('accounts', () => {
+  test('a renamed organization keeps its id; its repositories are found under the old name, itself only under the new', async () => {
+    const browser = await signIn(emulator, 'olivia')
+    const settings = await browser.open(`${emulator.url}/organizations/acme/settings/profile`)
+    await settings.form('Rename organization').submit({ login: 'acme-corp' })
+    expect((await ask('/orgs/acme', 'olivia')).status).toBe(404)
+    expect((await olivia.request('GET /orgs/{org}', { org: 'acme-corp' })).data.id).toBe(2001)
+    expect((await olivia.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'shop' })).data.full_name).toBe(
+      'acme-corp/shop',
+    )
+    const target = await heard('installation_target', 'renamed')
+    expect(target.payload).toMatchObject({
+      account: { id: 2001, login: 'acme-corp' },
+      changes: { login: { from: 'acme' } },
+      target_type: 'Organization',
+      installation: { id: installationId },
+    })
+    expect((await heard('organization', 'renamed')).payload).toMatchObject({ organization: { id: 2001 } })
+    await (await browser.open(`${emulator.url}/organizations/acme-corp/settings/profile`))
+      .form('Rename organization')
+      .submit({ login: 'acme' })
+  })
+
+  test('only an owner renames, and only to a name that is free and well-formed', async () => {
+    const mia = await signIn(emulator, 'mia')
+    expect((await mia.open(`${emulator.url}/organizations/acme/settings/profile`)).status).toBe(404)
+    const own = async (login: string) =>
+      (await mia.open(`${emulator.url}/settings/admin`)).form('Change username').submit({ login })
+    for (const login of ['dave', 'ACME', 'a--b', '-a', 'a b', '']) expect((await own(login)).status).toBe(422)
+    expect((await own('mia-two')).status).toBe(200)
+    expect((await as('mia').request('GET /user')).data).toMatchObject({ id: 1003, login: 'mia-two' })
+    await own('mia')
+  })
+
+  test('a name that was given up belongs to whoever takes it next', async () => {
+    const { data: kept } = await as('gary').request('POST /user/repos', { name: 'thing', auto_init: true })
+    const gary = await signIn(emulator, 'gary')
+    await (await gary.open(`${emulator.url}/settings/admin`)).form('Change username').submit({ login: 'gareth' })
+    expect((await as('gary').request('GET /repos/{owner}/{repo}', { owner: 'gary', repo: 'thing' })).data.id).toBe(kept.id)
+    const noah = await signIn(emulator, 'noah')
+    await (await noah.open(`${emulator.url}/settings/admin`)).form('Change username').submit({ login: 'gary' })
+    const { data: taken } = await as('noah').request('POST /user/repos', { name: 'thing', auto_init: true })
+    expect((await as('gary').request('GET /repos/{owner}/{repo}', { owner: 'gary', repo: 'thing' })).data.id).toBe(taken.id)
+  })
+})

@@ -1,0 +1,40 @@
+// Owns: what GitHub's OpenAPI description has about the routes of the emulator. Reads the description, never an answer.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { RestRoute } from '../rest/route.ts'
+
+export const descriptions = ['api.github.com', 'ghes-3.19'] as const
+export type DescriptionName = (typeof descriptions)[number]
+
+type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> }
+type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
+
+export type DescribedRoute = {
+  /** As in `apps/get-authenticated`. */
+  readonly operationId: string
+  /** Statuses of success that the description knows. */
+  readonly successes: readonly number[]
+}
+
+/** Looks routes up in one description; reading it takes a few tenths of a second. */
+export const openDescription = (name: DescriptionName): ((route: RestRoute) => DescribedRoute | undefined) => {
+  const file = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${name}.json`)
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as Document
+  return route => {
+    const operation = paths[route.describedAs ?? route.path]?.[route.method.toLowerCase()]
+    return (
+      operation && {
+        operationId: operation.operationId,
+        successes: Object.keys(operation.responses)
+          .map(Number)
+          .filter(status => status >= 200 && status < 400 && status !== 304),
+      }
+    )
+  }
+}
+
+/** The descriptions by which a route is held: that of the only kind of GitHub that has it, or both. */
+export const descriptionsOf = (route: RestRoute): readonly DescriptionName[] => {
+  if (route.only === 'github.com') return ['api.github.com']
+  return route.only === 'enterprise-server' ? ['ghes-3.19'] : descriptions
+}

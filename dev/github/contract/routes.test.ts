@@ -1,0 +1,155 @@
+// The contract of all routes: each is in the REST table, whose answers GitHub's description judges, or in an area of its own. What is
+// driven here must answer real clients; that every REST route is called and judged is demanded by rest/routes.test.ts.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import {
+  checkToken,
+  createDeviceCode,
+  exchangeDeviceCode,
+  exchangeWebFlowCode,
+  refreshToken,
+  resetToken,
+} from '@octokit/oauth-methods'
+import { request } from '@octokit/request'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { createRateLimiter } from '../rest/rate-limit.ts'
+import { fastifyPath } from '../rest/register.ts'
+import { restRoutes } from '../rest/routes.ts'
+import { buildServer } from '../server.ts'
+import { cloneUrl, createGitClient } from '../testing/git-client.ts'
+import { obtainCode } from '../testing/oauth.ts'
+import { signIn } from '../testing/people.ts'
+import { areaOf, areas } from './areas.ts'
+import { descriptions, descriptionsOf, openDescription } from './description.ts'
+
+let emulator: RunningEmulator
+let server: FastifyInstance
+let address: string
+const registered = new Set<string>()
+const succeeded = new Set<string>()
+const rest = restRoutes({ limiter: createRateLimiter({ authenticated: 1, anonymous: 1 }, Date.now) })
+
+/** A second server over the same world, that notes which routes it has and which answered with success. */
+beforeAll(async () => {
+  emulator = await startEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'], deviceFlow: true } })
+  server = await buildServer(emulator.context, observed => {
+    observed.addHook('onRoute', ({ method, url }) => {
+      for (const one of [method].flat()) if (one !== 'HEAD') registered.add(`${one} ${url}`)
+    })
+    observed.addHook('onResponse', async ({ method, routeOptions }, { statusCode }) => {
+      if (statusCode < 400) succeeded.add(`${method} ${routeOptions.url}`)
+    })
+  })
+  address = await server.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(async () => {
+  await server.close()
+  await emulator.stop()
+})
+
+const flavour = 'enterprise-server'
+const restPrefix = '/api/v3'
+const restPatterns = (): string[] =>
+  rest
+    .filter(route => route.only === undefined || route.only === flavour)
+    .flatMap(route =>
+      [route.path, ...(route.byId === undefined ? [] : [route.byId])].map(
+        path => `${route.method} ${restPrefix}${fastifyPath(path, route.greedy)}`,
+      ),
+    )
+
+describe('the list', () => {
+  test('every registered route is in the REST table or in an area, and every entry is registered', () => {
+    const known = new Set(restPatterns())
+    expect([...registered].filter(route => !known.has(route) && !areaOf(route))).toEqual([])
+    expect([...known].filter(route => !registered.has(route))).toEqual([])
+    const exact = areas.flatMap(area => area.routes.filter(route => !route.endsWith('*')))
+    expect(exact.filter(route => !registered.has(route))).toEqual([])
+    const prefixes = areas.flatMap(area => area.routes.filter(route => route.endsWith('*')))
+    expect(prefixes.filter(prefix => ![...registered].some(route => route.startsWith(prefix.slice(0, -1))))).toEqual([])
+  })
+
+  test('no route is declared twice', () => {
+    const names = rest.map(route => `${route.method} ${route.path}`)
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  })
+
+  test.each(descriptions)('every REST route is described by %s, with an answer of success', name => {
+    const find = openDescription(name)
+    const missing = rest.filter(route => descriptionsOf(route).includes(name) && (find(route)?.successes.length ?? 0) === 0)
+    expect(missing.map(route => `${route.method} ${route.path}`)).toEqual([])
+  })
+})
+
+describe('what is driven', () => {
+  // The libraries ask github.com's own address unless the request knows another one.
+  const oauthRequest = () => request.defaults({ baseUrl: `${address}/api/v3` })
+  const client = () => ({
+    clientType: 'github-app' as const,
+    clientId: emulator.app.clientId,
+    clientSecret: emulator.app.clientSecret,
+    request: oauthRequest(),
+  })
+
+  test('OAuth: the web flow, refresh, check and reset', async () => {
+    const code = await obtainCode(emulator, await signIn(emulator, 'dave'))
+    const { authentication } = await exchangeWebFlowCode({ ...client(), code })
+    expect(authentication.token).toMatch(/^ghu_/)
+    if (!('refreshToken' in authentication)) throw new Error('the token does not expire')
+    const refreshed = await refreshToken({ ...client(), refreshToken: authentication.refreshToken })
+    expect(Date.parse(refreshed.authentication.expiresAt) - Date.now()).toBeGreaterThan(7 * 3_600_000)
+    const { token } = refreshed.authentication
+    expect((await checkToken({ ...client(), token })).data.user?.login).toBe('dave')
+    const reset = await resetToken({ ...client(), token })
+    expect(reset.authentication.token).not.toBe(token)
+    await expect(checkToken({ ...client(), token })).rejects.toThrow(/Not Found/)
+  })
+
+  test('OAuth: the device flow', async () => {
+    const { clientSecret: _secret, ...device } = client()
+    const { data } = await createDeviceCode(device)
+    expect(data).toMatchObject({ user_code: expect.stringMatching(/^[A-Z0-9]{4}-[A-Z0-9]{4}$/), expires_in: 900, interval: 5 })
+    await expect(exchangeDeviceCode({ ...device, code: data.device_code })).rejects.toThrow(
+      /authorization_pending|still being|pending/i,
+    )
+    const browser = await signIn(emulator, 'dave')
+    const confirm = await (await browser.open(`${emulator.url}/login/device`))
+      .form('Continue')
+      .submit({ user_code: data.user_code })
+    await confirm.form(`Authorize ${emulator.app.slug}`).submit()
+    emulator.context.faults.arm({ kind: 'clock-skew', seconds: 30 })
+    const { authentication } = await exchangeDeviceCode({ ...device, code: data.device_code })
+    emulator.context.faults.reset()
+    expect(authentication.token).toMatch(/^ghu_/)
+  })
+
+  test('git: clone and push, and what arrived is sound', async () => {
+    const url = cloneUrl(address, 'acme/shop', emulator.personalTokens['dave'])
+    const git = await createGitClient()
+    expect(await git.run('clone', url, '.')).toMatchObject({ ok: true })
+    await git.commit('one.txt', '1', 'One')
+    expect(await git.run('push', 'origin', 'HEAD:one')).toMatchObject({ ok: true })
+    expect(await git.run('fsck', '--full', '--strict')).toMatchObject({ ok: true })
+    await git.remove()
+  })
+
+  test('archives: the redirect leads to a tarball', async () => {
+    const authorization = `token ${emulator.personalTokens['dave']}`
+    const { headers } = await fetch(`${address}/api/v3/repos/acme/shop/tarball/main`, {
+      headers: { authorization },
+      redirect: 'manual',
+    })
+    const at = new URL(headers.get('location') ?? '')
+    const answer = await fetch(`${address}${at.pathname}${at.search}`)
+    const listed = promisify(execFile)('tar', ['--list', '--gzip'])
+    listed.child.stdin?.end(Buffer.from(await answer.arrayBuffer()))
+    expect((await listed).stdout).toMatch(/\/README\.md\n/)
+  })
+
+  test('each driven route answered with success', () => {
+    const driven = areas.filter(area => area.driven).flatMap(area => area.routes)
+    expect(driven.filter(route => !succeeded.has(route))).toEqual([])
+  })
+})

@@ -1,0 +1,34 @@
+// Owns: the list of webhooks that the emulator sends. The contract test demands each of them and no other; the documentation shows it.
+
+/** Event to its actions; an event without actions has none. */
+export const webhookEvents: Readonly<Record<string, readonly string[]>> = {
+  check_run: ['completed', 'created', 'rerequested'],
+  check_suite: ['completed', 'requested', 'rerequested'],
+  deployment: ['created'],
+  deployment_status: ['created'],
+  fork: [],
+  github_app_authorization: ['revoked'],
+  installation: ['created', 'deleted', 'new_permissions_accepted', 'suspend', 'unsuspend'],
+  installation_repositories: ['added', 'removed'],
+  installation_target: ['renamed'],
+  issue_comment: ['created', 'deleted', 'edited'],
+  member: ['added', 'edited', 'removed'],
+  membership: ['added', 'removed'],
+  organization: ['deleted', 'member_added', 'member_invited', 'member_removed', 'renamed'],
+  pull_request: ['closed', 'converted_to_draft', 'edited', 'opened', 'ready_for_review', 'reopened', 'synchronize'],
+  push: [],
+  repository: ['archived', 'created', 'deleted', 'edited', 'privatized', 'publicized', 'renamed', 'transferred', 'unarchived'],
+  status: [],
+  team: ['added_to_repository', 'created', 'deleted', 'edited', 'removed_from_repository'],
+}
+
+/** Every App hears of its own affairs without asking; these it must subscribe to. */
+export const subscribedEvents: readonly string[] = Object.keys(webhookEvents).filter(
+  event => event !== 'github_app_authorization' && !event.startsWith('installation'),
+)
+
+/** `event` or `event.action` of every webhook, sorted. */
+export const webhookNames = (): readonly string[] =>
+  Object.entries(webhookEvents)
+    .flatMap(([event, actions]) => (actions.length === 0 ? [event] : actions.map(action => `${event}.${action}`)))
+    .sort()

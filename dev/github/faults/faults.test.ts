@@ -1,0 +1,264 @@
+// Every fault that hits a request, armed through the control surface and felt over real HTTP.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { install, signIn } from '../testing/people.ts'
+import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+
+let emulator: RunningEmulator
+let clients: RestClients
+let installationId: number
+
+beforeAll(async () => {
+  emulator = await startEmulator({ app: { setupUrl: 'http://127.0.0.1:9/setup' } })
+  clients = createRestClients(emulator)
+  const browser = await signIn(emulator, 'olivia')
+  browser.stops.push('http://127.0.0.1:9/')
+  const end = await install(emulator, browser, 2001, { repositoryIds: 'all' })
+  installationId = Number(new URL(end.url).searchParams.get('installation_id'))
+})
+afterEach(async () => {
+  expect((await control('DELETE', '/faults')).status).toBe(204)
+})
+afterAll(() => emulator.stop())
+
+const control = (method: string, path: string, body?: unknown) =>
+  fetch(`${emulator.url}/_emulator${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${emulator.controlToken}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+const arm = async (fault: Readonly<Record<string, unknown>>): Promise<number> => {
+  const answer = await control('POST', '/faults', fault)
+  const { id } = (await answer.json()) as { id: number }
+  expect(answer.status, JSON.stringify(fault)).toBe(200)
+  return id
+}
+const armed = async () =>
+  ((await (await control('GET', '/faults')).json()) as { faults: { used: number; remaining: number | null }[] }).faults
+const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
+const get = (path: string, headers: Record<string, string> = as('dave')) => fetch(`${emulator.apiUrl}${path}`, { headers })
+const statuses = async (count: number, ask: () => Promise<Response>): Promise<number[]> => {
+  const found = []
+  for (let at = 0; at < count; at += 1) found.push((await ask()).status)
+  return found
+}
+/** The code of the network error that a request ends in. */
+const networkError = async (attempt: Promise<Response>): Promise<string> => {
+  try {
+    await (await attempt).text()
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+  }
+  return 'answered'
+}
+
+describe('arming', () => {
+  test('one use unless more are asked for, and the list counts them', async () => {
+    await arm({ kind: 'rest-status', path: '/user', status: 502, times: 2 })
+    expect(await statuses(1, () => get('/user'))).toEqual([502])
+    expect(await armed()).toMatchObject([{ used: 1, remaining: 1 }])
+    expect(await statuses(2, () => get('/user'))).toEqual([502, 200])
+    expect(await armed()).toEqual([])
+  })
+
+  test('for a time: any number of uses until it is over', async () => {
+    const id = await arm({ kind: 'rest-status', path: '/user', status: 500, for: 1 })
+    const started = performance.now()
+    expect(await statuses(3, () => get('/user'))).toEqual([500, 500, 500])
+    await expect.poll(async () => (await get('/user')).status, { timeout: 5000, interval: 50 }).toBe(200)
+    expect(performance.now() - started).toBeGreaterThan(900)
+    expect((await control('DELETE', `/faults/${id}`)).status).toBe(404)
+  })
+
+  test('method and path choose what is hit; a star stands for one segment', async () => {
+    await arm({ kind: 'rest-status', method: 'POST', path: '/app/installations/*/access_tokens', status: 500 })
+    expect((await get('/app/installations', {})).status).toBe(401)
+    expect((await refusal(clients.mint(installationId))).status).toBe(500)
+    expect(await clients.mint(installationId)).toMatch(/^ghs_/)
+  })
+
+  test.each([
+    [{ kind: 'reset', path: '/user' }, 'when'],
+    [{ kind: 'slow-body', bytesPerSecond: 0 }, 'bytesPerSecond'],
+    [{ kind: 'rate-limited', limit: 'secondary', status: 500 }, 'status'],
+    [{ kind: 'wider-token', surprise: 1 }, 'surprise'],
+    [{ kind: 'wider-token', times: 10_001 }, 'times'],
+    [{ kind: 'toString' }, 'kind'],
+  ])('%o is refused by its field %s', async (fault, field) => {
+    const answer = await control('POST', '/faults', fault)
+    expect([answer.status, ((await answer.json()) as { errors: { field: string }[] }).errors[0]?.field]).toEqual([422, field])
+  })
+
+  test('a hundred at most; the control surface itself cannot be broken', async () => {
+    for (let count = 0; count < 100; count += 1) await arm({ kind: 'web-status', status: 500, times: 10 })
+    expect((await control('POST', '/faults', { kind: 'wider-token' })).status).toBe(422)
+    await control('DELETE', '/faults')
+    await arm({ kind: 'reset', when: 'before', times: 10 })
+    expect((await control('GET', '/faults')).status).toBe(200)
+  })
+})
+
+describe('answers that refuse', () => {
+  test('a status with headers and a message of its own', async () => {
+    await arm({ kind: 'rest-status', path: '/user', status: 503, headers: { 'Retry-After': '7' }, message: 'Maintenance' })
+    const answer = await get('/user')
+    expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { message: string }).message]).toEqual([
+      503,
+      '7',
+      'Maintenance',
+    ])
+    expect(answer.headers.get('x-github-request-id')).not.toBeNull()
+  })
+
+  test.each([
+    ['secondary', 403, undefined, /secondary rate limit/],
+    ['secondary', 429, 3, /secondary rate limit/],
+    ['primary', 403, undefined, /API rate limit exceeded/],
+    ['primary', 429, 11, /API rate limit exceeded/],
+  ])('the %s limit as %i with retry-after %s', async (limit, status, retryAfter, message) => {
+    await arm({ kind: 'rate-limited', path: '/user', limit, status, ...(retryAfter === undefined ? {} : { retryAfter }) })
+    const answer = await get('/user')
+    const body = (await answer.json()) as { message: string; documentation_url: string }
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('retry-after')).toBe(retryAfter === undefined ? null : String(retryAfter))
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe(limit === 'primary' ? '0' : null)
+    expect(body.message).toMatch(message)
+    expect(body.documentation_url).toContain('rate-limits')
+    expect((await get('/user')).status).toBe(200)
+  })
+
+  test('pages and OAuth answer a page, REST is untouched', async () => {
+    await arm({ kind: 'web-status', path: '/login/oauth/access_token', method: 'POST', status: 502 })
+    expect((await get('/user')).status).toBe(200)
+    expect((await fetch(`${emulator.url}/login`)).status).toBe(200)
+    const ask = () =>
+      fetch(`${emulator.url}/login/oauth/access_token`, { method: 'POST', headers: { accept: 'application/json' } })
+    const answer = await ask()
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8'])
+    expect((await ask()).status).toBe(404)
+  })
+})
+
+describe('the line', () => {
+  test('a reset before has no effect, a reset after has had it', async () => {
+    const make = (name: string) =>
+      fetch(`${emulator.apiUrl}/user/repos`, { method: 'POST', headers: as('dave'), body: JSON.stringify({ name }) })
+    await arm({ kind: 'reset', method: 'POST', path: '/user/repos', when: 'before' })
+    expect(await networkError(make('before'))).toMatch(/ECONNRESET|UND_ERR_SOCKET/)
+    expect((await get('/repos/dave/before')).status).toBe(404)
+    await arm({ kind: 'reset', method: 'POST', path: '/user/repos', when: 'after' })
+    expect(await networkError(make('after'))).toMatch(/ECONNRESET|UND_ERR_SOCKET/)
+    expect((await get('/repos/dave/after')).status).toBe(200)
+  })
+
+  test('a reset during lets the head and some bytes through', async () => {
+    await arm({ kind: 'reset', path: '/orgs/acme', when: 'during', bytes: 10 })
+    const answer = await get('/orgs/acme')
+    expect(answer.status).toBe(200)
+    const reader = answer.body?.getReader()
+    expect((await reader?.read())?.value?.byteLength).toBe(10)
+    expect(await networkError(Promise.resolve(reader?.read()).then(() => new Response()))).toMatch(
+      /ECONNRESET|UND_ERR_SOCKET|terminated/,
+    )
+  })
+
+  test('a slow body arrives whole, at its speed', async () => {
+    const whole = await (await get('/orgs/acme')).text()
+    await arm({ kind: 'slow-body', path: '/orgs/acme', bytesPerSecond: Math.ceil(whole.length / 0.6) })
+    const started = performance.now()
+    const answer = await get('/orgs/acme')
+    const head = performance.now() - started
+    expect(await answer.text()).toBe(whole)
+    const body = performance.now() - started
+    expect(head).toBeLessThan(300)
+    expect(body).toBeGreaterThan(450)
+  })
+
+  test.each(['before', 'after'])('a slow answer waits %s it is handled', async when => {
+    await arm({ kind: 'slow-answer', path: '/user/repos', method: 'POST', milliseconds: 400, when })
+    const name = `slow-${when}`
+    const started = performance.now()
+    const making = fetch(`${emulator.apiUrl}/user/repos`, { method: 'POST', headers: as('dave'), body: JSON.stringify({ name }) })
+    const exists = expect.poll(async () => (await get(`/repos/dave/${name}`)).status, { timeout: 3000, interval: 10 }).toBe(200)
+    await exists
+    const effect = performance.now() - started
+    expect((await making).status).toBe(201)
+    expect(performance.now() - started).toBeGreaterThan(390)
+    if (when === 'before') expect(effect).toBeGreaterThan(390)
+    else expect(effect).toBeLessThan(390)
+  })
+})
+
+describe('the clock', () => {
+  test.each([90, -90, 600, -600])('is wrong by %i seconds until disarmed: Date, App JWT, expiry', async seconds => {
+    const id = await arm({ kind: 'clock-skew', seconds, times: 1 })
+    const wrong = async () => (Date.parse((await get('/user')).headers.get('date') ?? '') - Date.now()) / 1000
+    expect(Math.abs((await wrong()) - seconds)).toBeLessThan(3)
+    expect(Math.abs((await wrong()) - seconds)).toBeLessThan(3)
+    // A JWT of now: 60 s of life in the past, 9 minutes in the future, and no correction by the client.
+    const { createAppAuth } = await import('@octokit/auth-app')
+    const { token } = await createAppAuth({ appId: emulator.app.id, privateKey: emulator.app.privateKeyPem })({ type: 'app' })
+    const answer = await get('/app', { authorization: `Bearer ${token}` })
+    expect(answer.status).toBe(Math.abs(seconds) > 500 || seconds < -60 ? 401 : 200)
+    // Octokit reads the Date header and corrects itself.
+    const { data } = await clients.app.request('POST /app/installations/{installation_id}/access_tokens', {
+      installation_id: installationId,
+    })
+    expect(Math.abs((Date.parse(data.expires_at) - Date.now()) / 1000 - 3600 - seconds)).toBeLessThan(5)
+    await control('DELETE', `/faults/${id}`)
+    expect(Math.abs(await wrong())).toBeLessThan(3)
+  })
+
+  test('a token that lived only by the wrong clock is dead by the right one', async () => {
+    await arm({ kind: 'clock-skew', seconds: -7200 })
+    const token = await clients.mint(installationId)
+    const ask = () => get('/installation/repositories', { authorization: `token ${token}` })
+    expect((await ask()).status).toBe(200)
+    await control('DELETE', '/faults')
+    expect((await ask()).status).toBe(401)
+  })
+})
+
+describe('tokens and installations', () => {
+  const use = (token: string) => get('/installation/repositories', { authorization: `token ${token}` })
+
+  test.each([401, 403])('a fresh token answers %i for its first uses and works then', async status => {
+    await arm({ kind: 'fresh-token-refused', status, uses: 2 })
+    const token = await clients.mint(installationId)
+    expect(await statuses(3, () => use(token))).toEqual([status, status, 200])
+    expect(await statuses(1, async () => use(await clients.mint(installationId)))).toEqual([200])
+  })
+
+  test('a token wider than asked covers everything', async () => {
+    await arm({ kind: 'wider-token' })
+    const asked = { installation_id: installationId, repository_ids: [4001], permissions: { metadata: 'read' as const } }
+    const wide = await clients.app.request('POST /app/installations/{installation_id}/access_tokens', asked)
+    expect([wide.data.repository_selection, wide.data.permissions?.contents]).toEqual(['all', 'write'])
+    const narrow = await clients.app.request('POST /app/installations/{installation_id}/access_tokens', asked)
+    expect([narrow.data.repository_selection, narrow.data.permissions]).toEqual(['selected', { metadata: 'read' }])
+  })
+
+  test('a token revoked in between is dead for good; others live', async () => {
+    const [first, second] = [await clients.mint(installationId), await clients.mint(installationId)]
+    await arm({ kind: 'token-revoked', path: '/installation' })
+    expect(await statuses(2, () => use(first))).toEqual([401, 401])
+    expect((await use(second)).status).toBe(200)
+  })
+
+  test('an installation suspended in between refuses minting and use, and says so by webhook', async () => {
+    const token = await clients.mint(installationId)
+    await arm({ kind: 'installation-suspended', path: '/app/installations/*/access_tokens' })
+    expect((await use(token)).status).toBe(200)
+    expect((await refusal(clients.mint(installationId))).status).toBe(403)
+    expect((await use(token)).status).toBe(403)
+    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
+    expect((await use(token)).status).toBe(200)
+    await arm({ kind: 'installation-suspended', path: '/installation/repositories' })
+    expect((await use(token)).status).toBe(403)
+    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
+  })
+})

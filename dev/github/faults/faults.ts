@@ -1,0 +1,93 @@
+// Owns: which faults are armed, for how many uses and until when, and the spending of uses. Never touches HTTP itself: the places that
+// can misbehave ask here. Faults are not part of the world: a restart forgets them.
+import { Refusal } from '../actions/outcome.ts'
+import type { Fault, FaultKind, FaultOf } from './kinds.ts'
+
+export type ArmedFault = {
+  readonly id: number
+  readonly fault: Fault
+  /** Uses that are left; `null`: any number. */
+  remaining: number | null
+  used: number
+  /** Milliseconds since the epoch by the true clock; `null`: no end. */
+  readonly until: number | null
+}
+
+export type Faults = {
+  /** Arms for `times` uses (default 1; `null`: any number) and, if given, for so many `seconds` at most. Answers an id. */
+  arm(fault: Fault, times?: number | null, seconds?: number): number
+  disarm(id: number): boolean
+  /** Disarms everything and lets refused tokens work. */
+  reset(): void
+  list(): readonly Readonly<ArmedFault>[]
+  /** Spends one use of the first armed fault of this kind that `matches`; `undefined` when there is none. */
+  take<Kind extends FaultKind>(kind: Kind, matches?: (fault: FaultOf<Kind>) => boolean): FaultOf<Kind> | undefined
+  /** Milliseconds by which the clock of the emulator is wrong now. */
+  skew(): number
+  /** The next `uses` uses of the token filed under `tokenKey` are to be refused with `status`. */
+  refuseToken(tokenKey: string, status: 401 | 403, uses: number): void
+  /** Spends one refusal of this token; `undefined` when it is to work. */
+  takeRefusal(tokenKey: string): 401 | 403 | undefined
+}
+
+const isKind = <Kind extends FaultKind>(fault: Fault, kind: Kind): fault is FaultOf<Kind> => fault.kind === kind
+
+/** Most faults that may be armed, and most tokens that may be refused, at once. */
+const mostFaults = 100
+const mostTokens = 1000
+
+/** No fault is armed at first. `now` is the true time. Arming more than 100 at once is refused. */
+export const createFaults = (now: () => number): Faults => {
+  let armed: ArmedFault[] = []
+  const refused = new Map<string, { readonly status: 401 | 403; uses: number }>()
+  let lastId = 0
+
+  const alive = (): ArmedFault[] => {
+    armed = armed.filter(one => (one.remaining === null || one.remaining > 0) && (one.until === null || one.until > now()))
+    return armed
+  }
+
+  return {
+    arm: (fault, times = 1, seconds) => {
+      if (alive().length >= mostFaults) throw new Refusal(422, `more than ${mostFaults} faults armed; disarm some`)
+      lastId += 1
+      // A wrong clock is a state, not an event: nothing uses it up.
+      const remaining = fault.kind === 'clock-skew' ? null : times
+      armed.push({ id: lastId, fault, remaining, used: 0, until: seconds === undefined ? null : now() + seconds * 1000 })
+      return lastId
+    },
+    disarm: id => {
+      const before = alive().length
+      armed = armed.filter(one => one.id !== id)
+      return armed.length < before
+    },
+    reset: () => {
+      armed = []
+      refused.clear()
+    },
+    list: alive,
+    take: (kind, matches = () => true) => {
+      for (const one of alive()) {
+        const { fault } = one
+        if (!isKind(fault, kind) || !matches(fault)) continue
+        one.used += 1
+        if (one.remaining !== null) one.remaining -= 1
+        return fault
+      }
+      return undefined
+    },
+    skew: () => alive().reduce((sum, { fault }) => sum + (isKind(fault, 'clock-skew') ? fault.seconds * 1000 : 0), 0),
+    refuseToken: (tokenKey, status, uses) => {
+      const [oldest] = refused.keys()
+      if (refused.size >= mostTokens && oldest !== undefined) refused.delete(oldest)
+      refused.set(tokenKey, { status, uses })
+    },
+    takeRefusal: tokenKey => {
+      const found = refused.get(tokenKey)
+      if (!found) return undefined
+      found.uses -= 1
+      if (found.uses <= 0) refused.delete(tokenKey)
+      return found.status
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// Owns: how the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. Never decides anything.
+// https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
+import type { TokenPair } from './issue.ts'
+
+export type Form = Readonly<Record<string, string>>
+export type OAuthAnswer = Readonly<Record<string, string | number>>
+/** The status is 200 but for an unknown client. */
+export type OAuthOutcome = { readonly status: 200 | 404; readonly body: OAuthAnswer }
+
+const troubleshooting = 'https://docs.github.com/apps/managing-oauth-apps/troubleshooting-oauth-app-access-token-request-errors/'
+
+export const failure = (error: string, description: string, more: OAuthAnswer = {}): OAuthAnswer => ({
+  error,
+  error_description: description,
+  error_uri: `${troubleshooting}#${error.replaceAll('_', '-')}`,
+  ...more,
+})
+
+export const unknownClient: OAuthOutcome = { status: 404, body: { error: 'Not Found' } }
+
+export const shownTokens = (pair: TokenPair): OAuthAnswer => ({
+  access_token: pair.accessToken,
+  expires_in: pair.expiresIn,
+  refresh_token: pair.refreshToken,
+  refresh_token_expires_in: pair.refreshTokenExpiresIn,
+  scope: '',
+  token_type: 'bearer',
+})
+
+/** Text fields of a query, form or JSON body; anything else is ignored. */
+const textFields = (value: unknown): Form =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(
+        Object.entries(value).filter(
+          (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= 2000,
+        ),
+      )
+    : {}
+
+/** Registers an address that takes a form or JSON and answers what `decide` says. The server already parses both. */
+export const registerOAuthRoute = (
+  server: FastifyInstance,
+  context: Context,
+  path: string,
+  decide: (context: Context, form: Form) => OAuthOutcome,
+): void => {
+  server.post(path, async (request, reply) => {
+    const { status, body } = decide(context, { ...textFields(request.query), ...textFields(request.body) })
+    await context.store.durable()
+    void reply.code(status).header('cache-control', 'no-store')
+    if (String(request.headers.accept ?? '').includes('json'))
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+    const form = new URLSearchParams(Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]))
+    return reply.type('application/x-www-form-urlencoded; charset=utf-8').send(form.toString())
+  })
+}

@@ -1,0 +1,55 @@
+// Owns: the pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../actions/outcome.ts'
+import type { Context } from '../context.ts'
+import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
+import { html } from '../pages/html.ts'
+import { formToken, page } from '../pages/layout.ts'
+import type { App } from '../state/apps.ts'
+import type { DeviceAuthorization } from '../state/credentials.ts'
+import { appById } from '../state/world.ts'
+import { answerDevice, deviceByUserCode } from './device.ts'
+
+const enterCode = ({ visitor }: PageCall): PageResult =>
+  page(
+    'Device activation',
+    visitor,
+    html`<p>Enter the code that your device shows.</p><form method="post" action="/login/device">${formToken(visitor)}
+<p><label>Code <input name="user_code" required maxlength="9" autocomplete="off"></label></p><button>Continue</button></form>`,
+  )
+
+const waitingFor = ({ context, posted }: PageCall): { readonly app: App; readonly device: DeviceAuthorization } => {
+  const device = deviceByUserCode(context, posted.one('user_code') ?? '')
+  const app = device && appById(context.world, device.appId)
+  if (!app) throw new Refusal(422, 'This code is unknown, used or expired. Start again on your device.')
+  return { app, device }
+}
+
+const confirm = (call: PageCall): PageResult => {
+  const { app } = waitingFor(call)
+  return page(
+    `Authorize ${app.name}`,
+    call.visitor,
+    html`<p><strong>${app.name}</strong> wants to act on your behalf. Only go on if <em>you</em> started this on a device of yours: nobody
+else should send you a code.</p><form method="post" action="/login/device/confirm">${formToken(call.visitor)}
+<input type="hidden" name="user_code" value="${call.posted.one('user_code') ?? ''}">
+<button name="authorize" value="1">Authorize ${app.slug}</button> <button class="quiet" name="authorize" value="0">Cancel</button></form>`,
+  )
+}
+
+const decide = (call: PageCall): PageResult => {
+  const { app, device } = waitingFor(call)
+  const granted = call.posted.one('authorize') === '1'
+  answerDevice(call.context, app, device, call.visitor.user.id, granted)
+  return page(
+    granted ? 'Your device is connected' : 'Your device was refused',
+    call.visitor,
+    html`<p>You can go back to your device.</p>`,
+  )
+}
+
+export const registerDevicePages = (server: FastifyInstance, context: Context): void => {
+  registerPage(server, context, 'GET', '/login/device', enterCode)
+  registerPage(server, context, 'POST', '/login/device', confirm)
+  registerPage(server, context, 'POST', '/login/device/confirm', decide)
+}

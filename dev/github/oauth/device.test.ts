@@ -1,0 +1,171 @@
+// The device flow as a device, its user and the App's owner see it, and what the App may do with a token afterwards.
+import { createDeviceCode, exchangeDeviceCode, refreshToken, resetToken, scopeToken } from '@octokit/oauth-methods'
+import { request } from '@octokit/request'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { Browser } from '../testing/browser.ts'
+import { exchange, postToken } from '../testing/oauth.ts'
+import { install, signIn } from '../testing/people.ts'
+
+const callback = 'http://127.0.0.1:9/callback'
+const grant = 'urn:ietf:params:oauth:grant-type:device_code'
+let emulator: RunningEmulator
+let dave: Browser
+let clock = Date.now()
+
+beforeAll(async () => {
+  emulator = await startEmulator({ app: { callbackUrls: [callback], deviceFlow: true }, now: () => clock })
+  dave = await signIn(emulator, 'dave')
+  dave.stops.push('http://127.0.0.1:9/')
+})
+afterAll(() => emulator.stop())
+
+type Codes = { readonly device_code: string; readonly user_code: string }
+
+const start = async (client_id = emulator.app.clientId): Promise<Codes> => {
+  const response = await fetch(`${emulator.url}/login/device/code`, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({ client_id }),
+  })
+  return (await response.json()) as Codes
+}
+
+/** As a device: without the client secret. */
+const poll = async (device_code: string, more: Record<string, string> = {}): Promise<Record<string, unknown>> => {
+  const body = new URLSearchParams({ client_id: emulator.app.clientId, device_code, grant_type: grant, ...more })
+  const headers = { accept: 'application/json' }
+  const response = await fetch(`${emulator.url}/login/oauth/access_token`, { method: 'POST', headers, body })
+  return (await response.json()) as Record<string, unknown>
+}
+
+const answer = async (browser: Browser, user_code: string, button: string) => {
+  const confirm = await (await browser.open(`${emulator.url}/login/device`)).form('Continue').submit({ user_code })
+  return confirm.form(button).submit()
+}
+
+const whoIs = async (token: unknown): Promise<number> =>
+  (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+
+describe('the device flow', () => {
+  test('real clients get a code, wait, and get a token of the person who typed it', async () => {
+    const client = { clientType: 'github-app', clientId: emulator.app.clientId } as const
+    const api = { request: request.defaults({ baseUrl: emulator.apiUrl }) }
+    const { data } = await createDeviceCode({ ...client, ...api })
+    expect(data).toMatchObject({
+      device_code: expect.stringMatching(/^[0-9a-f]{40}$/),
+      user_code: expect.stringMatching(/^[A-Z0-9]{4}-[A-Z0-9]{4}$/),
+      verification_uri: `${emulator.url}/login/device`,
+      expires_in: 900,
+      interval: 5,
+    })
+    await expect(exchangeDeviceCode({ ...client, ...api, code: data.device_code })).rejects.toThrow(/pending/)
+    const done = await answer(dave, data.user_code.toLowerCase().replace('-', ''), 'Authorize sekisho-dev')
+    expect(done.text).toContain('Your device is connected')
+    clock += 5000
+    const { authentication } = await exchangeDeviceCode({ ...client, ...api, code: data.device_code })
+    expect(await whoIs(authentication.token)).toBe(200)
+    clock += 5000
+    await expect(exchangeDeviceCode({ ...client, ...api, code: data.device_code })).rejects.toThrow(/incorrect_device_code/)
+  })
+
+  test('who polls too fast is told to slow down, each time by five seconds more', async () => {
+    const { device_code } = await start()
+    expect(await poll(device_code)).toMatchObject({ error: 'authorization_pending' })
+    clock += 4999
+    expect(await poll(device_code)).toMatchObject({ error: 'slow_down', interval: 10 })
+    clock += 9999
+    expect(await poll(device_code)).toMatchObject({ error: 'slow_down', interval: 15 })
+    clock += 15_000
+    expect(await poll(device_code)).toMatchObject({ error: 'authorization_pending' })
+  })
+
+  test('a refusal reaches the device', async () => {
+    const { device_code, user_code } = await start()
+    await answer(dave, user_code, 'Cancel')
+    expect(await poll(device_code)).toMatchObject({ error: 'access_denied' })
+    const again = await (await dave.open(`${emulator.url}/login/device`)).form('Continue').submit({ user_code })
+    expect(again.status).toBe(422)
+  })
+
+  test('a code that is old, of nobody or of another App is worth nothing', async () => {
+    const { device_code, user_code } = await start()
+    clock += 900_000
+    expect((await (await dave.open(`${emulator.url}/login/device`)).form('Continue').submit({ user_code })).status).toBe(422)
+    expect(await poll(device_code)).toMatchObject({ error: 'expired_token' })
+    expect(await poll('0'.repeat(40))).toMatchObject({ error: 'incorrect_device_code' })
+    expect(await start('nobody')).toEqual({ error: 'Not Found' })
+  })
+
+  test('an App that has not switched it on gets nothing', async () => {
+    const olivia = await signIn(emulator, 'olivia')
+    const settings = `${emulator.url}/settings/apps/sekisho-dev`
+    const { device_code } = await start()
+    await (await olivia.open(settings)).form('Save changes').submit({ device_flow: '' })
+    expect(await start()).toMatchObject({ error: 'device_flow_disabled' })
+    expect(await poll(device_code)).toMatchObject({ error: 'device_flow_disabled' })
+    await (await olivia.open(settings)).form('Save changes').submit({ device_flow: '1' })
+    expect((await dave.open(settings)).status).toBe(404)
+  })
+})
+
+describe('refreshing', () => {
+  test('a token of the device flow is refreshed without the client secret, once; one of the web flow is not', async () => {
+    const { device_code, user_code } = await start()
+    await answer(dave, user_code, 'Authorize sekisho-dev')
+    const first = await poll(device_code)
+    const again = { grant_type: 'refresh_token', refresh_token: String(first['refresh_token']) }
+    const second = await poll('', again)
+    expect(await whoIs(second['access_token'])).toBe(200)
+    expect(await whoIs(first['access_token'])).toBe(401)
+    expect(await poll('', again)).toMatchObject({ error: 'incorrect_client_credentials' })
+    expect(await postToken(emulator, again)).toMatchObject({ error: 'bad_refresh_token' })
+    const third = { grant_type: 'refresh_token', refresh_token: String(second['refresh_token']) }
+    expect(await postToken(emulator, { ...third, client_secret: 'wrong' })).toMatchObject({ error: 'incorrect_client_credentials' })
+    expect(await poll('', third)).toHaveProperty('access_token')
+    const web = await exchange(emulator, dave)
+    const refresh = { grant_type: 'refresh_token', refresh_token: web.refresh_token }
+    expect(await poll('', refresh)).toMatchObject({ error: 'incorrect_client_credentials' })
+    expect(await whoIs(web.access_token)).toBe(200)
+  })
+})
+
+describe('what the App does with a token', () => {
+  const client = () => ({
+    clientType: 'github-app' as const,
+    clientId: emulator.app.clientId,
+    clientSecret: emulator.app.clientSecret,
+    request: request.defaults({ baseUrl: emulator.apiUrl }),
+  })
+
+  test('a reset token has a new text; the old one is dead and the refresh token good', async () => {
+    const tokens = await exchange(emulator, dave)
+    const { authentication } = await resetToken({ ...client(), token: tokens.access_token })
+    expect(await whoIs(tokens.access_token)).toBe(401)
+    expect(await whoIs(authentication.token)).toBe(200)
+    const refreshed = await refreshToken({ ...client(), refreshToken: tokens.refresh_token })
+    expect(await whoIs(authentication.token)).toBe(401)
+    expect(await whoIs(refreshed.authentication.token)).toBe(200)
+  })
+
+  test('a narrowed token reaches what it was narrowed to and no more, and cannot be wider than the installation', async () => {
+    const olivia = await signIn(emulator, 'olivia')
+    olivia.stops.push('http://127.0.0.1:9/')
+    await install(emulator, olivia, 2001, { repositoryIds: [4001, 4002] })
+    const { access_token: token } = await exchange(emulator, olivia)
+    const narrow = { ...client(), token, target: 'acme', repository_ids: [4001] }
+    const { authentication } = await scopeToken({ ...narrow, permissions: { contents: 'read' } })
+    const status = async (path: string, init: RequestInit = {}): Promise<number> => {
+      const headers = { authorization: `Bearer ${authentication.token}` }
+      return (await fetch(`${emulator.apiUrl}${path}`, { ...init, headers })).status
+    }
+    expect(await status('/repos/acme/shop/branches')).toBe(200)
+    expect(await status('/repos/acme/secret-plans')).toBe(404)
+    expect(await status('/repos/acme/shop/pulls')).toBe(403)
+    const body = JSON.stringify({ message: 'M', content: '' })
+    expect(await status('/repos/acme/shop/contents/x', { method: 'PUT', body })).toBe(403)
+    await expect(scopeToken({ ...narrow, repository_ids: [4003], permissions: { contents: 'read' } })).rejects.toThrow()
+    await expect(scopeToken({ ...narrow, permissions: { administration: 'write' } })).rejects.toThrow(/not granted/)
+    await expect(scopeToken({ ...narrow, target: 'globex', permissions: { contents: 'read' } })).rejects.toThrow()
+  })
+})

@@ -1,0 +1,126 @@
+// Owns: the device flow: the two codes, their life, and the answers to a device that polls. Never shows a page.
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app#using-the-device-flow-to-generate-a-user-access-token
+// RFC 8628 §3.5.
+import type { FastifyInstance } from 'fastify'
+import { hours, minutes, seconds } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { App } from '../state/apps.ts'
+import type { DeviceAuthorization } from '../state/credentials.ts'
+import { appByClientId } from '../state/world.ts'
+import { credentialKey, newDeviceCode, newUserCode } from '../tokens/formats.ts'
+import {
+  type Form,
+  failure,
+  type OAuthAnswer,
+  type OAuthOutcome,
+  registerOAuthRoute,
+  shownTokens,
+  unknownClient,
+} from './answer.ts'
+import { issueTokens, rememberConsent } from './issue.ts'
+
+/** RFC 8628 §3.4. */
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+const codeLife = minutes(15)
+const firstInterval = seconds(5)
+/** Codes of one App that may wait at once; beyond it the oldest is forgotten. */
+const mostWaiting = 1000
+
+const disabled = failure('device_flow_disabled', 'Device Flow must be explicitly enabled for this App')
+
+const dropOldest = (context: Context, app: App): void => {
+  const waiting = Object.entries(context.world.credentials.devices).filter(([, one]) => one.appId === app.id)
+  const [oldest] = waiting.sort(([, left], [, right]) => left.validUntil - right.validUntil)
+  if (waiting.length < mostWaiting || !oldest) return
+  context.store.change(({ credentials }) => {
+    delete credentials.devices[oldest[0]]
+  })
+}
+
+/** `POST /login/device/code`. */
+const startDevice = (context: Context, form: Form): OAuthOutcome => {
+  const app = appByClientId(context.world, form['client_id'] ?? '')
+  if (!app) return unknownClient
+  if (!app.deviceFlow) return { status: 200, body: disabled }
+  dropOldest(context, app)
+  const deviceCode = newDeviceCode()
+  const userCode = newUserCode()
+  const validUntil = context.now() + codeLife
+  context.store.change(({ credentials }) => {
+    credentials.devices[credentialKey(deviceCode)] = {
+      appId: app.id,
+      userCodeKey: credentialKey(userCode),
+      state: 'pending',
+      userId: null,
+      interval: firstInterval,
+      lastPollAt: null,
+      validUntil,
+      expiresAt: validUntil + hours(1),
+    }
+  })
+  const body: OAuthAnswer = {
+    device_code: deviceCode,
+    user_code: userCode,
+    verification_uri: context.links.web('/login/device'),
+    expires_in: codeLife / 1000,
+    interval: firstInterval / 1000,
+  }
+  return { status: 200, body }
+}
+
+/** Whether the poll comes too soon; if so the device must wait five seconds longer from now on. */
+const tooSoon = (context: Context, device: DeviceAuthorization): boolean => {
+  const { lastPollAt } = device
+  const early = lastPollAt !== null && context.now() - lastPollAt < device.interval
+  context.store.change(() => {
+    device.lastPollAt = context.now()
+    if (early) device.interval += seconds(5)
+  })
+  return early
+}
+
+/** What a device is told; a granted code is spent by the answer. */
+export const pollDevice = (context: Context, app: App, form: Form): OAuthAnswer => {
+  if (!app.deviceFlow) return disabled
+  const key = credentialKey(form['device_code'] ?? '')
+  const device = context.world.credentials.devices[key]
+  if (!device || device.appId !== app.id) {
+    return failure('incorrect_device_code', 'The device_code provided is not valid.')
+  }
+  if (device.validUntil <= context.now()) return failure('expired_token', 'This device_code has expired.')
+  if (tooSoon(context, device)) {
+    const interval = device.interval / 1000
+    return failure('slow_down', `Too many requests have been made in the same timeframe. Wait ${interval} seconds.`, { interval })
+  }
+  if (device.state === 'denied') return failure('access_denied', 'The authorization request was denied.')
+  const { userId } = device
+  if (device.state === 'pending' || userId === null) {
+    return failure('authorization_pending', 'The authorization request is still pending.')
+  }
+  context.store.change(({ credentials }) => {
+    delete credentials.devices[key]
+  })
+  return shownTokens(issueTokens(context, app, userId, { byDevice: true }))
+}
+
+/** The try that waits for this user code; case and the dash do not matter. */
+export const deviceByUserCode = (context: Context, typed: string): DeviceAuthorization | undefined => {
+  const letters = typed.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
+  const key = credentialKey(`${letters.slice(0, 4)}-${letters.slice(4)}`)
+  return Object.values(context.world.credentials.devices).find(
+    one => one.userCodeKey === key && one.state === 'pending' && one.validUntil > context.now(),
+  )
+}
+
+/** The person's answer; a code is answered once. */
+export const answerDevice = (context: Context, app: App, device: DeviceAuthorization, userId: number, granted: boolean): void => {
+  if (granted) rememberConsent(context, app, userId)
+  context.store.change(() => {
+    device.state = granted ? 'granted' : 'denied'
+    device.userId = granted ? userId : null
+  })
+}
+
+export const registerDeviceCode = (server: FastifyInstance, context: Context): void =>
+  registerOAuthRoute(server, context, '/login/device/code', startDevice)

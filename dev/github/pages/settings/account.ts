@@ -1,0 +1,49 @@
+// Owns: the page where a person renames themselves or an organization of theirs.
+import type { FastifyInstance } from 'fastify'
+import { administers } from '../../access.ts'
+import { Refusal } from '../../actions/outcome.ts'
+import { renameAccount } from '../../actions/people/rename-account.ts'
+import type { Context } from '../../context.ts'
+import type { Account } from '../../state/accounts.ts'
+import { organizationByLogin } from '../../state/world.ts'
+import { type PageCall, type PageResult, registerPage } from '../browser.ts'
+import { html } from '../html.ts'
+import { formToken, page } from '../layout.ts'
+
+/** The organization of the path, or the person themselves. */
+const accountOf = ({ context, params, visitor }: PageCall): Account => {
+  const login = params['organization']
+  const account = login === undefined ? visitor.user : organizationByLogin(context.world, login)
+  if (!account || !administers(context.world, visitor.user.id, account.id)) {
+    throw new Refusal(404, 'There is no such organization, or you do not own it.')
+  }
+  return account
+}
+
+const addressOf = (account: Account): string =>
+  account.kind === 'organization' ? `/organizations/${account.login}/settings/profile` : '/settings/admin'
+
+const show = (call: PageCall): PageResult => {
+  const account = accountOf(call)
+  const label = account.kind === 'organization' ? 'Rename organization' : 'Change username'
+  return page(
+    `Settings of ${account.login}`,
+    call.visitor,
+    html`<form method="post" action="${addressOf(account)}/rename">${formToken(call.visitor)}
+<p><label>Name <input name="login" value="${account.login}" required maxlength="39"></label> <button class="danger">${label}</button></p></form>
+<p>Repositories are found under the old name until somebody else takes it.</p>`,
+  )
+}
+
+const rename = (call: PageCall): PageResult => {
+  const account = accountOf(call)
+  renameAccount(call.context, account, call.visitor.user, call.posted.one('login') ?? '')
+  return { redirect: addressOf(account) }
+}
+
+export const registerAccountSettings = (server: FastifyInstance, context: Context): void => {
+  for (const root of ['/settings/admin', '/organizations/:organization/settings/profile']) {
+    registerPage(server, context, 'GET', root, show)
+    registerPage(server, context, 'POST', `${root}/rename`, rename)
+  }
+}

@@ -1,0 +1,64 @@
+// Owns: the page where the owner of an App changes what it asks for: permissions, events, device flow.
+import type { FastifyInstance } from 'fastify'
+import { administers } from '../../access.ts'
+import { changeAppPermissions } from '../../actions/installation-permissions.ts'
+import { Refusal } from '../../actions/outcome.ts'
+import type { Context } from '../../context.ts'
+import { type App, type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
+import { appBySlug } from '../../state/world.ts'
+import { type PageCall, type PageResult, registerPage } from '../browser.ts'
+import { html } from '../html.ts'
+import { formToken, page } from '../layout.ts'
+
+const mostLines = 100
+
+const ownApp = ({ context, params, visitor }: PageCall): App => {
+  const app = appBySlug(context.world, params['slug'] ?? '')
+  if (!app || !administers(context.world, visitor.user.id, app.ownerId)) throw new Refusal(404, 'There is no such App of yours.')
+  return app
+}
+
+const show = (call: PageCall): PageResult => {
+  const app = ownApp(call)
+  const permissions = Object.entries(app.permissions).map(([name, level]) => `${name}: ${level}`)
+  return page(
+    `Settings of ${app.name}`,
+    call.visitor,
+    html`<form method="post" action="/settings/apps/${app.slug}">${formToken(call.visitor)}
+<p><label>Permissions, one <code>name: level</code> a line <textarea name="permissions" rows="10">${permissions.join('\n')}</textarea></label></p>
+<p><label>Events, one a line <textarea name="events" rows="10">${app.events.join('\n')}</textarea></label></p>
+<p><label><input type="checkbox" name="device_flow" value="1"${app.deviceFlow ? html` checked` : undefined}> Enable device flow</label></p>
+<p>Whoever installed the App must accept new permissions; what you take away is gone at once.</p><button>Save changes</button></form>`,
+  )
+}
+
+const linesOf = (text: string | undefined): readonly string[] => {
+  const lines = (text ?? '').split(/\r?\n/).flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
+  if (lines.length > mostLines) throw new Refusal(422, `More than ${mostLines} lines.`)
+  return lines
+}
+
+const permissionOfLine = (line: string): readonly [string, PermissionLevel] => {
+  const [, name, word] = /^([a-z_]{1,60}): *([a-z]+)$/.exec(line) ?? []
+  const level = permissionLevels.find(one => one === word && one !== 'none')
+  if (name === undefined || level === undefined)
+    throw new Refusal(422, `"${line.slice(0, 80)}" is no permission; write name: read, write or admin.`)
+  return [name, level]
+}
+
+const save = (call: PageCall): PageResult => {
+  const app = ownApp(call)
+  const permissions: Permissions = Object.fromEntries(linesOf(call.posted.one('permissions')).map(permissionOfLine))
+  const events = linesOf(call.posted.one('events'))
+  if (events.some(one => !/^[a-z_]{1,60}$/.test(one))) throw new Refusal(422, 'An event is a word of small letters.')
+  changeAppPermissions(call.context, app, permissions, events)
+  call.context.store.change(() => {
+    app.deviceFlow = call.posted.one('device_flow') === '1'
+  })
+  return { redirect: `/settings/apps/${app.slug}` }
+}
+
+export const registerAppSettings = (server: FastifyInstance, context: Context): void => {
+  registerPage(server, context, 'GET', '/settings/apps/:slug', show)
+  registerPage(server, context, 'POST', '/settings/apps/:slug', save)
+}

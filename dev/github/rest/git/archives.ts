@@ -1,0 +1,40 @@
+// Owns: the routes that lead to an archive of a commit: a redirect to an address that opens for five minutes.
+// https://docs.github.com/en/rest/repos/contents#download-a-repository-archive-tar
+import { minutes } from '../../clock.ts'
+import { fullName } from '../../state/world.ts'
+import { credentialKey, newArchiveTicket } from '../../tokens/formats.ts'
+import { notFound, type RestAnswer } from '../answer.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
+
+const ticketLife = minutes(5)
+
+const lead =
+  (format: 'legacy.tar.gz' | 'legacy.zip') =>
+  async (call: RepositoryCall): Promise<RestAnswer> => {
+    const { context, repository, params } = call
+    const sha = await context.git.resolve(repository.id, params['ref'] || repository.defaultBranch)
+    if (sha === undefined) throw notFound()
+    const ticket = newArchiveTicket()
+    context.store.change(({ credentials }) => {
+      credentials.archiveTickets[credentialKey(ticket)] = { repositoryId: repository.id, expiresAt: context.now() + ticketLife }
+    })
+    const location = context.links.web(`/_codeload/${fullName(context.world, repository)}/${format}/${sha}?token=${ticket}`)
+    return { status: 302, headers: { location } }
+  }
+
+const reading = { permission: 'contents', level: 'read' } as const
+const root = '/repos/{owner}/{repo}'
+
+const formats = [
+  ['tarball', lead('legacy.tar.gz')],
+  ['zipball', lead('legacy.zip')],
+] as const
+
+/** Without a ref it is the default branch. */
+export const archiveRoutes: readonly RestRoute[] = formats.flatMap(([name, handle]) => {
+  const path = `${root}/${name}/{ref}`
+  return [
+    repositoryRoute(reading, { method: 'GET', path, greedy: true, handle }),
+    repositoryRoute(reading, { method: 'GET', path: `${root}/${name}`, describedAs: path, handle }),
+  ]
+})

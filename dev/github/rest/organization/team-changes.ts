@@ -1,0 +1,125 @@
+// Owns: the routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
+import { atLeast, canSee, permissionOn } from '../../access.ts'
+import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
+import type { Team } from '../../state/accounts.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { repositoryByName, userByLogin } from '../../state/world.ts'
+import { roleOfWord } from '../../views/role.ts'
+import { fullTeam } from '../../views/team.ts'
+import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../answer.ts'
+import { fieldsOf } from '../body.ts'
+import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
+import { roleOfTeam, teamOf } from '../teams.ts'
+
+const sceneOf = (call: OrganizationCall) => ({
+  context: call.context,
+  organization: call.organization,
+  sender: writerOf(call),
+})
+
+const named = <Found>(names: readonly string[], find: (name: string) => Found | undefined, field: string): Found[] =>
+  names.map(name => {
+    const found = find(name)
+    if (found === undefined) throw invalidField('Team', field, 'invalid')
+    return found
+  })
+
+const privacyOf = (word: 'secret' | 'closed' | undefined, nested: boolean): Team['privacy'] =>
+  word ?? (nested ? 'closed' : 'secret')
+
+const create = (call: OrganizationCall): RestAnswer => {
+  const { world } = call.context
+  const fields = fieldsOf(call.body, 'Team')
+  const parentId = fields.optionalNumber('parent_team_id') ?? null
+  const maintainers = named(fields.optionalTexts('maintainers', 100) ?? [], name => userByLogin(world, name), 'maintainers')
+  const find = (fullName: string): Repository | undefined => {
+    const [owner = '', name = ''] = fullName.split('/')
+    const repository = repositoryByName(world, owner, name)
+    return repository?.ownerId === call.organization.id ? repository : undefined
+  }
+  const team = createTeam(sceneOf(call), {
+    name: fields.text('name', 100),
+    description: fields.optionalText('description', 1000) ?? null,
+    privacy: privacyOf(fields.optionalOneOf('privacy', ['secret', 'closed'] as const), parentId !== null),
+    parentId,
+    maintainerIds: maintainers.map(one => one.id),
+    repositoryIds: named(fields.optionalTexts('repo_names', 100) ?? [], find, 'repo_names').map(one => one.id),
+  })
+  const view = fullTeam(call.context, team)
+  return created(view, { location: view.url })
+}
+
+const update = (call: OrganizationCall): RestAnswer => {
+  const fields = fieldsOf(call.body, 'Team')
+  const team = teamOf(call)
+  changeTeam(sceneOf(call), team, {
+    name: fields.optionalText('name', 100),
+    description: fields.optionalText('description', 1000),
+    privacy: fields.optionalOneOf('privacy', ['secret', 'closed'] as const),
+    // `null` is an answer here: the team leaves its parent.
+    parentId: fields.raw('parent_team_id') === null ? null : fields.optionalNumber('parent_team_id'),
+  })
+  return ok(fullTeam(call.context, team))
+}
+
+const remove = (call: OrganizationCall): RestAnswer => {
+  deleteTeam(sceneOf(call), teamOf(call))
+  return noContent
+}
+
+const repositoryOf = ({ context, actor, params }: OrganizationCall): Repository => {
+  const found = repositoryByName(context.world, params['owner'] ?? '', params['repo'] ?? '')
+  if (!found || !canSee(context.world, actor, found)) throw notFound()
+  return found
+}
+
+const hasRepository = (call: OrganizationCall): RestAnswer => {
+  if (roleOfTeam(call.context.world.teams, teamOf(call), repositoryOf(call).id) === 'none') throw notFound()
+  return noContent
+}
+
+const requireAdministration = (call: OrganizationCall, repository: Repository): void => {
+  if (!atLeast(permissionOn(call.context.world, call.actor, repository, 'administration'), 'write')) throw notAccessible()
+}
+
+const giveRepository = (call: OrganizationCall): RestAnswer => {
+  const repository = repositoryOf(call)
+  requireAdministration(call, repository)
+  const role = roleOfWord[fieldsOf(call.body, 'Team').optionalText('permission', 20) ?? 'push']
+  if (role === undefined) throw invalidField('Team', 'permission', 'invalid')
+  giveTeamRepository(sceneOf(call), teamOf(call), repository, role)
+  return noContent
+}
+
+const takeRepository = (call: OrganizationCall): RestAnswer => {
+  const repository = repositoryOf(call)
+  requireAdministration(call, repository)
+  takeTeamRepository(sceneOf(call), teamOf(call), repository)
+  return noContent
+}
+
+const readMembers = { permission: 'members', level: 'read' } as const
+const writeMembers = { permission: 'members', level: 'write' } as const
+
+const parts: readonly {
+  readonly method: Method
+  readonly path: string
+  readonly handle: (call: OrganizationCall) => RestAnswer
+}[] = [
+  { method: 'PATCH', path: '', handle: update },
+  { method: 'DELETE', path: '', handle: remove },
+  { method: 'GET', path: '/repos/{owner}/{repo}', handle: hasRepository },
+  { method: 'PUT', path: '/repos/{owner}/{repo}', handle: giveRepository },
+  { method: 'DELETE', path: '/repos/{owner}/{repo}', handle: takeRepository },
+]
+
+export const teamChangeRoutes: readonly RestRoute[] = [
+  organizationRoute(writeMembers, { method: 'POST', path: '/orgs/{org}/teams', handle: create }),
+  ...parts.map(({ method, path, handle }) =>
+    organizationRoute(method === 'GET' ? readMembers : writeMembers, {
+      method,
+      path: `/orgs/{org}/teams/{team_slug}${path}`,
+      handle,
+    }),
+  ),
+]

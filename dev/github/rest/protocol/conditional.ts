@@ -1,0 +1,42 @@
+// Owns: whether the caller has the answer already: ETag, Last-Modified and the 304 they allow. Never sends anything.
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
+import { createHash } from 'node:crypto'
+import type { RestAnswer } from '../answer.ts'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+const text = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value)
+
+/** JSON may be written differently and mean the same: its tag is weak. Raw bytes are what they are. */
+const etagOf = (answer: RestAnswer): string =>
+  answer.media === undefined
+    ? `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`
+    : `"${createHash('sha256').update(answer.media.data).digest('hex')}"`
+
+const lastModifiedOf = (body: unknown): string | undefined => {
+  if (typeof body !== 'object' || body === null || !('updated_at' in body) || typeof body.updated_at !== 'string')
+    return undefined
+  const at = Date.parse(body.updated_at)
+  return Number.isNaN(at) ? undefined : new Date(at).toUTCString()
+}
+
+/** Headers that let the caller ask conditionally next time. */
+export const conditionalHeaders = (answer: RestAnswer): Record<string, string> => {
+  const lastModified = lastModifiedOf(answer.body)
+  return {
+    etag: etagOf(answer),
+    ...(lastModified === undefined ? {} : { 'last-modified': lastModified }),
+    'cache-control': 'private, max-age=60, s-maxage=60',
+    vary: 'Accept, Authorization, Cookie, X-GitHub-OTP',
+  }
+}
+
+const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
+
+/** RFC 9110 §13.2.2: If-None-Match by weak comparison; If-Modified-Since only without it. */
+export const notModified = (asked: Headers, sent: Readonly<Record<string, string>>): boolean => {
+  const wanted = text(asked['if-none-match'])
+  if (wanted !== undefined) return wanted.split(',').some(one => one.trim() === '*' || opaque(one) === opaque(sent['etag'] ?? ''))
+  const since = Date.parse(text(asked['if-modified-since']) ?? '')
+  return !Number.isNaN(since) && sent['last-modified'] !== undefined && Date.parse(sent['last-modified']) <= since
+}

@@ -1,0 +1,106 @@
+// Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
+import { administers, canSee, permissionOn } from '../../access.ts'
+import { changeRepository } from '../../actions/repository/change.ts'
+import { deleteRepository } from '../../actions/repository/delete.ts'
+import { forkRepository } from '../../actions/repository/fork.ts'
+import { transferRepository } from '../../actions/repository/transfer.ts'
+import type { Account } from '../../state/accounts.ts'
+import { accountByLogin, organizationByLogin } from '../../state/world.ts'
+import { fullRepository, minimalRepository } from '../../views/repository.ts'
+import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../answer.ts'
+import { fieldsOf } from '../body.ts'
+import { paged } from '../page.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+
+const update = async (call: RepositoryCall): Promise<RestAnswer> => {
+  const fields = fieldsOf(call.body, 'Repository')
+  const visibility = fields.optionalOneOf('visibility', ['public', 'private', 'internal'] as const)
+  const merge = fields.optionalBoolean('allow_merge_commit')
+  const squash = fields.optionalBoolean('allow_squash_merge')
+  const rebase = fields.optionalBoolean('allow_rebase_merge')
+  await changeRepository(call.context, call.repository, writerOf(call), {
+    name: fields.optionalText('name', 100),
+    description: fields.optionalText('description', 350),
+    private: visibility === undefined ? fields.optionalBoolean('private') : visibility !== 'public',
+    archived: fields.optionalBoolean('archived'),
+    defaultBranch: fields.optionalText('default_branch', 255),
+    deleteBranchOnMerge: fields.optionalBoolean('delete_branch_on_merge'),
+    mergeMethods: {
+      ...(merge === undefined ? {} : { merge }),
+      ...(squash === undefined ? {} : { squash }),
+      ...(rebase === undefined ? {} : { rebase }),
+    },
+  })
+  return ok(fullRepository(call.context, call.actor, call.repository))
+}
+
+const transfer = (call: RepositoryCall): RestAnswer => {
+  const fields = fieldsOf(call.body, 'Repository')
+  const newOwner = accountByLogin(call.context.world, fields.text('new_owner', 100))
+  if (!newOwner) throw invalidField('Repository', 'new_owner', 'invalid')
+  transferRepository(call.context, call.repository, writerOf(call), {
+    newOwner,
+    newName: fields.optionalText('new_name', 100),
+    teamIds: fields.optionalNumbers('team_ids', 100) ?? [],
+  })
+  return accepted(minimalRepository(call.context, call.repository))
+}
+
+/** The account that receives a fork: the person, or an organization that they administer. An App forks into its own account only. */
+const receiverOf = (call: RepositoryCall, login: string | undefined): Account => {
+  const { actor, context } = call
+  if (login === undefined) {
+    if (actor.kind !== 'person' && actor.kind !== 'user') throw notAccessible()
+    return actor.user
+  }
+  const organization = organizationByLogin(context.world, login)
+  if (!organization) throw invalidField('Fork', 'organization', 'invalid')
+  const allowed =
+    actor.kind === 'installation'
+      ? actor.installation.accountId === organization.id &&
+        permissionOn(context.world, actor, call.repository, 'administration') === 'write'
+      : administers(context.world, writerOf(call).id, organization.id)
+  if (!allowed) throw new RestError(403, `You do not have permission to create repositories on ${organization.login}`)
+  return organization
+}
+
+const fork = async (call: RepositoryCall): Promise<RestAnswer> => {
+  const fields = fieldsOf(call.body, 'Fork')
+  const made = await forkRepository(call.context, call.repository, writerOf(call), {
+    owner: receiverOf(call, fields.optionalText('organization', 100)),
+    name: fields.optionalText('name', 100),
+    defaultBranchOnly: fields.optionalBoolean('default_branch_only') ?? false,
+  })
+  return accepted(fullRepository(call.context, call.actor, made))
+}
+
+const forks = (call: RepositoryCall): RestAnswer => {
+  const { world } = call.context
+  const found = world.repositories.filter(one => one.parentId === call.repository.id && canSee(world, call.actor, one))
+  return paged(call.paging, found, one => minimalRepository(call.context, one))
+}
+
+const administration = { permission: 'administration', level: 'write', whenArchived: true } as const
+const root = '/repos/{owner}/{repo}'
+
+export const repositorySettingRoutes: readonly RestRoute[] = [
+  repositoryRoute(administration, { method: 'PATCH', path: root, handle: update }),
+  repositoryRoute(administration, {
+    method: 'DELETE',
+    path: root,
+    handle: async call => {
+      await deleteRepository(call.context, call.repository, writerOf(call))
+      return noContent
+    },
+  }),
+  repositoryRoute(administration, { method: 'POST', path: `${root}/transfer`, handle: transfer }),
+  repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: `${root}/forks`, handle: forks }),
+  repositoryRoute(
+    { permission: 'contents', level: 'read' },
+    {
+      method: 'POST',
+      path: `${root}/forks`,
+      handle: fork,
+    },
+  ),
+]

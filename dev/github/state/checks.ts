@@ -1,0 +1,56 @@
+// Owns: the shape of check suites, check runs and environments. Only an App writes checks; people look at them.
+
+export const checkStatuses = ['queued', 'in_progress', 'completed'] as const
+export type CheckStatus = (typeof checkStatuses)[number]
+
+export const checkConclusions = ['success', 'failure', 'neutral', 'cancelled', 'skipped', 'timed_out', 'action_required'] as const
+export type CheckConclusion = (typeof checkConclusions)[number]
+
+/** All runs of one App on one commit. Its own status and conclusion follow from its runs. */
+export type CheckSuite = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly appId: number
+  readonly headSha: string
+  readonly headBranch: string | null
+  readonly before: string | null
+  readonly createdAt: string
+  updatedAt: string
+}
+
+export const annotationLevels = ['notice', 'warning', 'failure'] as const
+
+export type CheckAnnotation = {
+  readonly path: string
+  readonly startLine: number
+  readonly endLine: number
+  readonly level: (typeof annotationLevels)[number]
+  readonly title: string | null
+  readonly message: string
+}
+
+export type CheckRun = {
+  readonly id: number
+  readonly suiteId: number
+  readonly repositoryId: number
+  name: string
+  externalId: string | null
+  detailsUrl: string | null
+  status: CheckStatus
+  conclusion: CheckConclusion | null
+  startedAt: string
+  completedAt: string | null
+  title: string | null
+  summary: string | null
+  text: string | null
+  annotations: CheckAnnotation[]
+}
+
+/** A place to deploy to. Made by hand or by the first deployment that names it. */
+export type Environment = {
+  readonly id: number
+  readonly repositoryId: number
+  readonly name: string
+  readonly createdAt: string
+  updatedAt: string
+}

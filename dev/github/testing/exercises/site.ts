@@ -1,0 +1,18 @@
+// Owns: who takes part in an exercise of the REST routes: the clients of the people and the App on one emulator with one installation.
+import type { RunningEmulator } from '../../emulator.ts'
+import type { RestClient, RestClients } from '../rest-client.ts'
+
+export type Site = {
+  readonly emulator: RunningEmulator
+  readonly clients: RestClients
+  /** The App on `acme`, with all repositories. */
+  readonly installationId: number
+}
+
+/** The person by their personal token. */
+export const person = ({ clients, emulator }: Site, login: string): RestClient =>
+  clients.by(emulator.personalTokens[login] ?? '')
+
+/** The App by an installation token as wide as its installation. */
+export const bot = async ({ clients, installationId }: Site): Promise<RestClient> =>
+  clients.by(await clients.mint(installationId))

@@ -1,0 +1,42 @@
+// Owns: the check of webhook payloads against GitHub's own description of them (the package @octokit/openapi-webhooks). Never bends the
+// description to fit.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Ajv } from 'ajv'
+import { formats } from './openapi.ts'
+
+export type WebhookDescription = 'ghes-3.19' | 'api.github.com'
+
+export type WebhookCheck = {
+  /** What is wrong with the payload of this event; empty when it is as described. An event that GitHub has not is wrong. */
+  faults(event: string, payload: Readonly<Record<string, unknown>>): readonly string[]
+}
+
+type Described = { readonly components: object; readonly webhooks: Readonly<Record<string, unknown>> }
+
+const longestDetail = 200
+
+/** `pull_request` with the action `ready_for_review` is described as `pull-request-ready-for-review`. */
+const nameOf = (event: string, action: unknown): string =>
+  [event, ...(typeof action === 'string' ? [action] : [])].join('-').replaceAll('_', '-')
+
+/** Reads the description once per call; about half a second. */
+export const checkWebhooks = (description: WebhookDescription): WebhookCheck => {
+  const file = createRequire(import.meta.url).resolve(`@octokit/openapi-webhooks/generated/${description}.json`)
+  const { components, webhooks } = JSON.parse(readFileSync(file, 'utf8')) as Described
+  const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, validateFormats: true, formats, logger: false })
+  ajv.addSchema({ $id: 'webhooks', components, webhooks })
+  return {
+    faults: (event, payload) => {
+      const name = nameOf(event, payload['action'])
+      if (!Object.hasOwn(webhooks, name)) return [`${name} is no event of ${description}`]
+      const pointer = `#/webhooks/${name}/post/requestBody/content/application~1json/schema`
+      const validate = ajv.getSchema(`webhooks${pointer}`)
+      if (!validate) return [`${name} has no schema in ${description}`]
+      if (validate(payload) === true) return []
+      return (validate.errors ?? []).map(
+        one => `${name} ${one.instancePath} ${one.message} ${JSON.stringify(one.params).slice(0, longestDetail)}`,
+      )
+    },
+  }
+}

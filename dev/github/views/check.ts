@@ -1,0 +1,146 @@
+// Owns: how check suites, check runs and environments look in JSON. Pure.
+import type { Context } from '../context.ts'
+import type { Commit } from '../git/commit.ts'
+import { nodeId } from '../links.ts'
+import type { CheckAnnotation, CheckRun, CheckSuite, Environment } from '../state/checks.ts'
+import type { PullRequest, Repository } from '../state/repositories.ts'
+import { appById, fullName, repositoryById } from '../state/world.ts'
+import { integration } from './app.ts'
+import { minimalRepository } from './repository.ts'
+
+type View = Pick<Context, 'links' | 'world'>
+
+const urlOf = ({ links, world }: View, repository: Repository): string => links.api(`/repos/${fullName(world, repository)}`)
+
+/** OpenAPI `pull-request-minimal` of the open pull requests with this head. */
+const pullRequestsWith = (view: View, repository: Repository, sha: string) => {
+  const end = (repositoryId: number, branch: { readonly ref: string; readonly sha: string }) => {
+    const from = repositoryById(view.world, repositoryId)
+    const url = from ? urlOf(view, from) : view.links.api(`/repositories/${repositoryId}`)
+    return { ref: branch.ref, sha: branch.sha, repo: { id: repositoryId, url, name: from?.name ?? 'unknown' } }
+  }
+  const show = (pull: PullRequest) => ({
+    id: pull.id,
+    number: pull.number,
+    url: `${urlOf(view, repository)}/pulls/${pull.number}`,
+    head: end(pull.head.repositoryId, pull.head),
+    base: end(repository.id, pull.base),
+  })
+  return view.world.pullRequests
+    .filter(one => one.repositoryId === repository.id && one.state === 'open' && one.head.sha === sha)
+    .map(show)
+}
+
+const suiteOf = ({ world }: View, run: CheckRun): CheckSuite => {
+  const suite = world.checkSuites.find(one => one.id === run.suiteId)
+  if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
+  return suite
+}
+
+const appOf = (view: View, appId: number) => {
+  const app = appById(view.world, appId)
+  return app ? integration(view, app) : null
+}
+
+/** OpenAPI `check-run`. */
+export const checkRunView = (view: View, repository: Repository, run: CheckRun) => {
+  const suite = suiteOf(view, run)
+  const url = `${urlOf(view, repository)}/check-runs/${run.id}`
+  return {
+    id: run.id,
+    name: run.name,
+    node_id: nodeId('CheckRun', run.id),
+    head_sha: suite.headSha,
+    external_id: run.externalId ?? '',
+    url,
+    html_url: view.links.web(`/${fullName(view.world, repository)}/runs/${run.id}`),
+    details_url: run.detailsUrl ?? view.links.web(`/${fullName(view.world, repository)}/runs/${run.id}`),
+    status: run.status,
+    conclusion: run.conclusion,
+    started_at: run.startedAt,
+    completed_at: run.completedAt,
+    output: {
+      title: run.title,
+      summary: run.summary,
+      text: run.text,
+      annotations_count: run.annotations.length,
+      annotations_url: `${url}/annotations`,
+    },
+    check_suite: { id: suite.id },
+    app: appOf(view, suite.appId),
+    pull_requests: pullRequestsWith(view, repository, suite.headSha),
+  }
+}
+
+/** OpenAPI `check-annotation`. */
+export const annotationView = (view: View, repository: Repository, sha: string, annotation: CheckAnnotation) => ({
+  path: annotation.path,
+  blob_href: view.links.web(`/${fullName(view.world, repository)}/blob/${sha}/${annotation.path}`),
+  start_line: annotation.startLine,
+  end_line: annotation.endLine,
+  start_column: null,
+  end_column: null,
+  annotation_level: annotation.level,
+  title: annotation.title,
+  message: annotation.message,
+  raw_details: null,
+})
+
+/** What a suite says as a whole: it is as far as its slowest run and as good as its worst. */
+export const suiteState = (runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> => {
+  if (runs.length === 0) return { status: 'queued', conclusion: null }
+  if (runs.some(one => one.status !== 'completed')) {
+    return { status: runs.some(one => one.status === 'in_progress') ? 'in_progress' : 'queued', conclusion: null }
+  }
+  const worstFirst = ['action_required', 'timed_out', 'failure', 'cancelled', 'success', 'neutral', 'skipped'] as const
+  return { status: 'completed', conclusion: worstFirst.find(word => runs.some(one => one.conclusion === word)) ?? null }
+}
+
+/** OpenAPI `check-suite`; `commit` is its head. */
+export const checkSuiteView = (view: View, repository: Repository, suite: CheckSuite, commit: Commit) => {
+  const runs = view.world.checkRuns.filter(one => one.suiteId === suite.id)
+  const url = `${urlOf(view, repository)}/check-suites/${suite.id}`
+  return {
+    id: suite.id,
+    node_id: nodeId('CheckSuite', suite.id),
+    head_branch: suite.headBranch,
+    head_sha: suite.headSha,
+    ...suiteState(runs),
+    url,
+    before: suite.before,
+    after: suite.headSha,
+    pull_requests: pullRequestsWith(view, repository, suite.headSha),
+    app: appOf(view, suite.appId),
+    created_at: suite.createdAt,
+    updated_at: suite.updatedAt,
+    rerequestable: true,
+    runs_rerequestable: true,
+    latest_check_runs_count: runs.length,
+    check_runs_url: `${url}/check-runs`,
+    head_commit: {
+      id: commit.sha,
+      tree_id: commit.treeSha,
+      message: commit.message,
+      timestamp: commit.committer.date,
+      author: { name: commit.author.name, email: commit.author.email },
+      committer: { name: commit.committer.name, email: commit.committer.email },
+    },
+    repository: minimalRepository(view, repository),
+  }
+}
+
+/** OpenAPI `environment`. */
+export const environmentView = (view: View, repository: Repository, environment: Environment) => {
+  const name = fullName(view.world, repository)
+  return {
+    id: environment.id,
+    node_id: nodeId('Environment', environment.id),
+    name: environment.name,
+    url: `${urlOf(view, repository)}/environments/${encodeURIComponent(environment.name)}`,
+    html_url: view.links.web(`/${name}/deployments/activity_log?environments_filter=${encodeURIComponent(environment.name)}`),
+    created_at: environment.createdAt,
+    updated_at: environment.updatedAt,
+    protection_rules: [],
+    deployment_branch_policy: null,
+  }
+}

@@ -1,0 +1,48 @@
+// A reflector and its store on the fake server, under a clock that only moves when told. For the reflector's tests.
+import { silentLog } from '../../lib/log.ts'
+import { createReflector, type WatchEnd } from '../reflector.ts'
+import { createObjectStore } from '../store.ts'
+import { createFakeClock } from './fake-clock.ts'
+import { createFakeServer, type FakeServer } from './fake-server.ts'
+import { type Thing, things } from './objects.ts'
+
+export function reflect(prepare: (server: FakeServer) => void = () => {}) {
+  const server = createFakeServer()
+  prepare(server)
+  const clock = createFakeClock()
+  const store = createObjectStore<Thing>()
+  const stop = new AbortController()
+  let lists = 0
+  const ends: WatchEnd[] = []
+  const reflector = createReflector<Thing>({
+    // The fake knows one kind, whose type the reflector asks for.
+    client: {
+      snapshot: (() => {
+        lists += 1
+        return server.snapshot()
+      }) as never,
+      watch: ((_: unknown, options: { resourceVersion: string; signal: AbortSignal }) =>
+        server.watch(options.resourceVersion, options.signal)) as never,
+    },
+    type: things,
+    scope: {},
+    store,
+    clock,
+    random: () => 0.5,
+    log: silentLog,
+    onWatchEnd: end => ends.push(end),
+  })
+  const ended = reflector.run(stop.signal)
+  return {
+    server,
+    clock,
+    store,
+    reflector,
+    lists: () => lists,
+    ends,
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}

@@ -1,0 +1,20 @@
+// Our admission server as a process of its own: the server, limits and full rule set of production behind a given certificate, without the
+// loop that renews it. Usage: certificate.pem key.pem
+import { readFileSync } from 'node:fs'
+import { platformIdentities } from '../../../src/admission/identities.ts'
+import { createReviewServer } from '../../../src/admission/review-server.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { listen } from '../../../src/web/server.ts'
+import { createCertificate } from '../../../src/web/tls.ts'
+import { answerQuestions } from '../load/answer-questions.ts'
+
+const [certificatePath = '', keyPath = ''] = process.argv.slice(2)
+const certificate = createCertificate({
+  certificate: readFileSync(certificatePath, 'utf8'),
+  privateKey: new SecretString(readFileSync(keyPath, 'utf8')),
+})
+const server = await createReviewServer({ log: silentLog, certificate, identities: platformIdentities('separate') })
+const port = await listen(server, { host: '127.0.0.1', port: 0 })
+await answerQuestions(async () => ({ port }))
+process.exit(0)

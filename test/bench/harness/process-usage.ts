@@ -1,0 +1,34 @@
+// What a process used, read from /proc: CPU time of all its threads and resident memory. It reads only, and only of the pid it is given.
+// Source: proc_pid_stat(5) and proc_pid_status(5).
+import { readFile } from 'node:fs/promises'
+
+export type ProcessUsage = {
+  /** User and system time since its start. */
+  readonly cpuSeconds: number
+  readonly rssBytes: number
+  /** The most that was ever resident. */
+  readonly peakRssBytes: number
+}
+
+// USER_HZ: 100 on every Linux that Node.js runs on (it is part of the kernel's user interface, not its tick).
+const ticksPerSecond = 100
+
+/** Fields 14 and 15; the second field, the name, is in parentheses and may hold anything. */
+export function cpuSecondsOfStat(text: string): number {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
+export function bytesOfStatus(text: string, field: 'VmRSS' | 'VmHWM'): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? Number.NaN) * 1024
+}
+
+/** @throws when there is no such process */
+export async function usageOf(pid: number): Promise<ProcessUsage> {
+  const [stat, status] = await Promise.all([readFile(`/proc/${pid}/stat`, 'utf8'), readFile(`/proc/${pid}/status`, 'utf8')])
+  return {
+    cpuSeconds: cpuSecondsOfStat(stat),
+    rssBytes: bytesOfStatus(status, 'VmRSS'),
+    peakRssBytes: bytesOfStatus(status, 'VmHWM'),
+  }
+}

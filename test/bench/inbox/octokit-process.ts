@@ -1,0 +1,14 @@
+// The peer: GitHub's own receiver library behind Node's server, with a handler that does nothing. It checks the signature, parses the body
+// and keeps nothing.
+import { createServer } from 'node:http'
+import { createNodeMiddleware, Webhooks } from '@octokit/webhooks'
+import { answerQuestions } from '../load/answer-questions.ts'
+import { deliveryPath, webhookSecret } from './push-deliveries.ts'
+
+const webhooks = new Webhooks({ secret: webhookSecret })
+webhooks.on('push', () => {})
+const server = createServer(createNodeMiddleware(webhooks, { path: deliveryPath }))
+await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+const address = server.address()
+await answerQuestions(async () => ({ port: typeof address === 'object' ? address?.port : undefined }))
+process.exit(0)

@@ -1,0 +1,55 @@
+// Our receiver as a process of its own: the server and the route of the broker over a real store, where SEKISHO_DATABASE_URL or
+// SEKISHO_DATA_FOLDER says. Handling what was received is not part of it: it comes after the answer and is measured by push-to-url.
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { registerWebhooks } from '../../../src/broker/routes/webhooks/index.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { silentLog as log } from '../../../src/lib/log.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { readStoreSettings } from '../../../src/store/config.ts'
+import { connectServer, openEmbedded } from '../../../src/store/database.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { createWebServer, listen } from '../../../src/web/server.ts'
+import { answerQuestions } from '../load/answer-questions.ts'
+import { webhookSecret } from './push-deliveries.ts'
+
+const { location, sealingKeys } = readStoreSettings(process.env)
+const store = await openStore({ ...location, sealingKeys, clock, log })
+const server = await createWebServer({
+  log,
+  clock,
+  headers: () => ({ formTargets: ['https://github.com', 'http://127.0.0.1:*'], strictTransport: true }),
+})
+await server.register(cookie)
+await server.register(formbody, { bodyLimit: 65_536 })
+await registerWebhooks(server, {
+  settings: { webhookSecret: new SecretString(webhookSecret), formerWebhookSecret: undefined },
+  store,
+  github: { app: () => ({ endpoints: { host: 'github.com' } }) },
+  inbox: { poke: () => {} },
+  clock,
+  log,
+})
+const port = await listen(server, { host: '127.0.0.1', port: 0 })
+
+/** What is there after the process has let go of the database and opened it again. */
+async function keptDeliveries(): Promise<number> {
+  await server.close()
+  await store.close()
+  const database = location.url === undefined ? await openEmbedded(location.dataFolder, log) : connectServer(location.url, log)
+  try {
+    const { rows } = await database.pool.query<{ kept: number }>(
+      'SELECT count(*)::int AS kept FROM broker.deliveries WHERE length(body) > 0',
+    )
+    return rows[0]?.kept ?? 0
+  } finally {
+    await database.close()
+  }
+}
+
+// The parent is this bench: its questions have the shape that it says.
+await answerQuestions(async question => {
+  const { do: what } = question as { readonly do: 'port' | 'kept' }
+  return what === 'kept' ? { kept: await keptDeliveries() } : { port }
+})
+process.exit(0)

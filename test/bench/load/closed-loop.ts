@@ -1,0 +1,102 @@
+// Keeps a fixed number of requests under way for a number of seconds: each answer is followed by the next request at once (closed loop).
+// Owns connections and the clock of the measurement; counts failures and never hides them.
+import { once } from 'node:events'
+import { connect as connectPlain } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { percentile } from '../harness/statistics.ts'
+import { type Connection, http1Connection, prepareHttp1 } from './http1-connection.ts'
+import { http2Connection, prepareHttp2 } from './http2-connection.ts'
+import type { LoadPlan, PreparedRequest } from './planned-request.ts'
+
+export type LoadResult = {
+  readonly requests: number
+  /** Answers that were not the expected ones. */
+  readonly failures: number
+  readonly wallSeconds: number
+  readonly p50Milliseconds: number
+  readonly p99Milliseconds: number
+}
+
+export type ClosedLoop = {
+  /** Answers of the warm-up that were not the expected ones. */
+  readonly warmUp: () => Promise<number>
+  readonly run: (seconds: number) => Promise<LoadResult>
+  readonly close: () => void
+}
+
+async function openSocket(plan: LoadPlan): Promise<Duplex> {
+  if (plan.authority === undefined) {
+    const socket = connectPlain({ port: plan.port, host: '127.0.0.1', noDelay: true })
+    await once(socket, 'connect')
+    return socket
+  }
+  const socket = connectTls({
+    port: plan.port,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    ca: plan.authority,
+    ALPNProtocols: [plan.protocol],
+  })
+  await once(socket, 'secureConnect')
+  socket.setNoDelay(true)
+  if (socket.alpnProtocol !== plan.protocol)
+    throw new Error(`the server speaks ${String(socket.alpnProtocol)}, not ${plan.protocol}`)
+  return socket
+}
+
+export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
+  const prepare = plan.protocol === 'h2' ? prepareHttp2 : prepareHttp1
+  const requests = plan.requests.map(request => prepare(request, plan.uniqueHeader))
+  const open = plan.protocol === 'h2' ? http2Connection : http1Connection
+  const connections: Connection[] = []
+  for (let number = 0; number < plan.connections; number++) connections.push(open(await openSocket(plan)))
+
+  let sent = 0
+  const next = (): PreparedRequest => {
+    const request = requests[sent++ % requests.length]
+    if (request === undefined) throw new Error('a load plan without requests')
+    return request
+  }
+  /** All lanes go on until `goesOn` says no. */
+  const drive = async (goesOn: () => boolean, took: (milliseconds: number) => void): Promise<number> => {
+    let failures = 0
+    const lane = async (connection: Connection): Promise<void> => {
+      while (goesOn()) {
+        const started = performance.now()
+        if (!(await connection.send(next()))) failures += 1
+        took(performance.now() - started)
+      }
+    }
+    await Promise.all(connections.flatMap(connection => Array.from({ length: plan.streams }, () => lane(connection))))
+    return failures
+  }
+  return {
+    warmUp() {
+      const until = sent + plan.warmUpRequests
+      return drive(
+        () => sent < until,
+        () => {},
+      )
+    },
+    async run(seconds) {
+      const milliseconds: number[] = []
+      const started = performance.now()
+      const until = started + seconds * 1000
+      const failures = await drive(
+        () => performance.now() < until,
+        took => milliseconds.push(took),
+      )
+      return {
+        requests: milliseconds.length,
+        failures,
+        wallSeconds: (performance.now() - started) / 1000,
+        p50Milliseconds: percentile(milliseconds, 50),
+        p99Milliseconds: percentile(milliseconds, 99),
+      }
+    },
+    close() {
+      for (const connection of connections) connection.close()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+// One run of one side: a server process under closed-loop load from a generator process, each pinned to its own processor where that is
+// possible, with the server's CPU time. A run with a wrong answer is no run: it is an error.
+import { join } from 'node:path'
+import type { Run } from '../harness/bench.ts'
+import { pinning } from '../harness/machine.ts'
+import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
+import type { LoadPlan } from './planned-request.ts'
+
+export type ServerRun = {
+  /** Answers every question with at least `{port}`. */
+  readonly server: ProgramOptions
+  readonly plan: Omit<LoadPlan, 'port'>
+  readonly seconds: number
+  /** Looks at what the server did, after the load: `answered` requests in all, with those of the warm-up. Throws where it is wrong. */
+  readonly afterwards?: (server: MeasuredProgram, answered: number, signal: AbortSignal) => Promise<void>
+}
+
+const generator: ProgramOptions = {
+  name: 'load generator',
+  path: process.execPath,
+  args: [join(import.meta.dirname, 'generator-process.ts')],
+}
+
+function numberIn(answer: Readonly<Record<string, unknown>>, field: string): number {
+  const value = answer[field]
+  if (typeof value !== 'number') throw new Error(`an answer without ${field}`)
+  return value
+}
+
+function noFailures(answer: Readonly<Record<string, unknown>>, server: string): void {
+  const failures = numberIn(answer, 'failures')
+  if (failures > 0) throw new Error(`${server} gave ${failures} answers that were not the expected ones`)
+}
+
+/** Starts the server anew: no side inherits caches, heaps or rows of the run before. */
+export async function measureServer(run: ServerRun, signal: AbortSignal): Promise<Run> {
+  const processors = await pinning()
+  const pinned = (options: ProgramOptions, processor: number | undefined): ProgramOptions =>
+    processor === undefined ? options : { ...options, processor }
+  const server = await startProgram(pinned(run.server, processors.measured), signal)
+  try {
+    const load = await startProgram(pinned(generator, processors.generator), signal)
+    try {
+      const port = numberIn(await server.ask({ do: 'port' }, signal), 'port')
+      noFailures(await load.ask({ do: 'open', plan: { ...run.plan, port } }, signal), run.server.name)
+      const before = await server.usage()
+      const result = await load.ask({ do: 'run', seconds: run.seconds }, signal)
+      const after = await server.usage()
+      noFailures(result, run.server.name)
+      await load.ask({ do: 'close' }, signal)
+      await run.afterwards?.(server, run.plan.warmUpRequests + numberIn(result, 'requests'), signal)
+      return {
+        operations: numberIn(result, 'requests'),
+        wallSeconds: numberIn(result, 'wallSeconds'),
+        cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+        latency: {
+          p50Milliseconds: numberIn(result, 'p50Milliseconds'),
+          p99Milliseconds: numberIn(result, 'p99Milliseconds'),
+        },
+        rssBytes: after.rssBytes,
+      }
+    } finally {
+      await load.stop()
+    }
+  } finally {
+    await server.stop()
+  }
+}

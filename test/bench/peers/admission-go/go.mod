@@ -1,0 +1,3 @@
+module admission-go
+
+go 1.25

@@ -1,0 +1,139 @@
+// The objects of the bench and what can be said of them from outside: made all at once, counted cheaply while controllers work on them,
+// checked one by one when they say that they are done, and deleted.
+import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { type Application, application } from '../../../src/api/application.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+
+export const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
+
+/** The tenants: Applications are spread over their namespaces evenly. */
+export const namespaces: readonly string[] = Array.from({ length: 10 }, (_, index) => `tenant-${index}`)
+
+const [group = '', version = ''] = application.apiVersion.split('/')
+const childCollections = [
+  { path: '/apis/apps/v1', plural: 'deployments' },
+  { path: '/api/v1', plural: 'services' },
+  { path: '/apis/networking.k8s.io/v1', plural: 'ingresses' },
+] as const
+const applicationCollection = { path: `/apis/${group}/${version}`, plural: application.plural }
+
+const commit = '0123456789abcdef0123456789abcdef01234567'
+const image = `registry.example.com/acme/shop@sha256:${'0123456789abcdef'.repeat(4)}`
+
+function applicationNumber(number: number): Record<string, unknown> {
+  return {
+    apiVersion: application.apiVersion,
+    kind: application.kind,
+    metadata: { name: `shop-${number}`, namespace: namespaces[number % namespaces.length] },
+    spec: {
+      image,
+      commit,
+      chart: 'web',
+      processes: [{ name: 'web', port: 3000, replicas: 1, healthPath: '/healthz', cpu: '50m', memory: '256Mi' }],
+      env: ['DATABASE_HOST', 'LOG_LEVEL', 'FEATURE_SET'].map(name => ({ name, value: `value of ${name.toLowerCase()}` })),
+    },
+  }
+}
+
+/** Runs `work` for each number below `count`, at most `atOnce` at a time. */
+async function forEachNumber(count: number, atOnce: number, work: (number: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+}
+
+export function createApplications(admin: AdminClient, count: number): Promise<void> {
+  return forEachNumber(count, 16, number => {
+    const object = applicationNumber(number)
+    const namespace = namespaces[number % namespaces.length]
+    return admin.call('POST', `${applicationCollection.path}/namespaces/${namespace}/${application.plural}`, object)
+  })
+}
+
+type ListAnswer = {
+  readonly items: readonly unknown[]
+  readonly metadata: { readonly remainingItemCount?: number }
+}
+
+/** Asks for one item and is told how many more there are: the cheapest count that the API server offers. */
+async function countOf(admin: AdminClient, collection: { readonly path: string; readonly plural: string }): Promise<number> {
+  const answer = (await admin.call('GET', `${collection.path}/${collection.plural}?limit=1`)) as ListAnswer
+  return answer.items.length + (answer.metadata.remainingItemCount ?? 0)
+}
+
+/** How many Services are there before the bench: the one of the API server itself. */
+const foreignServices = 1
+
+export async function childrenCount(admin: AdminClient): Promise<number> {
+  const counts = await Promise.all(childCollections.map(collection => countOf(admin, collection)))
+  return counts.reduce((sum, count) => sum + count, 0) - foreignServices
+}
+
+export async function listApplications(admin: AdminClient): Promise<readonly Application[]> {
+  const answer = (await admin.call('GET', `${applicationCollection.path}/${application.plural}`)) as ListAnswer
+  return answer.items as readonly Application[]
+}
+
+/** Its status names three children and says that they were applied. */
+function isReported({ status, metadata }: Application): boolean {
+  const rendered = status?.conditions?.find(({ type }) => type === 'Rendered')
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return (
+    status?.inventory?.length === 3 &&
+    rendered?.status === 'True' &&
+    ready?.reason === 'RollingOut' &&
+    ready.observedGeneration === metadata.generation
+  )
+}
+
+/** Why waiting has no sense any more: the time is over, or the controller has ended. */
+type Hopeless = () => Promise<string | undefined>
+
+const patience = { timeoutMilliseconds: 600_000, everyMilliseconds: 100 }
+
+/** Resolves when there are three children for each of `count` Applications. */
+export async function allChildrenExist(admin: AdminClient, count: number, hopeless: Hopeless): Promise<void> {
+  await waitUntil(
+    `${3 * count} children`,
+    async () => {
+      const present = await childrenCount(admin)
+      if (present !== 3 * count) throw new AppError('unavailable', `there are ${present}`)
+      return true
+    },
+    { ...patience, hopeless },
+  )
+}
+
+/** Resolves when every status says so too. */
+export async function allReported(admin: AdminClient, count: number, hopeless: Hopeless): Promise<void> {
+  await waitUntil(
+    `the status of ${count} Applications`,
+    async () => {
+      const all = await listApplications(admin)
+      const reported = all.filter(isReported).length
+      if (reported !== count) throw new AppError('unavailable', `${reported} of ${all.length} are reported`)
+      return true
+    },
+    { ...patience, everyMilliseconds: 250, hopeless },
+  )
+}
+
+/** Deletes everything that was made, and waits until it is gone. */
+export async function deleteEverything(admin: AdminClient): Promise<void> {
+  const collections = [applicationCollection, ...childCollections, { path: '/api/v1', plural: 'events' }]
+  await Promise.all(
+    namespaces.flatMap(namespace =>
+      collections.map(({ path, plural }) =>
+        admin.call('DELETE', `${path}/namespaces/${namespace}/${plural}`, { propagationPolicy: 'Background' }),
+      ),
+    ),
+  )
+  await waitUntil(
+    'an empty cluster',
+    async () => ((await childrenCount(admin)) + (await countOf(admin, applicationCollection)) === 0 ? true : undefined),
+    patience,
+  )
+}

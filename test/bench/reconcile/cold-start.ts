@@ -1,0 +1,74 @@
+// One run of one side: so many Applications are there, the controller is ready and told to start; measured until every child exists.
+// What the API server and its store use meanwhile is measured too, so that one can see which of them was the limit.
+import { cpus } from 'node:os'
+import type { Run } from '../harness/bench.ts'
+import { usageOf } from '../harness/process-usage.ts'
+import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
+import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
+import type { Site } from './site.ts'
+
+export const coldStartFigures = {
+  reported: 'every status too, wall s',
+  servers: 'API server and etcd, CPU s per 1,000',
+  serversShare: 'API server and etcd, share of the processors',
+  controllerShare: 'controller, share of the processors',
+} as const
+
+async function cpuSecondsOf(pids: readonly number[]): Promise<number> {
+  const all = await Promise.all(pids.map(usageOf))
+  return all.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+}
+
+export function hopeless(program: MeasuredProgram, signal: AbortSignal): () => Promise<string | undefined> {
+  return async () => program.problem() ?? (signal.aborted ? 'the time is over' : undefined)
+}
+
+export async function memoryOf(program: MeasuredProgram, signal: AbortSignal): Promise<{ heapBytes: number; rssBytes: number }> {
+  const { heapBytes } = await program.ask({ do: 'memory' }, signal)
+  const { rssBytes } = await program.usage()
+  return { heapBytes: Number(heapBytes), rssBytes }
+}
+
+async function measure(site: Site, program: MeasuredProgram, count: number, question: object, signal: AbortSignal): Promise<Run> {
+  const { admin, servers } = site
+  const [serversBefore, before] = await Promise.all([cpuSecondsOf(servers), program.usage()])
+  const started = performance.now()
+  const elapsed = (): number => (performance.now() - started) / 1000
+  await program.ask({ do: 'start', kubeconfig: site.kubeconfig, ...question }, signal)
+  await allChildrenExist(admin, count, hopeless(program, signal))
+  const wallSeconds = elapsed()
+  const [serversAfter, after] = await Promise.all([cpuSecondsOf(servers), program.usage()])
+  await allReported(admin, count, hopeless(program, signal))
+  const reported = elapsed()
+  const cpuSeconds = after.cpuSeconds - before.cpuSeconds
+  const serversSeconds = serversAfter - serversBefore
+  const processorSeconds = wallSeconds * cpus().length
+  return {
+    operations: count,
+    wallSeconds,
+    cpuSeconds,
+    ...(await memoryOf(program, signal)),
+    figures: {
+      [coldStartFigures.reported]: reported,
+      [coldStartFigures.servers]: (serversSeconds / count) * 1000,
+      [coldStartFigures.serversShare]: serversSeconds / processorSeconds,
+      [coldStartFigures.controllerShare]: cpuSeconds / processorSeconds,
+    },
+  }
+}
+
+/** Leaves the cluster empty, as it must find it. `question` goes with the start. */
+export async function coldStart(
+  site: Site,
+  options: { readonly program: ProgramOptions; readonly count: number; readonly question?: object },
+  signal: AbortSignal,
+): Promise<Run> {
+  const program = await startProgram(options.program, signal)
+  try {
+    await createApplications(site.admin, options.count)
+    return await measure(site, program, options.count, options.question ?? {}, signal)
+  } finally {
+    await program.stop()
+    await deleteEverything(site.admin)
+  }
+}

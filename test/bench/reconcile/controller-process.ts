@@ -1,0 +1,73 @@
+// The product's Application controller as a process of its own, asked by lines of JSON like the peer: the code path of production (manager,
+// caches, chart renderer in its threads, server-side apply, status, Events, metrics), without the controllers that the bench has no use for.
+import { Registry } from 'prom-client'
+import { platformNamespace } from '../../../src/api/names.ts'
+import { keyText } from '../../../src/api/resource.ts'
+import { createApplicationController, createChartRenderer } from '../../../src/controllers/application/index.ts'
+import { createApplicationChartController } from '../../../src/controllers/application-chart/index.ts'
+import { createEventRecorder } from '../../../src/kube/events.ts'
+import { createKubeClient } from '../../../src/kube/kube-client.ts'
+import { loadKubeConnection } from '../../../src/kube/kubeconfig.ts'
+import { createManager } from '../../../src/kube/manager.ts'
+import { createKubeMetrics } from '../../../src/kube/metrics.ts'
+import type { RequestObserver } from '../../../src/kube/transport.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { messageOf } from '../../../src/lib/errors.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { ingress } from './applications.ts'
+
+const counts = { writes: 0, lists: 0, failures: 0 }
+const lookedAt = new Set<string>()
+let ready = (): boolean => false
+const random = Math.random
+// Standard output belongs to the answers.
+const log = createLog({ level: 'silent', name: 'bench' })
+
+const counting =
+  (observe: RequestObserver): RequestObserver =>
+  (request, status, seconds) => {
+    if (request.verb === 'list') counts.lists += 1
+    else if (request.verb !== 'get' && request.verb !== 'watch') counts.writes += 1
+    // A 404 is how the controller learns that something is not there yet.
+    if (status === 0 || (status >= 400 && status !== 404)) counts.failures += 1
+    observe(request, status, seconds)
+  }
+
+async function start(kubeconfig: string): Promise<void> {
+  const metrics = createKubeMetrics(new Registry())
+  const connection = await loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock })
+  const observe = counting(metrics.observeRequest)
+  const client = createKubeClient({ connection, component: 'bench', clock, random, observe })
+  const manager = createManager({ client, log, clock, random, metrics })
+  const events = createEventRecorder({ client, clock, log, component: 'sekisho-controllers' })
+  const deps = { manager, renderer, events, clock, log, platformNamespace }
+  const applications = createApplicationController({ ...deps, ingress })
+  manager.add({
+    ...applications,
+    async reconcile(context) {
+      const outcome = await applications.reconcile(context)
+      lookedAt.add(keyText(context.key))
+      return outcome
+    },
+  })
+  manager.add(createApplicationChartController(deps))
+  ready = manager.ready
+  manager.start().catch((error: unknown) => {
+    process.stderr.write(`${messageOf(error)}\n`)
+    process.exit(1)
+  })
+}
+
+const renderer = createChartRenderer()
+// The charts' threads are up before anything is measured: the bench asks how fast a running controller is, not how fast it boots.
+await Promise.all([1, 2].map(() => renderer.check({ kind: 'built-in', name: 'web', revision: 'bench' }, 30_000)))
+await answerQuestions({
+  async start(question) {
+    await start(String(question['kubeconfig']))
+    return { started: true }
+  },
+  count: async () => ({ ...counts, lookedAt: lookedAt.size, synced: ready() }),
+  memory: async () => ({ heapBytes: liveHeapBytes() }),
+})
+process.exit(0)

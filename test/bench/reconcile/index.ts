@@ -1,0 +1,59 @@
+// Bench `reconcile`: our Application controller beside a minimal controller-runtime program on a real API server, and its steady state.
+import type { Bench, Goal, OpenBench, Summary } from '../harness/bench.ts'
+import { ensureGoPeer } from '../harness/go-peer.ts'
+import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast } from '../harness/goals.ts'
+import { figureNames } from '../harness/summarize.ts'
+import { coldStart, coldStartFigures } from './cold-start.ts'
+import { ourProgram } from './our-program.ts'
+import { startSite } from './site.ts'
+import { steadyFigures, steadyState } from './steady-state.ts'
+
+const applications = 1000
+const steadyApplications = 2500
+
+/** The machine is busy, most of it with the API server and its store: a faster controller would change nothing. */
+const serverIsTheLimit: Goal<Summary> = {
+  text: 'the API server and etcd are the limit (they use ≥ 60 % of all processors)',
+  judge({ figures }) {
+    const share = figures[coldStartFigures.serversShare]?.ours ?? Number.NaN
+    return { met: share >= 0.6, value: `${(share * 100).toFixed(0)} %` }
+  },
+}
+
+export const reconcile: Bench = {
+  name: 'reconcile',
+  title: `${applications.toLocaleString('en-US')} Applications at once until every child exists; then rest with 10,000 cached objects`,
+  budgetSeconds: 720,
+  async open({ note, scale, long }): Promise<OpenBench> {
+    const peer = { name: 'controller-runtime program', path: await ensureGoPeer('reconcile-go', note) }
+    const site = await startSite(note)
+    const count = Math.max(10, Math.round(applications * scale))
+    return {
+      comparisons: [
+        {
+          name: 'cold start',
+          title: `${count.toLocaleString('en-US')} Applications, each a Deployment, a Service, an Ingress and a status`,
+          unit: 'Applications',
+          peerName: 'minimal controller-runtime program in Go',
+          ours: signal => coldStart(site, { program: ourProgram, count }, signal),
+          peer: signal => coldStart(site, { program: peer, count, question: { concurrency: 10 } }, signal),
+          goals: [anyOf([oursAtLeast(figureNames.rate, 50), allOf([serverIsTheLimit, ratioAtLeast(figureNames.rate, 1)])])],
+        },
+      ],
+      measurements: [
+        {
+          name: 'steady state',
+          title: 'the controller on a cluster where all is done',
+          run: signal =>
+            steadyState(
+              site,
+              { applications: Math.max(10, Math.round(steadyApplications * scale)), watchedSeconds: long ? 600 : 60, note },
+              signal,
+            ),
+          goals: [figureAtMost(steadyFigures.writes, 0), figureAtMost(steadyFigures.heap, 2)],
+        },
+      ],
+      close: site.close,
+    }
+  },
+}

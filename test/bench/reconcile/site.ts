@@ -1,0 +1,76 @@
+// The world of the bench: a control plane of its own with our kinds and the chart, and no Deployment controller, so that what is measured is
+// the controllers and the API server alone. Everything in it is thrown away at the end, and whatever an earlier run left is ended first.
+
+import { join } from 'node:path'
+import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+import { removeTestCluster, startTestCluster } from '../../../dev/cluster/control-plane/test-cluster.ts'
+import { readRecord } from '../../../dev/cluster/processes/record.ts'
+import { stopProcess } from '../../../dev/cluster/processes/supervise.ts'
+import { createProgress } from '../../../dev/cluster/progress.ts'
+import { readClusterSettings } from '../../../dev/cluster/settings.ts'
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { applicationChart } from '../../../src/api/application-chart.ts'
+import { customResourceDefinition } from '../../../src/api/crd.ts'
+import { platformNamespace } from '../../../src/api/names.ts'
+import { kinds } from '../../../src/api/registry.ts'
+import { namespaces } from './applications.ts'
+
+/** Beside the control plane of the integration tests, also while they run. */
+const cluster = { name: 'bench-cluster', portOffset: 400 }
+
+export type Site = {
+  readonly kubeconfig: string
+  readonly admin: AdminClient
+  /** Process ids, to see what the API server and its store use. */
+  readonly servers: readonly number[]
+  readonly close: () => Promise<void>
+}
+
+async function installKinds(admin: AdminClient): Promise<void> {
+  const base = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const paths = kinds.map(kind => `${base}/${kind.plural}.${kind.group}`)
+  for (const [index, kind] of kinds.entries())
+    await admin.call(
+      'PATCH',
+      `${paths[index]}?fieldManager=bench&force=true`,
+      customResourceDefinition(kind),
+      'application/apply-patch+yaml',
+    )
+  for (const kind of kinds)
+    await waitUntil(
+      `${kind.kind} is served`,
+      async () => ((await admin.request('GET', `/apis/${kind.apiVersion}/${kind.plural}`)).status === 200 ? true : undefined),
+      { timeoutMilliseconds: 30_000 },
+    )
+}
+
+/** `note` is told every step. */
+export async function startSite(note: (message: string) => void): Promise<Site> {
+  const settings = readClusterSettings()
+  const deps = { settings, progress: createProgress(line => note(line.trim())) }
+  const folder = join(settings.stateFolder, cluster.name)
+  const folders = { records: join(folder, 'processes'), logs: join(folder, 'logs') }
+  try {
+    const { kubeconfig, admin } = await startTestCluster(deps, cluster)
+    await installKinds(admin)
+    for (const name of [platformNamespace, ...namespaces])
+      await admin.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    const { apiVersion, kind, plural } = applicationChart
+    const chart = { apiVersion, kind, metadata: { name: 'web' }, spec: { builtIn: 'web' } }
+    await admin.apply(`/apis/${apiVersion}/${plural}/web`, chart)
+    await stopProcess('kube-controller-manager', folders)
+    const records = await Promise.all(['kube-apiserver', 'etcd'].map(name => readRecord(folders.records, name)))
+    return {
+      kubeconfig,
+      admin,
+      servers: records.flatMap(record => (record === undefined ? [] : [record.pid])),
+      async close() {
+        await admin.close()
+        await removeTestCluster(deps, cluster)
+      },
+    }
+  } catch (error) {
+    await removeTestCluster(deps, cluster)
+    throw error
+  }
+}

@@ -1,0 +1,124 @@
+// Rest: a controller that starts where everything is done must look at every object, write nothing, and go on writing nothing.
+// Writes are counted twice: by the controller's own client and by the API server's metrics, so that neither can be wrong alone.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import type { Figure } from '../harness/bench.ts'
+import { type MeasuredProgram, startProgram } from '../harness/program.ts'
+import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
+import { hopeless, memoryOf } from './cold-start.ts'
+import { ourProgram } from './our-program.ts'
+import type { Site } from './site.ts'
+
+export const steadyFigures = {
+  objects: 'objects in the caches',
+  resync: 'Applications looked at per second, from the start',
+  writes: 'writes of the controller, by its client',
+  served: 'writes to these kinds, by the API server',
+  seconds: 'time watched',
+  heap: 'heap per 1,000 objects',
+  rss: 'resident memory',
+  cpu: 'CPU while at rest, share of one processor',
+} as const
+
+export type SteadyStateOptions = {
+  readonly applications: number
+  readonly watchedSeconds: number
+  readonly note: (message: string) => void
+}
+
+const watchedKinds = ['applications', 'applicationcharts', 'deployments', 'services', 'ingresses', 'events']
+const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']
+
+/** From the API server's own counter of finished requests, in the text format of Prometheus. */
+export function writesIn(metrics: string): number {
+  let sum = 0
+  for (const [, labels = '', value] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)$/gm)) {
+    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
+    if (watchedKinds.includes(label('resource')) && writeVerbs.includes(label('verb'))) sum += Number(value)
+  }
+  return sum
+}
+
+async function servedWrites(admin: AdminClient): Promise<number> {
+  return writesIn(String(await admin.call('GET', '/metrics')))
+}
+
+/** Every Application was reconciled since the start, and the controller has said nothing new for a while. */
+async function allLookedAt(program: MeasuredProgram, applications: number, signal: AbortSignal): Promise<number> {
+  const started = performance.now()
+  await waitUntil(
+    `${applications} reconciles`,
+    async () => (Number((await program.ask({ do: 'count' }, signal))['lookedAt']) >= applications ? true : undefined),
+    { timeoutMilliseconds: 300_000, everyMilliseconds: 50 },
+  )
+  return (performance.now() - started) / 1000
+}
+
+/** Resolves to the heap of a controller that runs and has nothing to hold. */
+async function fill(site: Site, { applications, note }: SteadyStateOptions, signal: AbortSignal): Promise<number> {
+  const program = await startProgram(ourProgram, signal)
+  try {
+    await program.ask({ do: 'start', kubeconfig: site.kubeconfig }, signal)
+    await waitUntil(
+      'the first lists',
+      async () => ((await program.ask({ do: 'count' }, signal))['synced'] === true ? true : undefined),
+      { timeoutMilliseconds: 30_000, hopeless: hopeless(program, signal) },
+    )
+    const { heapBytes } = await memoryOf(program, signal)
+    await createApplications(site.admin, applications)
+    await allChildrenExist(site.admin, applications, hopeless(program, signal))
+    await allReported(site.admin, applications, hopeless(program, signal))
+    note(`${applications} Applications are there, with their children`)
+    return heapBytes
+  } finally {
+    await program.stop()
+  }
+}
+
+async function watch(
+  site: Site,
+  options: SteadyStateOptions,
+  emptyHeapBytes: number,
+  signal: AbortSignal,
+): Promise<readonly Figure[]> {
+  const { applications, watchedSeconds } = options
+  const objects = applications * 4
+  const program = await startProgram(ourProgram, signal)
+  try {
+    const servedBefore = await servedWrites(site.admin)
+    await program.ask({ do: 'start', kubeconfig: site.kubeconfig }, signal)
+    const seconds = await allLookedAt(program, applications, signal)
+    options.note(`looked at ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
+    const full = await memoryOf(program, signal)
+    const rest = await program.usage()
+    // This is the measurement itself: how much is written in this time.
+    await sleep(watchedSeconds * 1000, undefined, { signal })
+    const end = await program.usage()
+    const counts = await program.ask({ do: 'count' }, signal)
+    const served = (await servedWrites(site.admin)) - servedBefore
+    const figure = (label: string, value: number, unit: string): Figure => ({ label, value, unit })
+    return [
+      figure(steadyFigures.objects, objects, 'objects'),
+      figure(steadyFigures.resync, applications / seconds, '/s'),
+      figure(steadyFigures.seconds, watchedSeconds, 's'),
+      figure(steadyFigures.writes, Number(counts['writes']), 'writes'),
+      figure(steadyFigures.served, served, 'writes'),
+      figure(steadyFigures.heap, (full.heapBytes - emptyHeapBytes) / 1000 / objects, 'MB'),
+      figure(steadyFigures.rss, end.rssBytes / 1_000_000, 'MB'),
+      figure(steadyFigures.cpu, (end.cpuSeconds - rest.cpuSeconds) / watchedSeconds, 'processors'),
+    ]
+  } finally {
+    await program.stop()
+  }
+}
+
+/** Finds the cluster empty and leaves it so. */
+export async function steadyState(site: Site, options: SteadyStateOptions, signal: AbortSignal): Promise<readonly Figure[]> {
+  try {
+    const emptyHeapBytes = await fill(site, options, signal)
+    return await watch(site, options, emptyHeapBytes, signal)
+  } finally {
+    await deleteEverything(site.admin)
+  }
+}

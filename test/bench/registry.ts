@@ -1,0 +1,7 @@
+// All benches, in the order in which `make bench` runs them. A new bench is one line.
+import type { Bench } from './harness/bench.ts'
+import { pushToUrl } from './push-to-url.ts'
+import { reconcile } from './reconcile/index.ts'
+import { watch } from './watch/index.ts'
+
+export const benches: readonly Bench[] = [reconcile, watch, pushToUrl]

@@ -1,0 +1,42 @@
+// Our side of the bench `watch`: client, reflector and store as the manager puts them together, with one listener that counts.
+import { application } from '../../../src/api/application.ts'
+import { createCaches } from '../../../src/kube/caches.ts'
+import { createKubeClient } from '../../../src/kube/kube-client.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { silentLog as log } from '../../../src/lib/log.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+
+const random = Math.random
+let changes = 0
+let wanted = Number.POSITIVE_INFINITY
+const reached = Promise.withResolvers<void>()
+
+await answerQuestions({
+  async list(question) {
+    const connection = {
+      server: new URL(String(question['server'])),
+      tls: {},
+      namespace: undefined,
+      authorization: async () => undefined,
+    }
+    const client = createKubeClient({ connection, component: 'bench', clock, random })
+    const caches = createCaches({ client, clock, random, log })
+    caches.subscribe(application, {}, () => {
+      changes += 1
+      if (changes >= wanted) reached.resolve()
+    })
+    caches.start()
+    await caches.synced(60_000)
+    changes = 0
+    return { objects: caches.of(application).list().length }
+  },
+  /** Answers when so many changes were seen since the list. */
+  async follow(question) {
+    wanted = Number(question['events'])
+    if (changes >= wanted) reached.resolve()
+    await reached.promise
+    return { changes }
+  },
+  memory: async () => ({ heapBytes: liveHeapBytes() }),
+})
+process.exit(0)

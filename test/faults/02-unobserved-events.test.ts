@@ -1,0 +1,155 @@
+// Fault 2: events that never arrive, arrive late, or arrive twice. Each event of a whole rollout is lost once, each for an Application of its
+// own; all of them end in the state that they would have had anyway, at the latest when the caches are listed again.
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChartRenderer, createChartRenderer } from '../../src/controllers/application/index.ts'
+import { installKinds } from '../integration/application-site.ts'
+import {
+  type ApplicationWorld,
+  childTypes,
+  image,
+  startController,
+  stateOf,
+  web,
+  withApplications,
+  worker,
+} from './application-world.ts'
+import type { EventFacts } from './chaos-proxy/faults.ts'
+import { matching } from './chaos-proxy/faults.ts'
+import { forEver, secondsSince, uidsOf, until } from './chaos-site.ts'
+import { recordOutcome } from './outcome.ts'
+
+const fault = 2
+const relistMilliseconds = 5000
+const watchSeconds = 2
+
+let renderer: ChartRenderer
+beforeAll(async () => {
+  await installKinds()
+  renderer = createChartRenderer()
+  renderer.warmUp()
+})
+afterAll(() => renderer.stop())
+
+/** Two rollouts and the end of a process: objects appear, change and go. */
+async function play(world: ApplicationWorld, name: string, between: () => Promise<unknown>): Promise<void> {
+  await world.apply(name, { processes: [web, worker], image: image(1) })
+  await between()
+  await world.apply(name, { processes: [web], image: image(2) })
+}
+
+/** `deployments web MODIFIED 2`: the same event in every Application's life, whatever its name. */
+function eventName(application: string, event: EventFacts, count: number): string {
+  return `${event.watch.resource} ${event.name.slice(application.length)} ${event.type} ${count}`
+}
+
+function ofApplication(application: string): (event: EventFacts) => boolean {
+  return ({ name }) => name === application || name.startsWith(`${application}-`)
+}
+
+test('each event of two rollouts is lost once', async () => {
+  const world = await withApplications()
+  const { proxy } = world
+  proxy.onRequest({ kind: 'shorten', seconds: watchSeconds }, { uses: forEver, match: matching({ verb: 'watch' }) })
+  await startController(world, renderer, { relistMilliseconds })
+
+  await play(world, 'model', () => world.settled('model', 1))
+  await world.settled('model', 2)
+  const model = await stateOf(world, 'model')
+  const counts = new Map<string, number>()
+  const names = proxy
+    .events()
+    .filter(ofApplication('model'))
+    .map(event => {
+      const key = `${event.watch.resource} ${event.name} ${event.type}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      return eventName('model', event, counts.get(key) ?? 0)
+    })
+  expect(names.length).toBeGreaterThan(15)
+
+  const losses = names.map((lost, index) => {
+    const application = `loss${String(index).padStart(2, '0')}`
+    const seen = new Map<string, number>()
+    const armed = proxy.onEvent(
+      { kind: 'drop' },
+      {
+        match: event => {
+          if (!ofApplication(application)(event)) return false
+          const key = `${event.watch.resource} ${event.name} ${event.type}`
+          seen.set(key, (seen.get(key) ?? 0) + 1)
+          return eventName(application, event, seen.get(key) ?? 0) === lost
+        },
+      },
+    )
+    return { application, lost, armed }
+  })
+  let slowest = 0
+  const timed = async (application: string, n: number): Promise<void> => {
+    const since = performance.now()
+    await world.settled(application, n)
+    slowest = Math.max(slowest, secondsSince(since))
+  }
+  await Promise.all(
+    losses.map(async ({ application }) => {
+      await play(world, application, () => timed(application, 1))
+      await timed(application, 2)
+    }),
+  )
+  const used = losses.filter(({ armed }) => armed.used() === 1).length
+  const like = await Promise.all(
+    losses.map(({ application }) =>
+      until(`${application} to be like the model`, async () => (await stateOf(world, application)) === model).catch(() => false),
+    ),
+  )
+  const same = like.filter(Boolean).length
+  const what = 'each event of two rollouts lost once'
+  await recordOutcome({
+    fault,
+    case: what,
+    measure: 'events lost',
+    value: used,
+    unit: 'events',
+    atLeast: Math.ceil(names.length * 0.8),
+  })
+  await recordOutcome({
+    fault,
+    case: what,
+    measure: 'same final state',
+    value: (100 * same) / losses.length,
+    unit: '%',
+    atLeast: 100,
+  })
+  // A list is due after 5 s and made when the watch that runs then has ended; the rest is the rollout itself, 18 of them at once.
+  const bound = relistMilliseconds / 1000 + watchSeconds + 4
+  await recordOutcome({
+    fault,
+    case: what,
+    measure: 'longest rollout, with a list each 5 s',
+    value: slowest,
+    unit: 's',
+    atMost: bound,
+  })
+})
+
+test('all events late and doubled', async () => {
+  const world = await withApplications()
+  const { proxy, direct, namespace } = world
+  await startController(world, renderer)
+  await play(world, 'calm', () => world.settled('calm', 1))
+  await world.settled('calm', 2)
+  const calm = await stateOf(world, 'calm')
+  const since = performance.now()
+  let turn = 0
+  proxy.onEvent({ kind: 'duplicate' }, { uses: forEver, match: () => turn++ % 2 === 0 })
+  const late = proxy.onEvent({ kind: 'late', until: () => wait(300) }, { uses: forEver })
+  await play(world, 'storm', () => world.settled('storm', 1))
+  const uids = await uidsOf(direct, childTypes, namespace)
+  await world.settled('storm', 2)
+  await until('storm to be as it was in calm', async () => (await stateOf(world, 'storm')) === calm)
+  const remade = (await uidsOf(direct, childTypes, namespace)).filter(uid => !uids.includes(uid)).length
+  const lists = proxy.log.entries(({ verb }) => verb === 'list', since).length
+  expect(late.used()).toBeGreaterThan(10)
+  const what = 'every second event twice, the others 0.3 s late'
+  await recordOutcome({ fault, case: what, measure: 'children made again', value: remade, unit: 'objects', atMost: 0 })
+  await recordOutcome({ fault, case: what, measure: 'lists', value: lists, unit: 'requests', atMost: 0 })
+})

@@ -1,0 +1,171 @@
+// Fault 4: everything that can happen to a watch. Afterwards the local copy equals the server again, with at most one list for each fault,
+// without a storm of connections, and without one left behind.
+import { readdir, readlink } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { type EventFault, expired, internalError, matching } from './chaos-proxy/faults.ts'
+import { type ChaosSite, forEver, secondsSince, until, withChaos, withMirror } from './chaos-site.ts'
+import { recordOutcome } from './outcome.ts'
+
+const fault = 4
+
+describe('one fault', () => {
+  async function recordAfter(site: ChaosSite, name: string, since: number): Promise<void> {
+    const recovery = { fault, case: name, measure: 'time until the copy equals the server', unit: 's' }
+    await recordOutcome({ ...recovery, value: secondsSince(since), atMost: 5 })
+    const lists = site.proxy.log.lists('configmaps', since).length
+    await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
+  }
+
+  test.each<[string, EventFault]>([
+    ['410 in mid-stream', { kind: 'error', ...expired }],
+    ['an ERROR event of status 500', { kind: 'error', ...internalError }],
+    ['a truncated line', { kind: 'truncate' }],
+    ['the server closes the watch', { kind: 'close' }],
+    ['the connection is reset', { kind: 'reset' }],
+  ])('%s', async (name, spoiled) => {
+    const site = await withChaos()
+    const mirror = await withMirror(site)
+    await mirror.put('a', '1')
+    await mirror.equal()
+    const armed = site.proxy.onEvent(spoiled, { match: matching({ name: 'a' }) })
+    const since = performance.now()
+    await mirror.put('a', '2')
+    await mirror.put('b', '1')
+    await mirror.equal()
+    expect(armed.used()).toBe(1)
+    await recordAfter(site, name, since)
+  })
+
+  test('410 when a watch is opened', async () => {
+    const site = await withChaos()
+    const mirror = await withMirror(site)
+    await mirror.put('a', '1')
+    await mirror.equal()
+    site.proxy.onEvent({ kind: 'close' }, { match: matching({ name: 'a' }) })
+    const armed = site.proxy.onRequest({ kind: 'refuse', ...expired }, { match: matching({ verb: 'watch' }) })
+    const since = performance.now()
+    await mirror.put('a', '2')
+    await mirror.equal()
+    expect(armed.used()).toBe(1)
+    await recordAfter(site, '410 when a watch is opened', since)
+  })
+
+  test('a watch of bookmarks alone is resumed from the last of them', async () => {
+    const site = await withChaos()
+    const short = site.proxy.onRequest({ kind: 'shorten', seconds: 4 }, { match: matching({ verb: 'watch' }) })
+    const mirror = await withMirror(site)
+    await short.firstUse
+    const since = performance.now()
+    // Moves the server's version on, without an event for this watch.
+    await mirror.touchOther()
+    await until('the second watch', () => site.proxy.log.watches('configmaps').length === 2)
+    const bookmark = site.proxy.events().findLast(({ type }) => type === 'BOOKMARK')
+    expect(bookmark).toBeDefined()
+    const [first, second] = site.proxy.log.watches('configmaps')
+    expect(second?.resourceVersion).toBe(bookmark?.resourceVersion)
+    expect(second?.resourceVersion).not.toBe(first?.resourceVersion)
+    const lists = site.proxy.log.lists('configmaps', since).length
+    await recordOutcome({
+      fault,
+      case: 'bookmarks alone, then closed',
+      measure: 'lists',
+      value: lists,
+      unit: 'requests',
+      atMost: 0,
+    })
+    await mirror.put('a', '1')
+    await mirror.equal()
+  })
+})
+
+describe('many faults', () => {
+  test('a server that hangs up after each event is not stormed', async () => {
+    const site = await withChaos()
+    const mirror = await withMirror(site)
+    const armed = site.proxy.onEvent({ kind: 'close-after' }, { uses: forEver })
+    const since = performance.now()
+    for (let n = 0; secondsSince(since) < 10; n++) {
+      await mirror.put('churn', String(n))
+      await wait(100)
+    }
+    armed.disarm()
+    await mirror.equal()
+    const watches = site.proxy.log.watches('configmaps', since)
+    const [first, last] = [watches.at(0), watches.at(-1)]
+    const rate = (watches.length - 1) / (((last?.at ?? 0) - (first?.at ?? 0)) / 1000)
+    const name = 'the server hangs up after each of 10 events a second'
+    await recordOutcome({ fault, case: name, measure: 'reconnects', value: round(rate), unit: '1/s', atMost: 1 })
+    expect(armed.used()).toBeGreaterThan(3)
+  })
+
+  test('no connection is left behind by 1,000 reconnects', async () => {
+    const site = await withChaos()
+    // Waits are shortened for the sake of the test's own time; connections are real.
+    const clock = {
+      ...systemClock,
+      sleep: (milliseconds: number, signal?: AbortSignal) => systemClock.sleep(milliseconds / 1000, signal),
+    }
+    const mirror = await withMirror(site, { clock })
+    await mirror.put('a', 'first')
+    await mirror.equal()
+    const before = await openFiles()
+    const kinds: EventFault[] = [
+      { kind: 'close' },
+      { kind: 'truncate' },
+      { kind: 'reset' },
+      { kind: 'error', ...internalError },
+      { kind: 'error', ...expired },
+    ]
+    const opened = (): number => site.proxy.log.watches('configmaps').length
+    const target = opened() + 1000
+    for (const [index, spoiled] of kinds.entries())
+      site.proxy.onEvent(spoiled, { uses: forEver, match: () => opened() < target && opened() % kinds.length === index })
+    let most = 0
+    for (let n = 0; opened() < target; n++) {
+      await mirror.put('a', String(n))
+      most = Math.max(most, site.proxy.openSockets())
+    }
+    await mirror.equal()
+    const left = (await openFiles()) - before
+    const name = '1,000 reconnects after mixed faults'
+    await recordOutcome({ fault, case: name, measure: 'connections open at once', value: most, unit: 'connections', atMost: 4 })
+    await recordOutcome({ fault, case: name, measure: 'file descriptors left over', value: left, unit: 'descriptors', atMost: 4 })
+  })
+})
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+/** Sockets of this process: both ends of what the test opens. */
+async function openFiles(): Promise<number> {
+  const folder = '/proc/self/fd'
+  const targets = await Promise.all((await readdir(folder)).map(name => readlink(`${folder}/${name}`).catch(() => '')))
+  return targets.filter(target => target.startsWith('socket:')).length
+}
+
+// By the time limits that the product has: both at once, because they are long.
+test('silence is found', async () => {
+  const found = async (name: string, silence: (site: ChaosSite) => void): Promise<void> => {
+    const site = await withChaos()
+    const mirror = await withMirror(site)
+    await mirror.put('a', '1')
+    await mirror.equal()
+    silence(site)
+    const since = performance.now()
+    await mirror.put('a', '2')
+    await mirror.equal()
+    const measure = 'time until the copy equals the server'
+    await recordOutcome({ fault, case: name, measure, value: secondsSince(since), unit: 's', atMost: 60 })
+    const lists = site.proxy.log.lists('configmaps', since).length
+    await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
+  }
+  await Promise.all([
+    found('a watch falls silent, without an end', ({ proxy }) => {
+      proxy.onEvent({ kind: 'stall' }, { match: matching({ name: 'a' }) })
+    }),
+    found('all connections die without a word', ({ proxy }) => proxy.deaden()),
+  ])
+})

@@ -1,0 +1,134 @@
+// Fault 6: two real processes that want one lease, and the leader dies, leaves or is stopped and wakes up again. Who wrote what, and when, is
+// read from the proxy's log and the server's own versions, never from the processes.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { configMaps } from '../../src/api/builtin/index.ts'
+import { tooManyRequests } from './chaos-proxy/faults.ts'
+import type { LoggedRequest } from './chaos-proxy/request-log.ts'
+import { type ChaosSite, fieldManager, secondsSince, until, withChaos } from './chaos-site.ts'
+import { recordOutcome } from './outcome.ts'
+
+const fault = 6
+const program = fileURLToPath(new URL('./programs/counter.ts', import.meta.url))
+const counter = 'counter'
+
+type Replica = {
+  readonly process: ChildProcess
+  /** Writes of the counter that the server carried out. */
+  readonly writes: () => readonly LoggedRequest[]
+}
+
+type Pair = ChaosSite & { readonly leader: Replica; readonly follower: Replica }
+
+async function startReplica(site: ChaosSite, kubeconfig: string, identity: string): Promise<Replica> {
+  const { namespace, proxy } = site
+  const child = spawn(process.execPath, [program, namespace, counter, identity], {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  const writes = (): readonly LoggedRequest[] =>
+    proxy.log.entries(request => request.fieldManager === identity && request.name === counter && request.status === 200)
+  return { process: child, writes }
+}
+
+/** One that leads and writes, and one that waits. */
+async function withPair(): Promise<Pair> {
+  const site = await withChaos()
+  const { direct, namespace, proxy } = site
+  const folder = await mkdtemp(join(tmpdir(), 'sekisho-leader-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeFile(kubeconfig, proxy.kubeconfig(), { mode: 0o600 })
+  await direct.create(
+    configMaps,
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: counter } },
+    { fieldManager },
+  )
+  const leader = await startReplica(site, kubeconfig, 'first')
+  await until('the first to write', () => leader.writes().length > 3)
+  const follower = await startReplica(site, kubeconfig, 'second')
+  expect(follower.writes()).toEqual([])
+  return { ...site, leader, follower }
+}
+
+/** Seconds until the follower's first write. */
+async function followed({ follower }: Pair, since: number): Promise<number> {
+  await until('the second to write', () => follower.writes().length > 0)
+  return Math.round((follower.writes()[0]?.at ?? 0) - since) / 1000
+}
+
+/** Writes of the first that the server carried out after the first write of the second: by the server's own order. */
+function writesTooLate({ leader, follower }: Pair): number {
+  const version = (write: LoggedRequest | undefined): bigint => BigInt(write?.answeredVersion ?? expect.fail('no version'))
+  const handover = version(follower.writes()[0])
+  return leader.writes().filter(write => version(write) > handover).length
+}
+
+async function recordHandover(name: string, seconds: number, atMost: number, pair: Pair): Promise<void> {
+  await recordOutcome({ fault, case: name, measure: 'time until the next one writes', value: seconds, unit: 's', atMost })
+  await recordTooLate(name, pair)
+}
+
+async function recordTooLate(name: string, pair: Pair): Promise<void> {
+  const measure = 'writes by the old leader after the new one’s first'
+  await recordOutcome({ fault, case: name, measure, value: writesTooLate(pair), unit: 'writes', atMost: 0 })
+}
+
+async function killed(): Promise<void> {
+  const pair = await withPair()
+  const since = performance.now()
+  pair.leader.process.kill('SIGKILL')
+  await recordHandover('the leader is killed (SIGKILL)', await followed(pair, since), 17.4, pair)
+}
+
+async function asked(): Promise<void> {
+  const pair = await withPair()
+  const ended = once(pair.leader.process, 'exit')
+  const since = performance.now()
+  pair.leader.process.kill('SIGTERM')
+  await recordHandover('the leader is asked to end (SIGTERM)', await followed(pair, since), 3, pair)
+  expect(await ended).toEqual([0, null])
+}
+
+/** Stopped for 20 s, then goes on where it was, with what it was doing. */
+async function stopped(name: string, doing: (pair: Pair) => Promise<void>): Promise<void> {
+  const pair = await withPair()
+  const { leader, follower, proxy } = pair
+  await doing(pair)
+  const since = performance.now()
+  leader.process.kill('SIGSTOP')
+  await wait(20_000)
+  expect(follower.writes().length, 'the second leads by now').toBeGreaterThan(0)
+  leader.process.kill('SIGCONT')
+  const awake = performance.now()
+  const looksAgain = ({ verb, resource, userAgent }: LoggedRequest): boolean =>
+    verb === 'get' && resource === 'leases' && userAgent.endsWith('first')
+  await until('the first to look at the lease again', () => proxy.log.entries(looksAgain, awake).length > 1)
+  const before = follower.writes().length
+  await until('the second to go on', () => follower.writes().length > before + 20)
+  expect(secondsSince(since)).toBeGreaterThan(20)
+  await recordTooLate(name, pair)
+}
+
+// Each with its own lease, all at once: what they do most is wait.
+test('the leader dies, leaves, or sleeps', async () => {
+  const outcomes = await Promise.allSettled([
+    killed(),
+    asked(),
+    stopped('the leader is stopped for 20 s and goes on', async () => {}),
+    stopped('the leader is stopped for 20 s while a write waits to be repeated after a 429', async ({ proxy }) => {
+      const match = ({ fieldManager: by, name }: { fieldManager: string | undefined; name: string | undefined }): boolean =>
+        by === 'first' && name === counter
+      await proxy.onRequest({ kind: 'refuse', ...tooManyRequests(3) }, { match }).firstUse
+    }),
+  ])
+  expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
+})

@@ -1,0 +1,318 @@
+// Fault 7: GitHub is away, slow, limits us, or takes things back. The minutes of an outage pass on a clock that the test moves; requests for
+// tokens, the App's door, the registry and the audit log are the product's.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
+import { createRepositoryDoor } from '../../src/github/index.ts'
+import { isAppError } from '../../src/lib/errors.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import type { Store } from '../../src/store/store.ts'
+import { movableClock, openTestStore } from '../store/databases.ts'
+import { recordOutcome } from './outcome.ts'
+import { type GitHubDesk, type GitHubSite, openGitHubDesk, startGitHubSite } from './sites/github-desk.ts'
+import type { GitHubFault } from './sites/github-proxy.ts'
+
+const fault = 7
+const long = process.env['SEKISHO_LONG'] === '1'
+
+type World = { readonly clock: ReturnType<typeof movableClock>; readonly desk: GitHubDesk }
+
+const clock = movableClock()
+let store: Store
+let site: GitHubSite
+beforeAll(async () => {
+  store = await openTestStore({ dataFolder: 'memory://' }, clock)
+  site = await startGitHubSite(clock)
+}, 60_000)
+afterAll(async () => {
+  await site?.github.stop()
+  await store?.close()
+})
+
+async function openWorld(answerWithinMilliseconds?: number): Promise<World> {
+  const patience = answerWithinMilliseconds === undefined ? {} : { answerWithinMilliseconds }
+  return { clock, desk: await openGitHubDesk({ ...site, store, clock, ...patience }) }
+}
+
+type Tally = { delivered: number; expired: number; refused: number; unforeseen: unknown[] }
+
+async function ask({ clock, desk }: World, workload: string, tally: Tally): Promise<boolean> {
+  try {
+    const { expiresAt } = await desk.request(workload)
+    tally.delivered += 1
+    if (expiresAt.getTime() <= clock.now().getTime()) tally.expired += 1
+    return true
+  } catch (error) {
+    tally.refused += 1
+    if (!isAppError(error, 'unavailable') && !isAppError(error, 'too_many_requests') && !isAppError(error, 'upstream_failed'))
+      tally.unforeseen.push(error)
+    return false
+  }
+}
+const newTally = (): Tally => ({ delivered: 0, expired: 0, refused: 0, unforeseen: [] })
+
+const outages: readonly (readonly [string, GitHubFault])[] = [
+  ['answers 502', { kind: 'status', status: 502, message: 'Server Error' }],
+  [
+    'answers 403, secondary limit, without Retry-After',
+    { kind: 'status', status: 403, message: 'You have exceeded a secondary rate limit' },
+  ],
+  [
+    'answers 403 with Retry-After 60',
+    { kind: 'status', status: 403, message: 'secondary rate limit', headers: { 'retry-after': '60' } },
+  ],
+  ['answers 429 with Retry-After 30', { kind: 'status', status: 429, message: 'slow down', headers: { 'retry-after': '30' } }],
+  ['does not answer', { kind: 'hang' }],
+  ['resets connections', { kind: 'reset' }],
+  ['begins to answer and does not end', { kind: 'slow body' }],
+]
+
+test('outages of five minutes', async () => {
+  const stepSeconds = 10
+  const worlds = await Promise.all(
+    outages.map(async ([name, outage]) => {
+      const world = await openWorld(250)
+      const before = await world.desk.request('settled')
+      world.desk.proxy.taken()
+      world.desk.proxy.misbehave(outage)
+      return { ...world, name, before, settled: newTally(), waiting: newTally(), calls: 0, recovery: 0, back: false }
+    }),
+  )
+  onTestFinished(async () => {
+    for (const { desk } of worlds) await desk.stop()
+  })
+  // One clock for all of them, so that their minutes pass together.
+  for (let second = 0; second < 300; second += stepSeconds) {
+    await Promise.all(
+      worlds.flatMap(world => [
+        ask(world, 'settled', world.settled),
+        ...['a', 'b', 'c'].map(workload => ask(world, workload, world.waiting)),
+      ]),
+    )
+    clock.advance(stepSeconds)
+  }
+  for (const world of worlds) {
+    world.calls = world.desk.proxy.taken()
+    world.desk.proxy.misbehave(undefined)
+  }
+  for (let second = 0; second < 120 && worlds.some(({ back }) => !back); second += 1) {
+    await Promise.all(
+      worlds.map(async world => {
+        if (world.back) return
+        world.back = await ask(world, 'a', newTally())
+        world.recovery = second
+      }),
+    )
+    clock.advance(1)
+  }
+  for (const { name, before, desk, settled, waiting, calls, recovery, back } of worlds) {
+    expect.soft([...settled.unforeseen, ...waiting.unforeseen], name).toEqual([])
+    expect.soft(back, name).toBe(true)
+    expect.soft((await desk.request('settled')).token.equals(before.token), name).toBe(true)
+    const named = `GitHub ${name} for 5 minutes; 4 workloads ask every ${stepSeconds} s`
+    const served = (100 * settled.delivered) / (settled.delivered + settled.refused)
+    await recordOutcome({ fault, case: named, measure: 'calls of GitHub', value: calls, unit: 'calls', atMost: 30 })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'requests with a live token in the registry that were answered',
+      value: served,
+      unit: '%',
+      atLeast: 100,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'expired tokens handed out',
+      value: settled.expired + waiting.expired,
+      unit: 'tokens',
+      atMost: 0,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'until a new token is minted after GitHub is back',
+      value: recovery,
+      unit: 's',
+      atMost: 60,
+    })
+  }
+  expect(await store.audit.verify()).toMatchObject({ ok: true })
+}, 120_000)
+
+test('GitHub does not answer: how long a caller waits', async () => {
+  const world = await openWorld()
+  onTestFinished(() => world.desk.stop())
+  const kinds: readonly GitHubFault[] = long ? [{ kind: 'hang' }, { kind: 'slow body' }] : [{ kind: 'slow body' }]
+  for (const kind of kinds) {
+    world.desk.proxy.misbehave(kind)
+    const since = performance.now()
+    await expect(world.desk.request(`patient-${kind.kind}`)).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'GitHubUnreachable',
+    })
+    const seconds = (performance.now() - since) / 1000
+    await recordOutcome({
+      fault,
+      case: `GitHub: ${kind.kind}`,
+      measure: 'until the caller has its answer',
+      value: seconds,
+      unit: 's',
+      atMost: 17,
+    })
+  }
+}, 60_000)
+
+describe('with GitHub at hand', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await openWorld()
+  })
+  afterAll(() => world?.desk.stop())
+
+  test('a token is used to its end while GitHub is away, and not beyond', async () => {
+    const { desk } = world
+    await desk.request('to-the-end')
+    desk.proxy.misbehave({ kind: 'status', status: 503, message: 'Unavailable' })
+    const tally = newTally()
+    let [last, dead] = [0, 0]
+    for (let second = 0; second < 4500; second += 30) {
+      try {
+        const { token, expiresAt } = await desk.request('to-the-end')
+        tally.delivered += 1
+        if (expiresAt.getTime() <= clock.now().getTime()) tally.expired += 1
+        if (!(await desk.githubAccepts(token))) dead += 1
+        last = second
+      } catch {
+        tally.refused += 1
+      }
+      clock.advance(30)
+    }
+    desk.proxy.misbehave(undefined)
+    const named = 'GitHub is away for 75 minutes; a workload asks every 30 s'
+    expect(tally.refused).toBeGreaterThan(0)
+    await recordOutcome({ fault, case: named, measure: 'life of a token that is used', value: last, unit: 's', atLeast: 3500 })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'tokens handed out that were expired or that GitHub refused',
+      value: tally.expired + dead,
+      unit: 'tokens',
+      atMost: 0,
+    })
+  }, 60_000)
+
+  test('many ask for the same while GitHub is slow and then fails', async () => {
+    const { desk } = world
+    clock.advance(120)
+    desk.proxy.taken()
+    desk.proxy.misbehave({ kind: 'status', status: 500, message: 'Server Error' })
+    const failed = await Promise.allSettled(Array.from({ length: 200 }, () => desk.request('crowd')))
+    const calls = desk.proxy.taken()
+    desk.proxy.misbehave(undefined)
+    clock.advance(120)
+    const served = await Promise.all(Array.from({ length: 200 }, () => desk.request('crowd')))
+    expect(failed.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(new Set(served.map(({ token }) => token.reveal())).size).toBe(1)
+    const named = '200 equal requests at once'
+    await recordOutcome({ fault, case: named, measure: 'calls of GitHub when it fails', value: calls, unit: 'calls', atMost: 1 })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'calls of GitHub when it answers',
+      value: desk.proxy.taken(),
+      unit: 'calls',
+      atMost: 1,
+    })
+  }, 60_000)
+
+  test('a clock that GitHub does not accept costs one more call and no token', async () => {
+    const { desk } = world
+    clock.advance(120)
+    desk.proxy.misbehave({
+      kind: 'status',
+      status: 401,
+      message: "'Issued at' claim ('iat') must be an Integer representing the time",
+    })
+    desk.proxy.taken()
+    await expect(desk.request('unauthorized')).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    desk.proxy.misbehave(undefined)
+    await recordOutcome({
+      fault,
+      case: 'GitHub answers 401 to the App',
+      measure: 'calls of GitHub for one request',
+      value: desk.proxy.taken(),
+      unit: 'calls',
+      atMost: 2,
+    })
+    expect((await desk.request('unauthorized')).repositories).toHaveLength(1)
+  })
+
+  test('a token that somebody revoked at GitHub is found out by its user in few calls', async () => {
+    const { desk } = world
+    const { token } = await desk.request('revoked')
+    await desk.door.revoke(token)
+    const { endpoints } = desk
+    const callsOf = async (age: number): Promise<number> => {
+      const door = createRepositoryDoor({ endpoints, token, log: silentLog, clock })
+      clock.advance(age)
+      desk.proxy.taken()
+      await expect(door.repository(4001)).rejects.toMatchObject({ reason: 'CredentialRefused' })
+      return desk.proxy.taken()
+    }
+    await recordOutcome({
+      fault,
+      case: 'a token was revoked at GitHub',
+      measure: 'calls until its user knows, with a token that is seconds old',
+      value: await callsOf(0),
+      unit: 'calls',
+      atMost: 4,
+    })
+    await recordOutcome({
+      fault,
+      case: 'a token was revoked at GitHub',
+      measure: 'calls until its user knows, with an older one',
+      value: await callsOf(60),
+      unit: 'calls',
+      atMost: 1,
+    })
+  })
+
+  const ended: readonly (readonly [string, (desk: GitHubDesk) => void, object])[] = [
+    [
+      'lost a permission',
+      ({ github, installation }) =>
+        github.context.store.change(() => Object.assign(installation, { permissions: { metadata: 'read' } })),
+      { reason: 'PermissionNotGranted' },
+    ],
+    [
+      'is suspended',
+      ({ github, installation }) => setSuspended(github.context, installation, 1001, true),
+      { reason: 'InstallationSuspended' },
+    ],
+    ['was deleted', ({ github, installation }) => uninstallApp(github.context, installation, 1001), { code: 'not_found' }],
+  ]
+  test.each(ended)('an installation that %s', async (name, end, expected) => {
+    const { desk } = world
+    end(desk)
+    desk.proxy.taken()
+    const results = await Promise.allSettled(['x', 'y', 'z'].map(workload => desk.request(`${name}-${workload}`)))
+    for (const result of results) expect(result.status === 'rejected' ? result.reason : 'delivered').toMatchObject(expected)
+    const handedOut = results.filter(({ status }) => status === 'fulfilled').length
+    await recordOutcome({
+      fault,
+      case: `an installation ${name}`,
+      measure: 'tokens handed out',
+      value: handedOut,
+      unit: 'tokens',
+      atMost: 0,
+    })
+    await recordOutcome({
+      fault,
+      case: `an installation ${name}`,
+      measure: 'calls of GitHub for a request',
+      value: desk.proxy.taken() / 3,
+      unit: 'calls',
+      atMost: 1,
+    })
+  })
+})

@@ -1,0 +1,239 @@
+// Fault 10: bodies that are too large, too deep or no bodies at all, at every door that takes one. The sender is a process of its own; memory
+// and event loop are measured in this one, where the doors are. A stall counts when it comes back: other work on the machine stalls too.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tokenRoutes } from '../../src/controllers/token-desk/index.ts'
+import { openTokenDeskCertificate } from '../../src/controllers/token-desk-certificate.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { AppError } from '../../src/lib/errors.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
+import { type BrokerSite, startBrokerSite } from '../integration/broker-site.ts'
+import { recordOutcome } from './outcome.ts'
+import { type AdmissionSite, startAdmissionSite } from './sites/admission-site.ts'
+import type { Order, Result, Shape } from './sites/body-attacker.ts'
+import { type Attacker, type Strain, startAttacker, strained } from './sites/body-doors.ts'
+
+const fault = 10
+const megabyte = 1024 * 1024
+const rounds = 3
+
+type Door = Omit<Order, 'shape' | 'webhookSecret'>
+
+let site: BrokerSite
+let admission: AdmissionSite
+let desk: WebServer
+let attacker: Attacker
+const doors = new Map<string, Door>()
+let webhookSecret = ''
+
+beforeAll(async () => {
+  site = await startBrokerSite()
+  admission = await startAdmissionSite()
+  const certificate = await openTokenDeskCertificate({
+    keys: { getOrCreate: (_name, make) => make() },
+    host: 'desk',
+    clock: systemClock,
+    onError: () => {},
+  })
+  certificate.stop()
+  desk = await createWebServer({ log: silentLog, certificate, requestsPerMinute: 6000 })
+  const client = { create: () => Promise.reject(new AppError('unauthenticated', 'no token')), get: async () => undefined }
+  await desk.register(
+    tokenRoutes({
+      desk: { request: () => Promise.reject(new AppError('forbidden', 'no')) },
+      client,
+      endpointsOfHost: () => undefined,
+    }),
+  )
+  const deskPort = await listen(desk, { host: '127.0.0.1', port: 0 })
+  attacker = startAttacker()
+  webhookSecret = site.github.app.webhookSecret
+  const json = { 'content-type': 'application/json' }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const broker = { port: Number(new URL(site.url).port), servername: 'localhost', ca: site.certificateAuthority }
+  const push = {
+    ref: 'refs/heads/main',
+    before: '0',
+    after: '1',
+    repository: { id: 1, full_name: 'acme/shop' },
+    sender: { id: 1001 },
+  }
+  const github = { ...json, 'x-github-event': 'push', 'x-github-delivery': 'guid-of-a-test' }
+  doors.set('webhook inbox', { ...broker, path: '/webhooks/github', headers: github, seed: JSON.stringify(push) })
+  doors.set('token desk', {
+    port: deskPort,
+    servername: 'desk',
+    ca: certificate.authority,
+    path: '/v1/token',
+    headers: { ...json, authorization: 'Bearer x' },
+    seed: '{"grant":"read-shop"}',
+  })
+  doors.set('issuer', { ...broker, path: '/oidc/token', headers: form, seed: '{}' })
+  doors.set('onboarding form', { ...broker, path: '/onboard/installed', headers: form, seed: '{}' })
+  doors.set('admission', {
+    ...(await admission.target()),
+    path: '/validate',
+    headers: json,
+    seed: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
+  })
+}, 120_000)
+afterAll(async () => {
+  attacker?.stop()
+  await desk?.close()
+  await admission?.stop()
+  await site?.stop()
+})
+
+function door(name: string): Door {
+  const found = doors.get(name)
+  if (found === undefined) throw new Error(`no door ${name}`)
+  return found
+}
+
+/** The strain that comes back: the least of some rounds, each of which must end as the first. */
+async function least(work: () => Promise<Result>): Promise<{ readonly results: readonly Result[]; readonly strain: Strain }> {
+  const results: Result[] = []
+  let strain: Strain = { growthMegabytes: 0, stallMilliseconds: Number.POSITIVE_INFINITY }
+  for (let round = 0; round < rounds && (round === 0 || strain.stallMilliseconds >= 50); round += 1) {
+    const one = await strained(work)
+    results.push(one.result)
+    strain = {
+      growthMegabytes: Math.max(strain.growthMegabytes, one.strain.growthMegabytes),
+      stallMilliseconds: Math.min(strain.stallMilliseconds, one.strain.stallMilliseconds),
+    }
+  }
+  return { results, strain }
+}
+
+/** A sender whose connection ends while it still sends may not see the answer. */
+const wasCut = ({ status, problem }: Pick<Result, 'status' | 'problem'>): boolean =>
+  status === 0 && /ECONNRESET|EPIPE|socket hang up/.test(problem)
+
+type Case = { readonly name: string; readonly shape: Shape; readonly headers?: Readonly<Record<string, string>> }
+const cases: readonly Case[] = [
+  { name: '26 MB with a length', shape: { kind: 'padded', bytes: 26 * megabyte } },
+  { name: '1 GB in chunks, from nobody', shape: { kind: 'chunked', bytes: 1024 * megabyte } },
+  { name: '100,000 levels', shape: { kind: 'deep', levels: 100_000 } },
+  { name: '__proto__ and constructor', shape: { kind: 'prototype' } },
+  { name: 'every key twice', shape: { kind: 'duplicate keys' } },
+  { name: 'invalid UTF-8', shape: { kind: 'invalid UTF-8' } },
+  { name: 'a gzip bomb', shape: { kind: 'gzip bomb' } },
+  { name: 'another content type', shape: { kind: 'prototype' }, headers: { 'content-type': 'text/xml' } },
+  { name: 'no content type', shape: { kind: 'prototype' }, headers: { 'content-type': '' } },
+]
+
+describe.each(['webhook inbox', 'token desk', 'issuer', 'onboarding form', 'admission'])('the %s', name => {
+  test('refuses what is no body of its', async () => {
+    const target = door(name)
+    const worst = { growthMegabytes: 0, stallMilliseconds: 0 }
+    const wrong: string[] = []
+    let mostRead = 0
+    for (const one of cases) {
+      const headers = { ...target.headers, ...one.headers }
+      const { results, strain } = await least(() => attacker.send({ ...target, headers, shape: one.shape }))
+      worst.growthMegabytes = Math.max(worst.growthMegabytes, strain.growthMegabytes)
+      worst.stallMilliseconds = Math.max(worst.stallMilliseconds, strain.stallMilliseconds)
+      for (const { status, sent, problem } of results) {
+        if (one.shape.kind === 'chunked') mostRead = Math.max(mostRead, sent)
+        if (!(status >= 400 && status < 500) && !wasCut({ status, problem })) wrong.push(`${one.name}: ${status} ${problem}`)
+      }
+      if (process.env['SEKISHO_TELL'] === '1') console.log(name, one.name, results, strain)
+    }
+    expect.soft(wrong).toEqual([])
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    const named = `${name}: ${cases.length} bodies that are none of its`
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'answers other than a refusal',
+      value: wrong.length,
+      unit: 'answers',
+      atMost: 0,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'most memory more',
+      value: worst.growthMegabytes,
+      unit: 'MB',
+      atMost: 100,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'longest stall of the event loop',
+      value: worst.stallMilliseconds,
+      unit: 'ms',
+      atMost: 50,
+    })
+    await recordOutcome({
+      fault,
+      case: `${name}: 1 GB in chunks, from nobody`,
+      measure: 'sent before it was cut off',
+      value: mostRead / megabyte,
+      unit: 'MB',
+      atMost: 64,
+    })
+  }, 120_000)
+})
+
+describe('signed deliveries', () => {
+  const shapes: readonly (readonly [string, Shape, number])[] = [
+    ['25 MB', { kind: 'padded', bytes: 25 * megabyte }, 202],
+    ['26 MB', { kind: 'padded', bytes: 26 * megabyte }, 413],
+    ['100,000 levels', { kind: 'deep', levels: 100_000 }, 202],
+    ['__proto__', { kind: 'prototype' }, 202],
+    ['every key twice', { kind: 'duplicate keys' }, 202],
+    ['invalid UTF-8 where nobody looks', { kind: 'invalid UTF-8' }, 202],
+    ['gzip', { kind: 'gzip bomb' }, 400],
+  ]
+  test.each(shapes)(
+    '%s',
+    async (name, shape, expected) => {
+      const target = door('webhook inbox')
+      let guid = 0
+      const { results, strain } = await least(() => {
+        guid += 1
+        const headers = { ...target.headers, 'x-github-delivery': `signed-${name.replaceAll(/[^a-z0-9]/gi, '')}-${guid}` }
+        return attacker.send({ ...target, headers, shape, webhookSecret })
+      })
+      if (process.env['SEKISHO_TELL'] === '1') console.log(name, results, strain)
+      const named = `a signed delivery: ${name}`
+      for (const { status, problem } of results)
+        expect.soft(expected === 413 && wasCut({ status, problem }) ? 413 : status || problem).toBe(expected)
+      await recordOutcome({
+        fault,
+        case: named,
+        measure: 'most memory more',
+        value: strain.growthMegabytes,
+        unit: 'MB',
+        atMost: 100,
+      })
+      await recordOutcome({
+        fault,
+        case: named,
+        measure: 'longest stall of the event loop',
+        value: strain.stallMilliseconds,
+        unit: 'ms',
+        atMost: 50,
+      })
+    },
+    120_000,
+  )
+
+  test('many unsigned bodies of 25 MB at once', async () => {
+    const target = door('webhook inbox')
+    const orders = Array.from({ length: 12 }, () => attacker.send({ ...target, shape: { kind: 'padded', bytes: 25 * megabyte } }))
+    const { result, strain } = await strained(() => Promise.all(orders))
+    if (process.env['SEKISHO_TELL'] === '1') console.log(result, strain)
+    expect.soft(result.filter(({ status }) => status !== 0 && (status < 400 || status === 500))).toEqual([])
+    await recordOutcome({
+      fault,
+      case: '12 unsigned bodies of 25 MB at once',
+      measure: 'most memory more',
+      value: strain.growthMegabytes,
+      unit: 'MB',
+      atMost: 100,
+    })
+  }, 120_000)
+})

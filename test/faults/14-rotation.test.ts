@@ -1,0 +1,304 @@
+// Fault 14: certificates and signing keys change while the doors are in use. Every handshake is a connection of its own, trusting what a
+// client would trust at that moment; the clocks begin in the past, so that what is served is valid for the client's real clock.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createLocalJWKSet, createRemoteJWKSet, generateKeyPair, jwtVerify, SignJWT } from 'jose'
+import { expect, onTestFinished, test } from 'vitest'
+import { openTokenDeskCertificate } from '../../src/controllers/token-desk-certificate.ts'
+import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
+import { createIdTokenVerifier } from '../../src/identity/verify-id-token.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { type LogFields, silentLog } from '../../src/lib/log.ts'
+import type { SecretString } from '../../src/lib/secret-string.ts'
+import { createWebServer, listen } from '../../src/web/server.ts'
+import { recordOutcome } from './outcome.ts'
+import { ask, startAdmissionSite, type TlsTarget } from './sites/admission-site.ts'
+
+const fault = 14
+const day = 24 * 3_600_000
+const rounds = process.env['SEKISHO_LONG'] === '1' ? 10 : 1
+
+function clockFrom(days: number): { readonly clock: Clock; readonly set: (days: number) => void } {
+  let offset = days * day
+  const set = (next: number): void => {
+    offset = next * day
+  }
+  return { clock: { now: () => new Date(Date.now() + offset), sleep: systemClock.sleep }, set }
+}
+
+/** Handshakes one after the other, `atOnce` at a time, until `stop`; counts failures and tells when a certificate was first seen. */
+function load(target: () => Promise<TlsTarget>, path: string, body: string, atOnce = 4) {
+  const counts = { handshakes: 0, failed: 0, problems: new Set<string>() }
+  const firstSeen = new Map<string, number>()
+  let stopped = false
+  const one = async (): Promise<void> => {
+    while (!stopped) {
+      try {
+        const { fingerprint } = await ask(await target(), path, body)
+        if (!firstSeen.has(fingerprint)) firstSeen.set(fingerprint, performance.now())
+      } catch (error) {
+        counts.failed += 1
+        counts.problems.add(String(error))
+      }
+      counts.handshakes += 1
+    }
+  }
+  const running = Promise.all(Array.from({ length: atOnce }, one))
+  return {
+    counts,
+    /** Milliseconds from `since` until a certificate beyond the first `known` was served. */
+    async newCertificate(known: number, since: number): Promise<number> {
+      await expect.poll(() => firstSeen.size, { timeout: 15_000, interval: 10 }).toBeGreaterThan(known)
+      return ([...firstSeen.values()][known] ?? Number.NaN) - since
+    },
+    async stop() {
+      stopped = true
+      await running
+    },
+  }
+}
+
+test('the admission webhook changes its certificate and its authority under load', async () => {
+  const slowest: number[] = []
+  let [handshakes, failed] = [0, 0]
+  for (let round = 0; round < rounds; round += 1) {
+    const { clock, set } = clockFrom(-250)
+    // The default interval of 5 s: the figure is what an operator gets.
+    const site = await startAdmissionSite({ clock })
+    try {
+      // A leaf that is valid for the client, then load.
+      set(-20)
+      const old = (await site.target()).ca
+      await expect
+        .poll(
+          async () =>
+            ask(await site.target(), '/validate', '{}').then(
+              answer => answer.status,
+              () => 0,
+            ),
+          { timeout: 15_000 },
+        )
+        .toBe(400)
+      const running = load(site.target, '/validate', '{}')
+      await running.newCertificate(0, performance.now())
+      const since = performance.now()
+      set(0)
+      slowest.push(await running.newCertificate(1, since))
+      expect((await site.target()).ca).not.toBe(old)
+      await running.stop()
+      handshakes += running.counts.handshakes
+      failed += running.counts.failed
+      expect.soft([...running.counts.problems]).toEqual([])
+    } finally {
+      await site.stop()
+    }
+  }
+  const named = `the admission webhook changes certificate and authority, ${rounds} times, under load`
+  expect(handshakes).toBeGreaterThan(100)
+  await recordOutcome({ fault, case: named, measure: 'failed handshakes', value: failed, unit: 'handshakes', atMost: 0 })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'until the new certificate is served',
+    value: Math.max(...slowest) / 1000,
+    unit: 's',
+    atMost: 10,
+  })
+}, 120_000)
+
+/** Keeps what was made, as the store does. */
+function keeper() {
+  const kept = new Map<string, SecretString>()
+  return {
+    async getOrCreate(name: string, make: () => Promise<SecretString>): Promise<SecretString> {
+      const known = kept.get(name) ?? (await make())
+      kept.set(name, known)
+      return known
+    },
+  }
+}
+
+test('the token desk changes its certificate under load', async () => {
+  const host = 'sekisho-token-desk.sekisho-system.svc'
+  const renewMilliseconds = 700
+  const onError = (error: unknown): never => {
+    throw error
+  }
+  const certificate = await openTokenDeskCertificate({ keys: keeper(), host, clock: systemClock, onError, renewMilliseconds })
+  const server = await createWebServer({ log: silentLog, certificate, requestsPerMinute: 1_000_000 })
+  onTestFinished(async () => {
+    certificate.stop()
+    await server.close()
+  })
+  server.post('/v1/token', async () => ({}))
+  const port = await listen(server, { host: '127.0.0.1', port: 0 })
+  const running = load(async () => ({ port, ca: certificate.authority, servername: host }), '/v1/token', '{}')
+  const changed: number[] = []
+  for (let change = 0; change < rounds + 1; change += 1) {
+    let since = performance.now()
+    const stop = certificate.onChange(() => {
+      since = performance.now()
+      stop()
+    })
+    await running.newCertificate(change + 1, 0)
+    changed.push(Math.max(0, await running.newCertificate(change + 1, since)))
+  }
+  await running.stop()
+  expect.soft([...running.counts.problems]).toEqual([])
+  const named = `the token desk renews its certificate, ${rounds + 1} times, under load`
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'failed handshakes',
+    value: running.counts.failed,
+    unit: 'handshakes',
+    atMost: 0,
+  })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'until the new certificate is served',
+    value: Math.max(...changed) / 1000,
+    unit: 's',
+    atMost: 10,
+  })
+}, 60_000)
+
+test('a certificate that is not renewed raises an alarm before it ends', async () => {
+  const { clock, set } = clockFrom(0)
+  const certificate = await openTokenDeskCertificate({ keys: keeper(), host: 'desk', clock: systemClock, onError: () => {} })
+  const alarms: LogFields[] = []
+  const log = { ...silentLog, error: (fields: LogFields) => void alarms.push(fields) }
+  const looked = async (days: number): Promise<number> => {
+    set(days)
+    alarms.length = 0
+    const server = await createWebServer({ log, certificate, clock })
+    await server.close()
+    return alarms.length
+  }
+  certificate.stop()
+  const firstDay = await (async () => {
+    for (let days = 0; days < 40; days += 1) if ((await looked(days)) > 0) return days
+    return Number.NaN
+  })()
+  expect(alarms[0]).toMatchObject({ hours: expect.any(Number) })
+  const value = 30 - firstDay
+  await recordOutcome({
+    fault,
+    case: 'a certificate of 30 days is not renewed',
+    measure: 'days between the first alarm and its end',
+    value,
+    unit: 'days',
+    atLeast: 3,
+  })
+}, 30_000)
+
+test('the issuer changes its signing key', async () => {
+  const { clock, set } = clockFrom(0)
+  const issuer = 'https://sekisho.test'
+  const keys = await loadIssuerKeys(keeper(), clock, error => {
+    throw error
+  })
+  const kids = keys.publicKeys.keys.map(({ kid }) => kid)
+  const idToken = (): Promise<string> => {
+    const exp = Math.floor(clock.now().getTime() / 1000) + 600
+    return keys.sign({ iss: issuer, aud: 'kubernetes', sub: 'github|github.com|42', exp, groups: [] }, 'JWT')
+  }
+  const keySet = () => ({ keys: [...keys.publicKeys.keys] })
+  const accepts = (token: string) =>
+    createIdTokenVerifier({ issuer, audience: 'kubernetes', keySet, clock })(token).then(
+      () => 1,
+      () => 0,
+    )
+
+  // The last tokens of the period: the key changes under them.
+  const period = 90
+  const toBoundary = period - ((Date.now() / day) % period)
+  set(toBoundary - 1 / (24 * 60 * 60))
+  const old = await Promise.all(Array.from({ length: 50 }, idToken))
+  let fetches = 0
+  const server = createServer((_request, response) => {
+    fetches += 1
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(keySet()))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>(resolve => server.close(() => resolve())))
+  const remote = createRemoteJWKSet(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))
+  const remoteVerify = (token: string) =>
+    jwtVerify(token, remote, { issuer, currentDate: clock.now() }).then(
+      () => 1,
+      () => 0,
+    )
+  expect(await remoteVerify(old[0] ?? '')).toBe(1)
+  expect(fetches).toBe(1)
+
+  set(toBoundary + 9.9 / (24 * 60))
+  const fresh = await Promise.all(Array.from({ length: 50 }, idToken))
+  expect(keys.publicKeys.keys[0]?.kid).toBe(kids[1])
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+  const oldAccepted = sum(await Promise.all(old.map(accepts)))
+  const freshAccepted = sum(await Promise.all(fresh.map(remoteVerify)))
+  const named = 'the issuer begins to sign with its next key'
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'tokens of the old key accepted to the end of their ten minutes',
+    value: (100 * oldAccepted) / old.length,
+    unit: '%',
+    atLeast: 100,
+  })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'tokens of the new key accepted by who fetched the keys before',
+    value: (100 * freshAccepted) / fresh.length,
+    unit: '%',
+    atLeast: 100,
+  })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'fetches of the keys because of it',
+    value: fetches - 1,
+    unit: 'fetches',
+    atMost: 1,
+  })
+
+  const stranger = await generateKeyPair('ES256')
+  const forged = (index: number) =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: 'ES256', kid: `unknown-${index}` })
+      .setIssuer(issuer)
+      .setExpirationTime('10m')
+      .sign(stranger.privateKey)
+  const before = fetches
+  const longAgo = createRemoteJWKSet(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), {
+    cooldownDuration: 30_000,
+  })
+  await jwtVerify(fresh[0] ?? '', longAgo, { issuer, currentDate: clock.now() })
+  const accepted: number[] = []
+  for (let index = 0; index < 200; index += 1) {
+    const token = await forged(index)
+    accepted.push(
+      await jwtVerify(token, longAgo, { issuer }).then(
+        () => 1,
+        () => 0,
+      ),
+    )
+    accepted.push(
+      await jwtVerify(token, createLocalJWKSet({ keys: keySet().keys }), { issuer }).then(
+        () => 1,
+        () => 0,
+      ),
+    )
+  }
+  expect(sum(accepted)).toBe(0)
+  await recordOutcome({
+    fault,
+    case: '200 tokens with key ids that nobody published',
+    measure: 'fetches of the keys',
+    value: fetches - before,
+    unit: 'fetches',
+    atMost: 2,
+  })
+}, 60_000)

@@ -1,0 +1,401 @@
+// Fault 15: the database is down, slow, full, silent, cut off in the middle of a commit, or killed. Nothing privileged happens while the log
+// cannot take it, nothing that was acknowledged is lost, nothing is there twice, and reading goes on where there is something to read.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startPostgres, type TestPostgres } from '../../dev/postgres/start-postgres.ts'
+import type { AuditRecord } from '../../src/api/audit-event.ts'
+import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { SecretString } from '../../src/lib/secret-string.ts'
+import { connectServer, type Database } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openTestStore } from '../store/databases.ts'
+import { recordOutcome } from './outcome.ts'
+import { type DatabaseProxy, startDatabaseProxy } from './sites/database-proxy.ts'
+import { type GitHubDesk, openGitHubDesk, startGitHubSite } from './sites/github-desk.ts'
+
+const fault = 15
+const long = process.env['SEKISHO_LONG'] === '1'
+
+let postgres: TestPostgres
+/** The owner, past every proxy. */
+let owner: Database
+let github: Awaited<ReturnType<typeof startGitHubSite>>
+let silence: Promise<Silence>
+beforeAll(async () => {
+  postgres = await startPostgres()
+  owner = connectServer(postgres.url('postgres'), silentLog)
+  github = await startGitHubSite(systemClock)
+  // It waits for time limits; the other faults pass meanwhile.
+  silence = silentDatabase()
+  silence.catch(() => {})
+}, 60_000)
+afterAll(async () => {
+  await silence?.catch(() => {})
+  await github?.github.stop()
+  await owner?.close()
+  await postgres?.stop()
+})
+
+type Place = {
+  readonly proxy: DatabaseProxy
+  readonly store: Store
+  readonly direct: Database
+  readonly stop: () => Promise<void>
+}
+
+/** A database of its own, behind a proxy of its own. */
+async function openPlace(): Promise<Place> {
+  const name = `d${randomBytes(5).toString('hex')}`
+  await owner.pool.query(`CREATE DATABASE ${name}`)
+  const proxy = await startDatabaseProxy(postgres.url(name))
+  const store = await openTestStore({ url: proxy.url })
+  const direct = connectServer(postgres.url(name), silentLog)
+  const stop = async (): Promise<void> => {
+    await store.close()
+    await direct.close()
+    await proxy.stop()
+  }
+  return { proxy, store, direct, stop }
+}
+
+const record = (reason: string): AuditRecord => ({
+  action: 'token.minted',
+  actor: 'test',
+  object: 'Entry',
+  outcome: 'allowed',
+  reason,
+  details: {},
+})
+const append = (store: Store, reason: string): Promise<boolean> =>
+  store.audit.append(record(reason)).then(
+    () => true,
+    () => false,
+  )
+
+/** Entries that were acknowledged and are not there, and entries that are there twice. */
+async function lostAndDoubled(
+  direct: Database,
+  acknowledged: readonly string[],
+): Promise<{ readonly lost: number; readonly doubled: number; readonly gaps: number }> {
+  const { rows } = await direct.pool.query<{ reason: string; sequence: string }>(
+    'SELECT reason, sequence FROM audit.entries ORDER BY sequence',
+  )
+  const there = rows.map(row => row.reason)
+  const gaps = rows.filter((row, index) => Number(row.sequence) !== index + 1).length
+  return {
+    lost: acknowledged.filter(reason => !there.includes(reason)).length,
+    doubled: there.length - new Set(there).size,
+    gaps,
+  }
+}
+
+async function recordWhole(named: string, place: Place, acknowledged: readonly string[]): Promise<void> {
+  const { lost, doubled, gaps } = await lostAndDoubled(place.direct, acknowledged)
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'acknowledged entries that are lost',
+    value: lost,
+    unit: 'entries',
+    atMost: 0,
+  })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'gaps and doubles in the sequence',
+    value: gaps + doubled,
+    unit: 'entries',
+    atMost: 0,
+  })
+  expect(await place.store.audit.verify()).toMatchObject({ ok: true })
+}
+
+async function withDesk(store: Store): Promise<GitHubDesk> {
+  const desk = await openGitHubDesk({ ...github, store, clock: systemClock })
+  onTestFinished(desk.stop)
+  return desk
+}
+
+/** Tokens that reached anybody, and calls of GitHub, of a workload with a live token and one without. */
+async function privileged(
+  desk: GitHubDesk,
+): Promise<{ readonly delivered: number; readonly calls: number; readonly seconds: number }> {
+  desk.proxy.taken()
+  const since = performance.now()
+  const results = await Promise.allSettled([desk.request('known'), desk.request(`new-${randomBytes(4).toString('hex')}`)])
+  const seconds = (performance.now() - since) / 1000
+  return { delivered: results.filter(({ status }) => status === 'fulfilled').length, calls: desk.proxy.taken(), seconds }
+}
+
+async function recordRefused(named: string, desk: GitHubDesk): Promise<void> {
+  const { delivered, calls, seconds } = await privileged(desk)
+  await recordOutcome({ fault, case: named, measure: 'tokens handed out', value: delivered, unit: 'tokens', atMost: 0 })
+  await recordOutcome({ fault, case: named, measure: 'tokens minted', value: calls, unit: 'calls', atMost: 0 })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'until a request for a token is refused',
+    value: seconds,
+    unit: 's',
+    atMost: 15,
+  })
+}
+
+describe('PostgreSQL', () => {
+  test('is down', async () => {
+    const place = await openPlace()
+    onTestFinished(place.stop)
+    const desk = await withDesk(place.store)
+    const keys = await loadIssuerKeys(place.store.keys, systemClock, () => {})
+    await desk.request('known')
+    const named = 'PostgreSQL is down'
+    place.proxy.refuse(true)
+    await recordRefused(named, desk)
+    expect(await place.store.healthy()).toBe(false)
+    await keys.period()
+    expect(await keys.sign({ iss: 'x' }, 'JWT')).toMatch(/^ey/)
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'public keys for those who verify logins',
+      value: keys.publicKeys.keys.length,
+      unit: 'keys',
+      atLeast: 1,
+    })
+    place.proxy.refuse(false)
+    const since = performance.now()
+    await expect.poll(() => append(place.store, 'after'), { timeout: 15_000, interval: 50 }).toBe(true)
+    await recordOutcome({
+      fault,
+      case: `${named}, and is back`,
+      measure: 'until the log is written again',
+      value: (performance.now() - since) / 1000,
+      unit: 's',
+      atMost: 5,
+    })
+    expect((await privileged(desk)).delivered).toBe(2)
+    expect(await place.store.audit.verify()).toMatchObject({ ok: true })
+  }, 60_000)
+
+  test('has no room left for the log', async () => {
+    const place = await openPlace()
+    onTestFinished(place.stop)
+    const desk = await withDesk(place.store)
+    await desk.request('known')
+    const named = 'the disk of the log is full (error 53100 at every insert)'
+    const before = await place.store.audit.head()
+    await place.direct.pool.query(`CREATE FUNCTION audit.full() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER a_full BEFORE INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.full()`)
+    await recordRefused(named, desk)
+    const reads = await Promise.allSettled([
+      place.store.audit.list({ limit: 10 }),
+      place.store.audit.head(),
+      place.store.audit.verify(),
+      place.store.tokens.revoking(),
+    ])
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'reads that work',
+      value: (100 * reads.filter(({ status }) => status === 'fulfilled').length) / reads.length,
+      unit: '%',
+      atLeast: 100,
+    })
+    expect(await place.store.audit.head()).toEqual(before)
+    await place.direct.pool.query('DROP TRIGGER a_full ON audit.entries')
+    expect((await privileged(desk)).delivered).toBe(2)
+    expect(await place.store.audit.verify()).toMatchObject({ ok: true })
+  }, 60_000)
+
+  test('is slow', async () => {
+    const place = await openPlace()
+    onTestFinished(place.stop)
+    const seconds = long ? 5 : 2
+    await place.direct.pool.query(`CREATE FUNCTION audit.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$;
+      CREATE TRIGGER a_slow AFTER INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.slow()`)
+    const reasons = Array.from({ length: 200 }, (_, index) => `slow ${index}`)
+    const since = performance.now()
+    const done = await Promise.all(reasons.map(reason => append(place.store, reason)))
+    const named = `every insert into the log takes ${seconds} s; 200 appends at once`
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'acknowledged',
+      value: (100 * done.filter(Boolean).length) / done.length,
+      unit: '%',
+      atLeast: 100,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'until all are',
+      value: (performance.now() - since) / 1000,
+      unit: 's',
+      atMost: 3 * seconds + 1,
+    })
+    await recordWhole(named, place, reasons)
+  }, 60_000)
+
+  test('loses the connection at every message of an append', async () => {
+    const place = await openPlace()
+    onTestFinished(place.stop)
+    const acknowledged: string[] = []
+    let [cuts, recovered] = [0, 0]
+    for (const when of ['before', 'after'] as const)
+      for (let message = 1; message <= 8; message += 1) {
+        // With a first one, so that the cut meets a connection in use.
+        const settled = `settled ${when} ${message}`
+        if (await append(place.store, settled)) acknowledged.push(settled)
+        const reason = `cut ${when} ${message}`
+        place.proxy.cutAt(message, when)
+        const batch = [reason, `${reason} too`, `${reason} three`]
+        const done = await Promise.all(batch.map(one => append(place.store, one)))
+        acknowledged.push(...batch.filter((_, index) => done[index] === true))
+        if (place.proxy.wasCut()) cuts += 1
+        const again = `again ${when} ${message}`
+        await expect.poll(() => append(place.store, again), { timeout: 15_000, interval: 50 }).toBe(true)
+        acknowledged.push(again)
+        recovered += 1
+      }
+    const named = 'the connection is cut before and after each message of an append'
+    await recordOutcome({ fault, case: named, measure: 'cuts made', value: cuts, unit: 'cuts', atLeast: 2 })
+    expect(recovered).toBe(16)
+    await recordWhole(named, place, acknowledged)
+  }, 60_000)
+})
+
+type Silence = {
+  readonly turnedAway: number
+  readonly firstAnswer: number
+  readonly heapMegabytes: number
+  readonly place: Place
+  readonly acknowledged: readonly string[]
+}
+
+/** A line on which nothing comes and nothing goes, and many who want to write. */
+async function silentDatabase(): Promise<Silence> {
+  const place = await openPlace()
+  await place.store.audit.append(record('before'))
+  place.proxy.hold(true)
+  const heap = process.memoryUsage().heapUsed
+  const since = performance.now()
+  let first = Number.POSITIVE_INFINITY
+  let turnedAway = 0
+  const reasons = Array.from({ length: 20_000 }, (_, index) => `silent ${index}`)
+  const acknowledged: string[] = []
+  const all = reasons.map(async (reason, index) => {
+    const done = await append(place.store, reason)
+    if (done) acknowledged.push(reason)
+    else if (performance.now() - since < 5000) turnedAway += 1
+    if (index === 0) first = (performance.now() - since) / 1000
+  })
+  await all[0]
+  const heapMegabytes = (process.memoryUsage().heapUsed - heap) / 1_048_576
+  place.proxy.hold(false)
+  await Promise.all(all)
+  return { turnedAway, firstAnswer: first, heapMegabytes, place, acknowledged }
+}
+
+test('a process on the embedded database is killed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'killed-'))
+  const sealingKey = randomBytes(32).toString('base64')
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const acknowledged: string[] = []
+  const kills = long ? 8 : 2
+  for (let kill = 0; kill < kills; kill += 1) {
+    const child = spawn(process.execPath, ['test/faults/sites/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const exited = new Promise(resolve => child.once('exit', resolve))
+    let lines = 0
+    for await (const line of createInterface({ input: child.stdout })) {
+      acknowledged.push(line)
+      lines += 1
+      if (lines === 150) child.kill('SIGKILL')
+    }
+    await exited
+  }
+  const store = await openStore({
+    dataFolder: folder,
+    sealingKeys: [new SecretString(sealingKey)],
+    clock: systemClock,
+    log: silentLog,
+  })
+  try {
+    const verdict = await store.audit.verify()
+    expect(verdict).toMatchObject({ ok: true })
+    const there = new Set<string>()
+    let count = 0
+    for (let after = 0; ; ) {
+      const page = await store.audit.list({ after, limit: 1000 })
+      for (const { reason } of page) there.add(reason)
+      count += page.length
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last.sequence
+    }
+    const named = `a process that appends to PGlite is killed (SIGKILL), ${kills} times`
+    const lost = acknowledged.filter(reason => !there.has(reason)).length
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'acknowledged entries that are lost',
+      value: lost,
+      unit: 'entries',
+      atMost: 0,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'gaps and doubles in the sequence',
+      value: count - there.size + (verdict.ok ? 0 : 1),
+      unit: 'entries',
+      atMost: 0,
+    })
+  } finally {
+    await store.close()
+  }
+}, 120_000)
+
+test('the database is silent', async () => {
+  const { turnedAway, firstAnswer, heapMegabytes, place, acknowledged } = await silence
+  try {
+    const named = 'the line to PostgreSQL is silent; 20,000 appends at once'
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'turned away at once because too many wait',
+      value: turnedAway,
+      unit: 'appends',
+      atLeast: 5000,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'memory that those who wait take',
+      value: heapMegabytes,
+      unit: 'MB',
+      atMost: 100,
+    })
+    await recordOutcome({
+      fault,
+      case: named,
+      measure: 'until the first that waits has its answer',
+      value: firstAnswer,
+      unit: 's',
+      atMost: 30,
+    })
+    await recordWhole(named, place, acknowledged)
+  } finally {
+    await place.stop()
+  }
+}, 120_000)

@@ -1,0 +1,189 @@
+// Fault 16: somebody who owns the database alters the audit log. Single changes are found by the chain; a cut end, a chain computed anew and
+// an exchanged database by the signed checkpoints that the broker keeps outside.
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AuditRecord } from '../../src/api/audit-event.ts'
+import { configMaps } from '../../src/api/builtin/index.ts'
+import { platformNamespace } from '../../src/api/names.ts'
+import { checkpointsName, createCheckpointExport, problemAnnotation } from '../../src/broker/audit/checkpoint-export.ts'
+import { checkpointsIn } from '../../src/cli/files/checkpoint-file.ts'
+import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import type { ChainHead } from '../../src/lib/hash-chain.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { type AuditEntry, columnsOf, nextEntries } from '../../src/store/audit-chain.ts'
+import { createAuditLog } from '../../src/store/audit-log.ts'
+import { type Database, openEmbedded } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { recordOutcome } from './outcome.ts'
+import { createMemoryKube } from './sites/memory-kube.ts'
+import { mutation, tamper } from './sites/tampering.ts'
+
+const fault = 16
+const length = 24
+const mutations = process.env['SEKISHO_LONG'] === '1' ? 10_000 : 300
+const issuer = 'https://sekisho.test'
+
+const ownKeys = () =>
+  loadIssuerKeys({ getOrCreate: (_name, make) => make() }, systemClock, error => {
+    throw error
+  })
+
+let database: Database
+let keys: IssuerKeys
+beforeAll(async () => {
+  database = await openEmbedded('memory://', silentLog)
+  await migrate(database.pool, silentLog)
+  keys = await ownKeys()
+}, 60_000)
+afterAll(() => database?.close())
+
+const openLog = () => createAuditLog({ ...database, clock: systemClock })
+const record = (reason: string): AuditRecord => ({
+  action: 'token.minted',
+  actor: 'github|github.localhost|7',
+  namespace: 'acme',
+  object: 'RepositoryGrant/acme/read-shop',
+  outcome: 'allowed',
+  reason,
+  details: { repositoryIds: [1, 2], permissions: { contents: 'read' } },
+})
+
+async function filled(world: string, entries = length) {
+  await tamper(database, 'TRUNCATE audit.entries')
+  const log = openLog()
+  await Promise.all(Array.from({ length: entries }, (_, index) => log.append(record(`${world} ${index + 1}`))))
+  return log
+}
+
+test('single changes', async () => {
+  const log = await filled('entry')
+  await database.pool.query('CREATE TABLE audit.original AS SELECT * FROM audit.entries')
+  const found = { changes: 0, detected: 0, named: 0, falseAlarms: 0 }
+  const samples = fc.sample(fc.tuple(fc.nat(), fc.nat(), fc.nat(100_000)), { numRuns: mutations, seed: 16 })
+  for (const [kind, at, salt] of samples) {
+    const change = mutation(kind, at, salt, length)
+    await tamper(database, change.sql)
+    const verdict = await log.verify()
+    found.changes += 1
+    if (!verdict.ok) found.detected += 1
+    if (!verdict.ok && verdict.sequence === change.sequence) found.named += 1
+    else expect.soft(verdict, change.name).toMatchObject({ ok: false, sequence: change.sequence })
+    await tamper(database, 'TRUNCATE audit.entries; INSERT INTO audit.entries SELECT * FROM audit.original')
+  }
+  for (let look = 0; look < 20; look += 1) if (!(await log.verify()).ok) found.falseAlarms += 1
+  const named = `${mutations} changes of single entries: update, delete, insert, reorder`
+  const share = (count: number): number => (100 * count) / found.changes
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'detected by verify',
+    value: share(found.detected),
+    unit: '%',
+    atLeast: 100,
+  })
+  await recordOutcome({
+    fault,
+    case: named,
+    measure: 'first bad sequence named',
+    value: share(found.named),
+    unit: '%',
+    atLeast: 100,
+  })
+  await recordOutcome({
+    fault,
+    case: 'nothing was altered',
+    measure: 'false alarms in 20 looks',
+    value: found.falseAlarms,
+    unit: 'alarms',
+    atMost: 0,
+  })
+}, 600_000)
+
+/** A chain that fits, written by somebody who computes every hash anew from `from` on. */
+async function rewrite(from: number): Promise<void> {
+  const rows = await openLog().list({ after: 0, limit: 1000 })
+  const kept = rows.filter(({ sequence }) => sequence < from)
+  const last = kept.at(-1)
+  const head: ChainHead = { sequence: last?.sequence ?? 0, hash: last?.hash ?? '0'.repeat(64) }
+  const forged: AuditEntry[] = nextEntries(
+    head,
+    rows.slice(from - 1).map(row => ({ record: record(`forged ${row.sequence}`), at: new Date(row.at) })),
+  )
+  await tamper(database, `DELETE FROM audit.entries WHERE sequence >= ${from}`)
+  await database.prisma.auditRow.createMany({ data: forged.map(columnsOf) })
+}
+
+describe('what the chain alone cannot show', () => {
+  const structural: readonly { readonly name: string; readonly alter: () => Promise<unknown>; readonly sequence: number }[] = [
+    {
+      name: 'the last 3 entries are cut off',
+      alter: () => tamper(database, `DELETE FROM audit.entries WHERE sequence > ${length - 3}`),
+      sequence: length - 2,
+    },
+    { name: 'the chain is computed anew from entry 9 on', alter: () => rewrite(9), sequence: 10 },
+    { name: 'the database is exchanged for a longer one', alter: () => filled('another', length + 5), sequence: 10 },
+    { name: 'the database is exchanged for an empty one', alter: () => tamper(database, 'TRUNCATE audit.entries'), sequence: 1 },
+  ]
+
+  test.each(structural)('$name', async ({ name, alter, sequence }) => {
+    const kube = createMemoryKube()
+    const log = await filled('entry', 10)
+    const keep = createCheckpointExport({
+      kube: kube.client,
+      audit: log,
+      keys,
+      issuer,
+      everyMilliseconds: 60_000,
+      clock: systemClock,
+      log: silentLog,
+    })
+    expect(await keep.once()).toBe('written')
+    await Promise.all(Array.from({ length: length - 10 }, (_, index) => log.append(record(`entry ${index + 11}`))))
+    expect(await keep.once()).toBe('written')
+    expect(await keep.once()).toBe('unchanged')
+    const kept = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
+    const checkpoints = await checkpointsIn(JSON.stringify(kept), keys.publicKeys, issuer)
+    expect(checkpoints.map(head => head.sequence)).toEqual([10, length])
+
+    await alter()
+    const alone = await log.verify()
+    const [early, late] = await Promise.all(checkpoints.map(head => log.verify(head)))
+    const verdicts = [early, late].filter(verdict => verdict !== undefined && !verdict.ok)
+    const first = Math.min(...verdicts.map(verdict => (verdict.ok ? Number.NaN : verdict.sequence)))
+    expect(alone.ok).toBe(true)
+    expect(first).toBe(sequence)
+    const reported = (await keep.once()) === 'broken'
+    const after = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
+    expect(after?.data).toEqual(kept?.data)
+    expect(after?.metadata.annotations?.[problemAnnotation]).toMatch(/^entry \d+/)
+    await recordOutcome({
+      fault,
+      case: name,
+      measure: 'found by verify with the kept checkpoints',
+      value: verdicts.length > 0 ? 100 : 0,
+      unit: '%',
+      atLeast: 100,
+    })
+    await recordOutcome({
+      fault,
+      case: name,
+      measure: 'reported by the platform itself at the next checkpoint',
+      value: reported ? 100 : 0,
+      unit: '%',
+      atLeast: 100,
+    })
+  })
+
+  test('a checkpoint that somebody else signed, or altered, proves nothing', async () => {
+    const kube = createMemoryKube()
+    const log = await filled('entry', 3)
+    const stranger = await ownKeys()
+    const shared = { kube: kube.client, audit: log, issuer, everyMilliseconds: 60_000, clock: systemClock, log: silentLog }
+    await createCheckpointExport({ ...shared, keys: stranger }).once()
+    const kept = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
+    const [statement = ''] = Object.values(kept?.data ?? {})
+    await expect(checkpointsIn(statement, keys.publicKeys, issuer)).rejects.toMatchObject({ code: 'integrity_violation' })
+    expect(await createCheckpointExport({ ...shared, keys }).once()).toBe('broken')
+  })
+})

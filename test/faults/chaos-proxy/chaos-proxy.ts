@@ -1,0 +1,230 @@
+// A reverse proxy between our client and a real API server that spoils what tests arm, and notes every request.
+// It must not become an API server: every object that it passes on is the real server's, and it keeps none.
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Dispatcher, request as send } from 'undici'
+import type { KubeConnection } from '../../../src/kube/connection.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { type ArmedFaults, createArmedFaults } from './armed-faults.ts'
+import { type EventFacts, type EventFault, type RequestFault, type StatusFault, statusBody } from './faults.ts'
+import { createListener, type Listener } from './listener.ts'
+import { isWrite, type RequestFacts, requestFacts } from './request-facts.ts'
+import { createRequestLog, type LoggedRequest, type RequestLog } from './request-log.ts'
+import type { Upstream } from './upstream.ts'
+import { passWatchLines } from './watch-lines.ts'
+
+export type PassedEvent = EventFacts & { readonly fault: EventFault['kind'] | undefined }
+
+export type ChaosProxy = {
+  readonly onRequest: ArmedFaults<RequestFault, RequestFacts>['arm']
+  readonly onEvent: ArmedFaults<EventFault, EventFacts>['arm']
+  readonly down: Listener['down']
+  readonly up: Listener['up']
+  /** All present connections die without a word. */
+  readonly deaden: () => void
+  readonly openSockets: () => number
+  readonly log: RequestLog
+  /** Every line of every watch, in the order in which it came from the server. */
+  readonly events: () => readonly PassedEvent[]
+  /** For a client in this process. Others are refused: behind the proxy stand an administrator's rights. */
+  readonly connection: KubeConnection
+  /** The same for another process, as the text of a kubeconfig file. */
+  readonly kubeconfig: () => string
+  readonly close: () => Promise<void>
+}
+
+const largestRequestBytes = 4 * 1024 * 1024
+const passedHeaders = ['content-type', 'retry-after', 'warning', 'audit-id']
+
+export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
+  const token = `Bearer ${randomBytes(24).toString('hex')}`
+  const log = createRequestLog()
+  const events: PassedEvent[] = []
+  const requestFaults = createArmedFaults<RequestFault, RequestFacts>()
+  const eventFaults = createArmedFaults<EventFault, EventFacts>()
+  const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 })
+  const listener = await createListener(server)
+
+  async function forward(
+    incoming: IncomingMessage,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    body: Buffer,
+  ): Promise<Dispatcher.ResponseData> {
+    const url = new URL(incoming.url ?? '/', upstream.server)
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    const { accept, 'content-type': contentType, 'user-agent': userAgent } = incoming.headers
+    return send(url, {
+      dispatcher: upstream.dispatcher,
+      method: (incoming.method ?? 'GET') as Dispatcher.HttpMethod,
+      headers: {
+        ...(accept === undefined ? {} : { accept }),
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+        ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+        ...(upstream.authorization === undefined ? {} : { authorization: upstream.authorization }),
+      },
+      body: body.length === 0 ? null : body,
+      signal,
+    })
+  }
+
+  function refuse(outgoing: ServerResponse, entry: LoggedRequest, fault: StatusFault): void {
+    const text = JSON.stringify(statusBody(fault))
+    entry.status = fault.status
+    entry.bytes = text.length
+    const seconds = fault.retryAfterSeconds
+    outgoing.writeHead(fault.status, {
+      'content-type': 'application/json',
+      ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+    })
+    outgoing.end(text)
+  }
+
+  async function passWatch(answer: Dispatcher.ResponseData, entry: LoggedRequest, outgoing: ServerResponse): Promise<void> {
+    outgoing.flushHeaders()
+    const end = await passWatchLines({
+      body: answer.body,
+      watch: entry,
+      faultOf: eventFaults.take,
+      onEvent: (event, fault) => {
+        events.push({ ...event, fault: fault?.kind })
+        if (fault !== undefined) entry.fault = fault.kind
+      },
+      send(text) {
+        if (outgoing.socket === null || listener.isDead(outgoing.socket)) return
+        entry.bytes += Buffer.byteLength(text)
+        outgoing.write(text)
+      },
+    })
+    answer.body.destroy()
+    if (end === 'reset') outgoing.socket?.resetAndDestroy()
+    if (end === 'ended' && outgoing.socket !== null && !listener.isDead(outgoing.socket)) outgoing.end()
+  }
+
+  async function pass(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    entry: LoggedRequest,
+    fault: RequestFault | undefined,
+    body: Buffer,
+  ): Promise<void> {
+    const gone = new AbortController()
+    outgoing.on('close', () => gone.abort())
+    const stale = fault?.kind === 'stale' ? fault : undefined
+    const answer = await forward(incoming, changedQuery(entry, fault), gone.signal, body)
+    entry.status = answer.statusCode
+    if (listener.isDead(incoming.socket)) return void answer.body.destroy()
+    for (const name of passedHeaders) {
+      const value = answer.headers[name]
+      if (value !== undefined) outgoing.setHeader(name, value)
+    }
+    outgoing.statusCode = answer.statusCode
+    if (entry.verb === 'watch' && answer.statusCode === 200) {
+      if (stale !== undefined) {
+        outgoing.flushHeaders()
+        await stale.until
+      }
+      return passWatch(answer, entry, outgoing)
+    }
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    if (isWrite(entry) && answer.statusCode < 300) noteObject(entry, bytes)
+    if (fault?.kind === 'lose-answer') return void incoming.socket.resetAndDestroy()
+    if (listener.isDead(incoming.socket)) return
+    entry.bytes = bytes.length
+    outgoing.end(bytes)
+  }
+
+  async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/', headers } = incoming
+    const contentType = headers['content-type'] ?? ''
+    const entry = log.add(requestFacts({ method, url, contentType, userAgent: headers['user-agent'] ?? '' }))
+    outgoing.on('close', () => {
+      entry.endedAt = performance.now()
+    })
+    const body = await bodyOf(incoming)
+    if (!sameText(headers.authorization ?? '', token)) {
+      const message = 'this proxy serves the test that started it'
+      return refuse(outgoing, entry, { status: 401, reason: 'Unauthorized', message })
+    }
+    if (listener.isDead(incoming.socket)) return
+    const fault = requestFaults.take(entry)
+    entry.fault = fault?.kind
+    if (fault?.kind === 'refuse') return refuse(outgoing, entry, fault)
+    if (fault?.kind === 'reset') return void incoming.socket.resetAndDestroy()
+    if (fault?.kind === 'half-open') return listener.deaden(incoming.socket)
+    if (fault?.kind === 'slow') await wait(fault.milliseconds)
+    if (!outgoing.closed) await pass(incoming, outgoing, entry, fault, body)
+  }
+
+  server.on('request', (incoming, outgoing) => {
+    // A client that left, or a server that did: what it was answering has no receiver any more, or no end.
+    handle(incoming, outgoing).catch(() => incoming.socket.destroy())
+  })
+
+  const address = (): string => `http://127.0.0.1:${listener.port()}`
+  return {
+    onRequest: requestFaults.arm,
+    onEvent: eventFaults.arm,
+    down: listener.down,
+    up: listener.up,
+    deaden: () => listener.deaden(),
+    openSockets: listener.open,
+    log,
+    events: () => events,
+    connection: {
+      server: new URL(address()),
+      tls: {},
+      namespace: undefined,
+      authorization: async () => new SecretString(token),
+    },
+    kubeconfig: () =>
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        // Plain HTTP on loopback: without the last word client-node refuses that.
+        clusters: [{ name: 'chaos', cluster: { server: address(), 'insecure-skip-tls-verify': true } }],
+        users: [{ name: 'chaos', user: { token: token.slice('Bearer '.length) } }],
+        contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos' } }],
+        'current-context': 'chaos',
+      }),
+    async close() {
+      await listener.close()
+      await upstream.dispatcher.destroy()
+    },
+  }
+}
+
+/** What a fault changes in the question itself: the real server then answers it. */
+function changedQuery({ verb, continues }: RequestFacts, fault: RequestFault | undefined): Readonly<Record<string, string>> {
+  if (fault?.kind === 'shorten' && verb === 'watch') return { timeoutSeconds: String(fault.seconds) }
+  if (fault?.kind !== 'stale' || continues) return {}
+  const { resourceVersion } = fault
+  return verb === 'list' ? { resourceVersion, resourceVersionMatch: 'Exact' } : { resourceVersion }
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > largestRequestBytes) throw new Error('the request is larger than an API server takes')
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** A deletion may be answered with a Status, which has no version. */
+function noteObject(entry: LoggedRequest, bytes: Buffer): void {
+  const { metadata } = JSON.parse(bytes.toString('utf8')) as {
+    readonly metadata?: { readonly resourceVersion?: string; readonly uid?: string }
+  }
+  entry.answeredVersion = metadata?.resourceVersion
+  entry.answeredUid = metadata?.uid
+}
+
+function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

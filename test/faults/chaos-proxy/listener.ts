@@ -1,0 +1,83 @@
+// The proxy's port and the connections on it: it can stop listening, reset whoever comes, or let all present connections die silently,
+// and come back on the same port. It knows nothing of HTTP.
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+export type OutageKind =
+  /** Nobody listens: connections are refused. */
+  | 'refuse'
+  /** Every connection is reset as soon as it is made. */
+  | 'reset'
+
+export type Listener = {
+  readonly port: () => number
+  /** Ends all connections and takes no new ones until `up`. */
+  readonly down: (kind: OutageKind) => Promise<void>
+  readonly up: () => Promise<void>
+  /** Present connections stay open and carry nothing any more, in either direction. New ones work. */
+  readonly deaden: (socket?: Socket) => void
+  readonly isDead: (socket: Socket) => boolean
+  /** Connections that are open now, dead ones not counted. */
+  readonly open: () => number
+  readonly close: () => Promise<void>
+}
+
+export async function createListener(server: Server): Promise<Listener> {
+  const sockets = new Set<Socket>()
+  const dead = new WeakSet<Socket>()
+  let resets = false
+  let port = 0
+
+  server.on('connection', (socket: Socket) => {
+    if (resets) return void socket.resetAndDestroy()
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    // The peer's resets are what this proxy is for.
+    socket.on('error', () => socket.destroy())
+  })
+
+  const listen = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', reject)
+        const address = server.address()
+        if (address === null || typeof address === 'string') return reject(new Error('the proxy has no port'))
+        port = address.port
+        resolve()
+      })
+    })
+  const stopListening = (): Promise<void> => new Promise(resolve => server.close(() => resolve()))
+  const resetAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy()
+  }
+  const deaden = (socket?: Socket): void => {
+    for (const each of socket === undefined ? sockets : [socket]) {
+      dead.add(each)
+      each.pause()
+    }
+  }
+
+  await listen()
+  return {
+    port: () => port,
+    async down(kind) {
+      resets = kind === 'reset'
+      const stopped = kind === 'refuse' && server.listening ? stopListening() : undefined
+      resetAll()
+      await stopped
+    },
+    async up() {
+      resets = false
+      if (!server.listening) await listen()
+    },
+    deaden,
+    isDead: socket => dead.has(socket),
+    open: () => [...sockets].filter(socket => !dead.has(socket)).length,
+    async close() {
+      const stopped = server.listening ? stopListening() : undefined
+      resetAll()
+      await stopped
+    },
+  }
+}

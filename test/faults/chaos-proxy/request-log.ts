@@ -1,0 +1,68 @@
+// Every request that came to the proxy, with what became of it, and the few questions that tests ask about them. Judges nothing.
+import type { RequestFacts } from './request-facts.ts'
+import { isWrite } from './request-facts.ts'
+
+export type LoggedRequest = RequestFacts & {
+  /** Milliseconds of the proxy's monotonic clock: `performance.now()`. */
+  readonly at: number
+  /** 0 while, and if, there is no answer. */
+  status: number
+  /** The fault it met, by its kind. */
+  fault: string | undefined
+  /** Bytes of the answer's body that were sent so far. */
+  bytes: number
+  /** Until the answer was complete or its connection gone. */
+  endedAt: number | undefined
+  /** Of the object that a write was answered with: the server's own order of writes. */
+  answeredVersion: string | undefined
+  answeredUid: string | undefined
+}
+
+export type RequestLog = {
+  readonly add: (facts: RequestFacts) => LoggedRequest
+  /** In the order of arrival. `since`: a moment of `performance.now()`. */
+  readonly entries: (match?: (request: LoggedRequest) => boolean, since?: number) => readonly LoggedRequest[]
+  readonly writes: (since?: number) => readonly LoggedRequest[]
+  /** Lists, by their first page. */
+  readonly lists: (resource: string, since?: number) => readonly LoggedRequest[]
+  readonly watches: (resource: string, since?: number) => readonly LoggedRequest[]
+}
+
+export function createRequestLog(): RequestLog {
+  const all: LoggedRequest[] = []
+  const entries: RequestLog['entries'] = (match = () => true, since = 0) =>
+    all.filter(request => request.at >= since && match(request))
+  return {
+    add(facts) {
+      const request: LoggedRequest = {
+        ...facts,
+        at: performance.now(),
+        status: 0,
+        fault: undefined,
+        bytes: 0,
+        endedAt: undefined,
+        answeredVersion: undefined,
+        answeredUid: undefined,
+      }
+      all.push(request)
+      return request
+    },
+    entries,
+    writes: since => entries(isWrite, since),
+    lists: (resource, since) =>
+      entries(request => request.verb === 'list' && request.resource === resource && !request.continues, since),
+    watches: (resource, since) => entries(request => request.verb === 'watch' && request.resource === resource, since),
+  }
+}
+
+/** The most requests that began within any window of this length. */
+export function busiestWindow(requests: readonly Pick<LoggedRequest, 'at'>[], milliseconds: number): number {
+  const times = requests.map(({ at }) => at).sort((a, b) => a - b)
+  let most = 0
+  let first = 0
+  for (const [index, at] of times.entries()) {
+    while (at - (times[first] ?? at) >= milliseconds) first += 1
+    most = Math.max(most, index - first + 1)
+  }
+  return most
+}

@@ -1,0 +1,53 @@
+// The attacker's process and the watch over this one while it is attacked: how much memory it took and how long its event loop stood still.
+import { fork } from 'node:child_process'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Order, Result } from './body-attacker.ts'
+
+export type Attacker = { readonly send: (order: Order) => Promise<Result>; readonly stop: () => void }
+
+export function startAttacker(): Attacker {
+  const child = fork(new URL('./body-attacker.ts', import.meta.url), { stdio: 'inherit', execArgv: [] })
+  const waiting = new Map<number, (result: Result) => void>()
+  let last = 0
+  child.on('message', (message: { readonly id: number; readonly result: Result }) => {
+    waiting.get(message.id)?.(message.result)
+    waiting.delete(message.id)
+  })
+  return {
+    send(order) {
+      last += 1
+      const id = last
+      return new Promise(resolve => {
+        waiting.set(id, resolve)
+        child.send({ id, order })
+      })
+    },
+    stop: () => void child.kill(),
+  }
+}
+
+export type Strain = { readonly growthMegabytes: number; readonly stallMilliseconds: number }
+
+const resolution = 5
+const megabyte = 1024 * 1024
+
+/** Runs `work` and says how far memory grew above what it was before, and the longest time in which nothing else could run. */
+export async function strained<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly strain: Strain }> {
+  const before = process.memoryUsage.rss()
+  let most = before
+  const sampling = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss())
+  }, 10)
+  const delays = monitorEventLoopDelay({ resolution })
+  delays.enable()
+  try {
+    const result = await work()
+    most = Math.max(most, process.memoryUsage.rss())
+    delays.disable()
+    const stallMilliseconds = Math.max(0, delays.max / 1e6 - resolution)
+    return { result, strain: { growthMegabytes: (most - before) / megabyte, stallMilliseconds } }
+  } finally {
+    clearInterval(sampling)
+    delays.disable()
+  }
+}

@@ -1,0 +1,7 @@
+// Figures of a list of measurements. Pure.
+
+/** The smallest value that at least `share` (0 to 1) of the values do not exceed; NaN of an empty list, which no bound accepts. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}

@@ -1,0 +1,62 @@
+// Makes two worlds comparable: an object without what no two runs have in common (uids, versions, times, hashes of uids, ids that GitHub made
+// up, the world's own name). Everything else stays, the generation too: it counts how often somebody changed what is wanted. Pure.
+import type { KubeObject } from '../../../src/api/resource.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const replacements: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
+  [/https?:\/\/127\.0\.0\.1:\d+/g, '<url>'],
+  [/\b[0-9a-f]{40}\b/g, '<sha>'],
+  [/-[0-9a-f]{12}\b/g, '-<hash>'],
+  [/\b1\d{5}\b/g, '<id>'],
+  [/-----BEGIN [\s\S]+-----END [A-Z ]+-----/g, '<pem>'],
+]
+
+/** Annotations that are a hash, which covers uids. */
+const hashes = /\/(rendered-hash|desired-hash)$/
+
+function plainText(text: string, prefix: string): string {
+  let plain = text.replaceAll(prefix, 'w')
+  for (const [pattern, replacement] of replacements) plain = plain.replaceAll(pattern, replacement)
+  return plain
+}
+
+export function plainValue(value: unknown, prefix: string): unknown {
+  if (typeof value === 'string') return plainText(value, prefix)
+  if (typeof value === 'number') return value > 20_000 ? '<number>' : value
+  if (Array.isArray(value)) return value.map(item => plainValue(item, prefix))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+    .map(([key, item]) => [plainText(key, prefix), plainValue(item, prefix)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries)
+}
+
+type Condition = { readonly type: string; readonly status: string; readonly reason?: string }
+
+function plainStatus(status: unknown): unknown {
+  if (typeof status !== 'object' || status === null) return status
+  const { conditions, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
+  const said = (conditions ?? []).map(({ type, status: holds, reason }) => `${type}=${holds} ${reason ?? ''}`).sort()
+  return { ...rest, ...(conditions === undefined ? {} : { conditions: said }) }
+}
+
+export function plainObject(object: KubeObject, prefix: string): unknown {
+  const { metadata, status, ...content } = object as KubeObject & { readonly status?: unknown }
+  const { name, namespace, labels, annotations = {}, finalizers, ownerReferences = [], generation, deletionTimestamp } = metadata
+  const kept = {
+    name,
+    namespace,
+    labels,
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !hashes.test(key))),
+    finalizers: [...(finalizers ?? [])].sort(),
+    owners: ownerReferences.map(owner => `${owner.kind}/${owner.name}`),
+    generation,
+    deleting: deletionTimestamp !== undefined,
+  }
+  // The cluster's own controllers report on their kinds in their own time.
+  const ours = object.apiVersion.includes('sekisho.dev/')
+  return plainValue({ ...content, metadata: kept, ...(ours ? { status: plainStatus(status) } : {}) }, prefix)
+}

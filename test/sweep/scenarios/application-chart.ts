@@ -1,0 +1,31 @@
+// A chart from a ConfigMap: the ConfigMap comes after it, breaks, and is mended.
+
+import { applicationChart } from '../../../src/api/application-chart.ts'
+import { configMaps } from '../../../src/api/builtin/index.ts'
+import { platformNamespace } from '../../../src/api/names.ts'
+import type { Scenario } from '../scenario.ts'
+import type { World } from '../world/world.ts'
+import { chartOf } from './application.ts'
+import { ready } from './waits.ts'
+
+function write(world: World, code: string): Promise<void> {
+  return world.apply(configMaps, `${world.prefix}-chart`, { data: { 'chart.js': code } }, platformNamespace)
+}
+
+export const applicationChartScenario: Scenario = {
+  name: 'application-chart: missing, loaded, broken, mended',
+  controllers: ['application-chart'],
+  world: { part: 'controllers', namespace: 'made', github: 'none' },
+  async act(world) {
+    const name = chartOf(world)
+    await world.apply(applicationChart, name, { spec: { configMap: { name: `${world.prefix}-chart` }, timeoutSeconds: 20 } })
+    await ready(world, applicationChart, name, 'ConfigMapMissing')
+    await write(world, 'export function chart() { return [] }')
+    await ready(world, applicationChart, name, 'Loaded')
+    await write(world, 'export const nothing = 1')
+    await ready(world, applicationChart, name, 'ChartDoesNotLoad')
+    await write(world, 'export function chart() { return [{}] }')
+    await ready(world, applicationChart, name, 'Loaded')
+  },
+  sees: [applicationChart],
+}

@@ -1,0 +1,53 @@
+// What several scenarios begin with: an Installation that Olivia bound, a grant that Dave asked for, and the wake of a webhook.
+import { installation } from '../../../src/api/installation.ts'
+import { userSubject, wakeAnnotation } from '../../../src/api/names.ts'
+import { repositoryGrant } from '../../../src/api/repository-grant.ts'
+import type { ResourceType } from '../../../src/api/resource.ts'
+import { people } from '../world/account.ts'
+import { fieldManager, host, type World } from '../world/world.ts'
+import { ready } from './waits.ts'
+
+/** Longer than the token desk lets an intent without an outcome stand: what the dead process left is swept when the next one begins. */
+export const sweptMilliseconds = 6 * 60_000
+
+export const dave = userSubject(host, people.dave)
+
+export function applyInstallation(world: World): Promise<void> {
+  const { organization, installed } = world.account
+  const spec = {
+    app: world.appName,
+    installationId: installed.id,
+    account: { host, id: organization.id, login: organization.login, type: 'Organization' },
+    boundBy: { id: people.olivia, login: 'olivia' },
+    proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
+    ceiling: { repositories: 'All', permissions: { contents: 'read' } },
+  }
+  return world.apply(installation, 'github', { spec })
+}
+
+export async function bind(world: World): Promise<void> {
+  await applyInstallation(world)
+  await ready(world, installation, 'github', 'Verified')
+}
+
+export function applyGrant(world: World): Promise<void> {
+  const spec = {
+    installation: 'github',
+    repositories: [`${world.account.organization.login}/shop`],
+    permissions: { contents: 'read' },
+    subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
+    reason: 'the sweep reads the shop',
+    requestedBy: dave,
+  }
+  return world.apply(repositoryGrant, 'read-shop', { spec })
+}
+
+export async function approvedGrant(world: World): Promise<void> {
+  await applyGrant(world)
+  await ready(world, repositoryGrant, 'read-shop', 'Approved')
+}
+
+export async function wake(world: World, type: ResourceType, name: string, value: string): Promise<void> {
+  const patch = { metadata: { annotations: { [wakeAnnotation]: value } } }
+  await world.site.kube.mergePatch(type, { namespace: world.namespace, name }, patch, { fieldManager })
+}

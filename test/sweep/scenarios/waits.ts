@@ -1,0 +1,35 @@
+// What scenarios wait for: conditions of objects, and objects that are gone.
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import type { Condition, KubeObject, ResourceType } from '../../../src/api/resource.ts'
+import { findCondition } from '../../../src/kube/conditions.ts'
+import type { World } from '../world/world.ts'
+
+export const patience = { timeoutMilliseconds: 45_000, everyMilliseconds: 100 }
+
+type Conditioned = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } }
+
+function keyIn(world: World, type: ResourceType, name: string, namespace: string = world.namespace) {
+  return type.namespaced ? { namespace, name } : { name }
+}
+
+/** `Ready` has this reason for the object's present generation. */
+export function ready<T extends Conditioned>(world: World, type: ResourceType<T>, name: string, reason: string): Promise<T> {
+  return waitUntil(
+    `${type.kind} ${name} is ${reason}`,
+    async () => {
+      const object = await world.site.kube.get(type, keyIn(world, type, name))
+      const condition = findCondition(object?.status?.conditions, 'Ready')
+      if (object && condition?.reason === reason && condition.observedGeneration === object.metadata.generation) return object
+      throw new Error(`${condition?.reason}: ${condition?.message}`)
+    },
+    patience,
+  )
+}
+
+export function gone(world: World, type: ResourceType, name: string, namespace?: string): Promise<true> {
+  return waitUntil(
+    `${type.kind} ${name} is gone`,
+    async () => ((await world.site.kube.get(type, keyIn(world, type, name, namespace))) ? undefined : true),
+    { ...patience, timeoutMilliseconds: 90_000 },
+  )
+}

@@ -1,0 +1,84 @@
+// A push is delivered to the broker, as often as GitHub's redelivery needs to get its answer, and wakes the RemoteSync of the branch.
+import { createHmac, randomUUID } from 'node:crypto'
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { wakeAnnotation } from '../../../src/api/names.ts'
+import { remoteSync } from '../../../src/api/remote-sync.ts'
+import type { Scenario } from '../scenario.ts'
+import { people } from '../world/account.ts'
+import type { World } from '../world/world.ts'
+import { applyInstallation, dave } from './bindings.ts'
+import { patience } from './waits.ts'
+
+function pushBody({ account }: World): string {
+  const { repository, organization, installed } = account
+  return JSON.stringify({
+    ref: 'refs/heads/main',
+    before: '1'.repeat(40),
+    after: '2'.repeat(40),
+    repository: { id: repository?.id, full_name: `${organization.login}/shop` },
+    organization: { id: organization.id },
+    installation: { id: installed.id },
+    sender: { id: people.dave },
+  })
+}
+
+/** GitHub tells a delivery again when nobody answered: the same body under the same id. */
+async function deliver(world: World, deliveryId: string): Promise<void> {
+  const body = pushBody(world)
+  const signature = createHmac('sha256', world.site.github.app.webhookSecret).update(body).digest('hex')
+  const headers = {
+    'content-type': 'application/json',
+    'x-github-event': 'push',
+    'x-github-delivery': deliveryId,
+    'x-hub-signature-256': `sha256=${signature}`,
+  }
+  await waitUntil(
+    'the broker took the delivery',
+    async () => {
+      const answer = await fetch(`http://127.0.0.1:${world.ports.broker}/webhooks/github`, { method: 'POST', headers, body })
+      return answer.status === 202 || undefined
+    },
+    patience,
+  )
+}
+
+/** Deliveries that are not handled, and all. */
+function countDeliveries(world: World): Promise<string> {
+  return world.site.query(world.prefix, 'SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM broker.deliveries')
+}
+
+export const webhookInboxScenario: Scenario = {
+  name: 'webhook inbox: delivery to wake',
+  // The worker is the broker's and no controller.
+  controllers: [],
+  world: { part: 'broker', namespace: 'made', github: 'repository' },
+  // Longer than the lease on a delivery.
+  awayMilliseconds: 2 * 60_000,
+  async prepare(world) {
+    await applyInstallation(world)
+    const source = { branch: 'main' }
+    const repository = `${world.account.organization.login}/shop`
+    await world.apply(remoteSync, 'shop', {
+      spec: { installation: 'github', repository, source, build: {}, application: 'shop', requestedBy: dave },
+    })
+  },
+  async act(world) {
+    const deliveryId = randomUUID()
+    await deliver(world, deliveryId)
+    await waitUntil(
+      'the RemoteSync is woken',
+      async () => {
+        const found = await world.site.kube.get(remoteSync, { namespace: world.namespace, name: 'shop' })
+        return found?.metadata.annotations?.[wakeAnnotation]?.endsWith(`/${deliveryId}`) || undefined
+      },
+      patience,
+    )
+    await waitUntil('the delivery is handled', async () => (await countDeliveries(world)).startsWith('0|') || undefined, patience)
+    await deliver(world, deliveryId)
+  },
+  sees: [remoteSync],
+  async more(world) {
+    const received = await world.store.audit.list({ action: 'webhook.received', limit: 100 })
+    return { deliveries: await countDeliveries(world), told: received.length > 0 }
+  },
+}

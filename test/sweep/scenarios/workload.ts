@@ -1,0 +1,92 @@
+// A workload that asks the token desk, as one in a pod does: by its own ServiceAccount token, again and again until it is answered.
+import { request } from 'node:https'
+import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
+import { tokenDeskAudience } from '../../../src/api/names.ts'
+import { fieldManager, type World } from '../world/world.ts'
+import { patience } from './waits.ts'
+
+export type Workload = {
+  /** Resolves with the token that the desk delivered. */
+  readonly token: (grant: string) => Promise<string>
+}
+
+const securityContext = {
+  allowPrivilegeEscalation: false,
+  runAsNonRoot: true,
+  capabilities: { drop: ['ALL'] },
+  seccompProfile: { type: 'RuntimeDefault' },
+}
+
+async function bearerOf(world: World): Promise<string> {
+  const { site, namespace } = world
+  await world.apply(serviceAccounts, 'runner', {})
+  const spec = { serviceAccountName: 'runner', containers: [{ name: 'main', image: 'none', securityContext }] }
+  const pod = await waitUntil(
+    'the pod of the workload is there',
+    () =>
+      site.kube.create(
+        pods,
+        { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'job-', namespace }, spec },
+        { fieldManager },
+      ),
+    patience,
+  )
+  const { name, uid } = pod.metadata
+  const answer = await site.admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/runner/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      audiences: [tokenDeskAudience],
+      expirationSeconds: 3600,
+      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+    },
+  })
+  return (answer as { readonly status: { readonly token: string } }).status.token
+}
+
+type Answer = { readonly status: number; readonly text: string }
+
+function ask(port: number, bearer: string, grant: string): Promise<Answer> {
+  const body = JSON.stringify({ grant })
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'content-length': String(body.length) }
+  return new Promise((resolve, reject) => {
+    // Whether workloads check the desk's certificate is not what this is about, and each world has an authority of its own.
+    const options = {
+      port,
+      host: '127.0.0.1',
+      path: '/v1/token',
+      method: 'POST',
+      headers,
+      rejectUnauthorized: false,
+      agent: false,
+    }
+    const sent = request(options, response => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
+      response.once('error', reject)
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+export async function startWorkload(world: World): Promise<Workload> {
+  const bearer = await bearerOf(world)
+  return {
+    token: grant =>
+      waitUntil(
+        'the desk delivers a token',
+        async () => {
+          const { status, text } = await ask(world.ports.tokenDesk, bearer, grant)
+          if (status !== 200) throw new Error(`the desk answered ${status}: ${text}`)
+          return (JSON.parse(text) as { readonly token: string }).token
+        },
+        patience,
+      ),
+  }
+}

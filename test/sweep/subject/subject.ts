@@ -1,0 +1,102 @@
+// One child process that can be given lives and be killed in the middle of one. A spare one loads its modules ahead, so that what comes after
+// a kill takes as long as a restart takes, not as long as loading does.
+import { type ChildProcess, fork } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FromSubject, Life, ToSubject } from './messages.ts'
+
+export type Subject = {
+  /** Rejects with the end of the log when the life cannot begin. */
+  readonly begin: (life: Life) => Promise<void>
+  /** Ends the life in order; the process can be given another one. */
+  readonly end: () => Promise<void>
+  /** SIGKILL, now. */
+  readonly kill: () => void
+  readonly gone: Promise<void>
+  readonly alive: () => boolean
+  /** The last lines of its log. */
+  readonly log: () => string
+}
+
+export type Subjects = {
+  readonly take: () => Promise<Subject>
+  readonly stop: () => Promise<void>
+}
+
+const program = join(import.meta.dirname, '../main.ts')
+const keptCharacters = 4000
+/** What one process compiled the next one reads: loading takes half the time. */
+const compileCache = join(tmpdir(), 'sekisho-sweep-compiled')
+
+function createSubject(): Subject & { readonly loaded: Promise<void> } {
+  const child: ChildProcess = fork(program, [], {
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache },
+  })
+  let log = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString('utf8')).slice(-keptCharacters)
+    })
+  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
+
+  function heard(kind: FromSubject['kind']): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const listen = (message: FromSubject): void => {
+        if (message.kind !== kind && message.kind !== 'failed') return
+        child.off('message', listen)
+        if (message.kind === 'failed') reject(new Error(`the process under test failed: ${message.message}\n${log}`))
+        else resolve()
+      }
+      child.on('message', listen)
+      // A process that was killed on purpose never answers: whoever killed it does not wait for this.
+      void gone.then(() => reject(new Error(`the process under test ended before it was ${kind}\n${log}`)))
+    })
+  }
+  const tell = (message: ToSubject): void => {
+    if (child.connected) child.send(message)
+  }
+  return {
+    loaded: heard('loaded'),
+    async begin(life) {
+      log = ''
+      const begun = heard('begun')
+      tell({ kind: 'begin', life })
+      await begun
+    },
+    async end() {
+      const ended = heard('ended')
+      tell({ kind: 'end' })
+      await ended
+    },
+    kill: () => void child.kill('SIGKILL'),
+    gone,
+    alive: () => child.exitCode === null && child.signalCode === null,
+    log: () => log,
+  }
+}
+
+export function createSubjects(): Subjects {
+  const all = new Set<Subject>()
+  const make = (): ReturnType<typeof createSubject> => {
+    const subject = createSubject()
+    all.add(subject)
+    void subject.gone.then(() => all.delete(subject))
+    subject.loaded.catch(() => {})
+    return subject
+  }
+  let spare = make()
+  return {
+    async take() {
+      const taken = spare
+      spare = make()
+      await taken.loaded
+      return taken
+    },
+    async stop() {
+      for (const subject of all) subject.kill()
+      await Promise.all([...all].map(subject => subject.gone))
+    },
+  }
+}

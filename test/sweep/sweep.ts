@@ -1,0 +1,109 @@
+// Sweeps scenarios: each once undisturbed, which gives its write points and the state that counts, then once for every point before and after
+// it. Lanes work side by side, each with a process of its own; what waits in one costs the others nothing.
+import type { CrashPoint } from './doors/crash-switch.ts'
+import { type Lane, runCase, runUndisturbed, type Undisturbed } from './harness.ts'
+import type { Scenario } from './scenario.ts'
+import type { ScenarioResult } from './table.ts'
+import type { Site } from './world/site.ts'
+
+/** A point whose write did not come is tried this often: only a race of the undisturbed run made it. */
+const tries = 2
+
+/**
+ * After every write; and before the first of each name. What stands outside before a write is what stood there after the one before it, so
+ * "before" adds only what writes that run side by side can leave behind.
+ */
+export function pointsOf({ writes }: Undisturbed): readonly CrashPoint[] {
+  const counts = new Map<string, number>()
+  return writes.flatMap((write): CrashPoint[] => {
+    const occurrence = (counts.get(write) ?? 0) + 1
+    counts.set(write, occurrence)
+    const after: CrashPoint = { write, occurrence, when: 'after' }
+    return occurrence === 1 ? [{ write, occurrence, when: 'before' }, after] : [after]
+  })
+}
+
+export function pointText({ when, write, occurrence }: CrashPoint): string {
+  return `${when} ${write}${occurrence === 1 ? '' : ` (${occurrence})`}`
+}
+
+type Tally = {
+  points: number
+  survived: number
+  milliseconds: number
+  readonly notReached: string[]
+  readonly failures: { readonly point: string; readonly problem: string }[]
+}
+
+async function sweepPoint(
+  site: Site,
+  lane: Lane,
+  scenario: Scenario,
+  point: CrashPoint,
+  undisturbed: Undisturbed,
+  tally: Tally,
+): Promise<void> {
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    const outcome = await runCase(site, lane, scenario, point, undisturbed.state)
+    switch (outcome.kind) {
+      case 'survived':
+        tally.points += 1
+        tally.survived += 1
+        return
+      case 'failed':
+        tally.points += 1
+        tally.failures.push({ point: pointText(point), problem: outcome.problem })
+        return
+      case 'not-reached':
+        break
+    }
+  }
+  tally.notReached.push(pointText(point))
+}
+
+type Job = (lane: Lane) => Promise<void>
+
+async function work(lanes: readonly Lane[], jobs: Job[]): Promise<void> {
+  const left = [...jobs]
+  await Promise.all(
+    lanes.map(async lane => {
+      for (let job = left.shift(); job !== undefined; job = left.shift()) await job(lane)
+    }),
+  )
+}
+
+/** Rejects when a scenario does not end undisturbed: then nothing about it can be said. */
+export async function sweep(site: Site, scenarios: readonly Scenario[], width: number): Promise<readonly ScenarioResult[]> {
+  const lanes = Array.from({ length: width }, (): Lane => ({ subject: undefined }))
+  const tallies = new Map(scenarios.map(scenario => [scenario, emptyTally()]))
+  const points: Job[] = []
+  const timed = async (tally: Tally, job: () => Promise<void>): Promise<void> => {
+    const started = performance.now()
+    await job()
+    tally.milliseconds += performance.now() - started
+  }
+  const begin = (scenario: Scenario, tally: Tally): Job => {
+    return lane =>
+      timed(tally, async () => {
+        const undisturbed = await runUndisturbed(site, lane, scenario)
+        const found = pointsOf(undisturbed)
+        if (found.length === 0) throw new Error(`${scenario.name} writes nothing: there is nothing to sweep`)
+        for (const point of found)
+          points.push(next => timed(tally, () => sweepPoint(site, next, scenario, point, undisturbed, tally)))
+      })
+  }
+  await work(
+    lanes,
+    [...tallies].map(([scenario, tally]) => begin(scenario, tally)),
+  )
+  await work(lanes, points)
+  return [...tallies].map(([scenario, tally]) => resultOf(scenario, tally))
+}
+
+function emptyTally(): Tally {
+  return { points: 0, survived: 0, milliseconds: 0, notReached: [], failures: [] }
+}
+
+function resultOf({ name }: Scenario, { milliseconds, ...tally }: Tally): ScenarioResult {
+  return { ...tally, scenario: name, seconds: milliseconds / 1000 }
+}

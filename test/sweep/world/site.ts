@@ -1,0 +1,78 @@
+// What all worlds of one sweep share: the API server, one GitHub (emulated), one PostgreSQL server, and the pool of processes. Started once;
+// nothing in it knows a scenario.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type AdminClient, createAdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+import { type ClientAccess, readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
+import { type RunningEmulator, startEmulator } from '../../../dev/github/emulator.ts'
+import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-postgres.ts'
+import { namespaces } from '../../../src/api/builtin/index.ts'
+import { platformNamespace } from '../../../src/api/names.ts'
+import { createKubeClient } from '../../../src/kube/kube-client.ts'
+import { loadKubeConnection } from '../../../src/kube/kubeconfig.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createSubjects, type Subjects } from '../subject/subject.ts'
+
+const run = promisify(execFile)
+
+export type Site = {
+  readonly access: ClientAccess
+  /** Sees everything and is counted by no door. */
+  readonly kube: ReturnType<typeof createKubeClient>
+  readonly admin: AdminClient
+  readonly github: RunningEmulator
+  readonly postgres: TestPostgres
+  readonly subjects: Subjects
+  /** In base64: what every store of this sweep is sealed with. */
+  readonly sealingKey: string
+  /** Different for each world, also between sweeps on one API server. */
+  readonly nextPrefix: () => string
+  readonly makeDatabase: (name: string) => Promise<void>
+  /** The rows that psql prints, columns separated by `|`. */
+  readonly query: (database: string, sql: string) => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+export async function openSite(kubeconfig: string): Promise<Site> {
+  const [access, connection, github, postgres] = await Promise.all([
+    readKubeconfig(kubeconfig),
+    loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
+    startEmulator(),
+    startPostgres(),
+  ])
+  const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
+  const admin = createAdminClient(access)
+  const subjects = createSubjects()
+  await kube.apply(
+    namespaces,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: platformNamespace } },
+    { fieldManager: 'sweep', force: true },
+  )
+  const sweep = randomBytes(2).toString('hex')
+  let worlds = 0
+  const query: Site['query'] = async (database, sql) =>
+    (await run('psql', [postgres.url(database).reveal(), '-q', '-A', '-t', '-c', sql])).stdout.trim()
+  return {
+    access,
+    kube,
+    admin,
+    github,
+    postgres,
+    subjects,
+    sealingKey: randomBytes(32).toString('base64'),
+    // Of one length: none is the beginning of another.
+    nextPrefix: () => `sw-${sweep}-${String(++worlds).padStart(4, '0')}`,
+    async makeDatabase(name) {
+      await query('postgres', `CREATE DATABASE "${name}"`)
+    },
+    query,
+    async stop() {
+      await subjects.stop()
+      await admin.close()
+      await kube.close()
+      await github.stop()
+      await postgres.stop()
+    },
+  }
+}

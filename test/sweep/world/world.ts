@@ -1,0 +1,227 @@
+// One world: a prefix, a namespace, a database, an account on GitHub, the doors around the process, and the settings of its lives. Every crash
+// point has a world of its own, so that nothing of one can help or hurt another.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { namespaces, secrets } from '../../../src/api/builtin/index.ts'
+import { clusterGitHubApp } from '../../../src/api/cluster-github-app.ts'
+import { platformNamespace } from '../../../src/api/names.ts'
+import type { ResourceType } from '../../../src/api/resource.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type CrashSwitch, createCrashSwitch } from '../doors/crash-switch.ts'
+import { openDatabaseDoor } from '../doors/database-door.ts'
+import { openGitHubDoor } from '../doors/github-door.ts'
+import type { Door } from '../doors/http-door.ts'
+import { openKubernetesDoor } from '../doors/kubernetes-door.ts'
+import type { Life } from '../subject/messages.ts'
+import { type Account, makeAccount } from './account.ts'
+import type { Site } from './site.ts'
+
+export const fieldManager = 'sweep'
+export const host = 'github.localhost'
+export const sharedNames = ['sekisho']
+
+export type WorldWish = {
+  readonly part: Life['part']
+  /** `tenant`: the Tenant controller makes the namespaces; `made`: the world has one when it begins. */
+  readonly namespace: 'made' | 'tenant'
+  /** `key`: the App and its Secret are there, too; `repository`: and one repository. */
+  readonly github: 'none' | 'account' | 'app' | 'repository'
+}
+
+export type World = {
+  readonly site: Site
+  readonly prefix: string
+  readonly namespace: string
+  /** Those that are the world's, whether or not they are there. */
+  readonly namespaces: readonly string[]
+  readonly appName: string
+  readonly account: Account
+  readonly store: Store
+  readonly crash: CrashSwitch
+  readonly ports: { readonly tokenDesk: number; readonly sources: number; readonly broker: number }
+  readonly githubUrl: string
+  readonly life: (aheadMilliseconds: number) => Life
+  readonly apply: (type: ResourceType, name: string, content: object, namespace?: string) => Promise<void>
+  readonly setStatus: (type: ResourceType, name: string, status: object, namespace?: string) => Promise<void>
+  /** Cuts every connection of the process. */
+  readonly cut: () => void
+  readonly close: () => Promise<void>
+}
+
+/** Below the ports that systems choose by themselves, so that a restarted process finds its own free. */
+let lastPort = 20_100 + (process.pid % 50) * 200
+
+async function reservePort(): Promise<number> {
+  for (;;) {
+    lastPort += 1
+    const port = lastPort
+    const free = await new Promise<boolean>(resolve => {
+      const probe = createServer()
+      probe.once('error', () => resolve(false))
+      probe.listen(port, '0.0.0.0', () => probe.close(() => resolve(true)))
+    })
+    if (free) return port
+  }
+}
+
+function environmentOf(world: {
+  readonly folder: string
+  readonly kubeconfig: string
+  readonly databaseUrl: string
+  readonly sealingKey: string
+  readonly appName: string
+  readonly ports: World['ports']
+  readonly site: Site
+}): Life['environment'] {
+  const { folder, ports, site } = world
+  return {
+    KUBECONFIG: world.kubeconfig,
+    SEKISHO_DATABASE_URL: world.databaseUrl,
+    SEKISHO_SEALING_KEYS: world.sealingKey,
+    SEKISHO_DATA_FOLDER: folder,
+    SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_APPLICATION_URL: 'http://localhost:8080',
+    SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
+    SEKISHO_SOURCE_PORT: String(ports.sources),
+    SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
+    SEKISHO_TOKEN_DESK_HOST: 'localhost',
+    SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
+    SEKISHO_BROKER_ADDRESS: '127.0.0.1',
+    SEKISHO_BROKER_PORT: String(ports.broker),
+    SEKISHO_GITHUB_APP: world.appName,
+    SEKISHO_GITHUB_CLIENT_SECRET: site.github.app.clientSecret,
+    SEKISHO_GITHUB_WEBHOOK_SECRET: site.github.app.webhookSecret,
+    SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
+    SEKISHO_TLS_KEY_PATH: '/nonexistent',
+    SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
+  }
+}
+
+async function writeKubeconfig(file: string, server: string): Promise<void> {
+  const text = stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    // Plain HTTP to the door on loopback: without the last word client-node refuses that.
+    clusters: [{ name: 'door', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'sweep', user: {} }],
+    contexts: [{ name: 'door', context: { cluster: 'door', user: 'sweep' } }],
+    'current-context': 'door',
+  })
+  await writeFile(file, text, { mode: 0o600 })
+}
+
+/** The URL with another port: what the process is given instead of the server's own. */
+function throughDoor(url: SecretString, door: Door): string {
+  const changed = new URL(url.reveal())
+  changed.port = String(door.port)
+  return changed.href
+}
+
+export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
+  const prefix = site.nextPrefix()
+  const crash = createCrashSwitch()
+  const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
+  await site.makeDatabase(prefix)
+  const { certificateAuthority: ca, certificate: cert, key, token, server } = site.access
+  const kubernetes = {
+    url: new URL(server),
+    tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined || key === undefined ? {} : { cert, key }) },
+    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+  }
+  const sight = { prefix, namespace: wish.namespace === 'made' ? prefix : undefined, shared: sharedNames }
+  const postgresPort = Number(new URL(site.postgres.url('postgres').reveal()).port)
+  const [kubeDoor, githubDoor, databaseDoor] = await Promise.all([
+    openKubernetesDoor(crash, kubernetes, sight),
+    openGitHubDoor(crash, site.github.url),
+    openDatabaseDoor(crash, { host: '127.0.0.1', port: postgresPort }),
+  ])
+  const doors = [kubeDoor, githubDoor, databaseDoor]
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeKubeconfig(kubeconfig, kubeDoor.url)
+  const appName = `${prefix}-app`
+  const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
+  const [account, store] = await Promise.all([
+    makeAccount(site.github, `org-${prefix}`, wish.github === 'repository'),
+    openStore({
+      url: site.postgres.url(prefix),
+      sealingKeys: [new SecretString(site.sealingKey)],
+      clock: systemClock,
+      log: silentLog,
+    }),
+  ])
+  const environment = environmentOf({
+    folder,
+    kubeconfig,
+    databaseUrl: throughDoor(site.postgres.url(prefix), databaseDoor),
+    sealingKey: site.sealingKey,
+    appName,
+    ports,
+    site,
+  })
+
+  const apply: World['apply'] = async (type, name, content, namespace = type.namespaced ? prefix : undefined) => {
+    const { apiVersion, kind } = type
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) }
+    await site.kube.apply(type, { apiVersion, kind, metadata, ...content }, { fieldManager, force: true })
+  }
+  const world: World = {
+    site,
+    prefix,
+    namespace: prefix,
+    namespaces: [prefix, `${prefix}-build`],
+    appName,
+    account,
+    store,
+    crash,
+    ports,
+    githubUrl: githubDoor.url,
+    life: aheadMilliseconds => ({ part: wish.part, environment, aheadMilliseconds }),
+    apply,
+    async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
+      const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
+      const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
+      await site.admin.call('PATCH', `${group}${scope}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
+    },
+    cut() {
+      for (const door of doors) door.cut()
+    },
+    async close() {
+      await Promise.all(doors.map(door => door.close()))
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  if (wish.namespace === 'made') await apply(namespaces, prefix, {})
+  if (wish.github === 'app' || wish.github === 'repository') {
+    await applyKey(world)
+    await applyApp(world)
+  }
+  return world
+}
+
+/** The Secret with a private key of the App; `pem` is another one than the App's own where a scenario wants a stranger's. */
+export async function applyKey(world: World, pem: string = world.site.github.app.privateKeyPem): Promise<void> {
+  const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
+  await world.apply(secrets, `${world.prefix}-key`, { data }, platformNamespace)
+}
+
+export async function applyApp(world: World): Promise<void> {
+  const { app } = world.site.github
+  await world.apply(clusterGitHubApp, world.appName, {
+    spec: {
+      host,
+      endpoints: { web: world.githubUrl, api: `${world.githubUrl}/api/v3` },
+      appId: app.id,
+      clientId: app.clientId,
+      privateKeys: [{ secretName: `${world.prefix}-key`, key: 'private-key.pem' }],
+    },
+  })
+}
