@@ -72,9 +72,9 @@ ${table(
       '403 or 429',
     ],
     ['core', 'address without credentials', '60 an hour', '403 or 429'],
-    ['search', 'caller', '30 a minute; counted, though no route of search is served', '403 or 429'],
+    ['search', 'caller', '30 a minute; 10 without credentials', '403 or 429'],
     ['at once', 'caller', '100 requests', '403 or 429 "secondary rate limit"'],
-    ['points', 'caller and address', '900 a minute; reading 1, writing 5', '403 or 429 "secondary rate limit"'],
+    ['points', 'caller and route', '900 a minute; reading 1, writing 5', '403 or 429 "secondary rate limit"'],
     ['content', 'caller', '80 writes a minute, 500 an hour; tokens do not count', '403 or 429 "secondary rate limit"'],
   ],
 )}

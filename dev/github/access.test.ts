@@ -163,6 +163,15 @@ describe('an App', () => {
   })
 })
 
+test('whoever reads a public repository may open a pull request there, and nobody there writes who has no role', () => {
+  const open = { ...repository, private: false }
+  const stranger: Actor = { kind: 'person', user: user(4) }
+  expect(
+    ['pull_requests', 'issues', 'contents', 'administration'].map(one => permissionOn(world(), stranger, open, one)),
+  ).toEqual(['write', 'write', 'read', 'none'])
+  expect(permissionOn(world(), stranger, repository, 'pull_requests')).toBe('none')
+})
+
 test('what is public may be read by anybody and written by nobody without permission', () => {
   const open = { ...repository, private: false }
   const nobody: Actor = { kind: 'anonymous' }

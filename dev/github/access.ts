@@ -69,6 +69,10 @@ export const repositoryRole = (world: World, userId: number, repository: Reposit
   return stronger(role, roleByTeams(world, userId, repository))
 }
 
+/** As {@link repositoryRole}, but everybody signed in reads what is public, and so may open issues and pull requests there. */
+const effectiveRole = (world: World, userId: number, repository: Repository): RepositoryRole =>
+  repository.private ? repositoryRole(world, userId, repository) : stronger(repositoryRole(world, userId, repository), 'read')
+
 /** What a repository role is worth, expressed as the level of one App permission. */
 const roleAsLevel = (role: RepositoryRole, permission: string): PermissionLevel => {
   if (!roleAtLeast(role, 'read')) return 'none'
@@ -118,12 +122,12 @@ export const permissionOn = (world: World, actor: Actor, repository: Repository,
     case 'user': {
       const installation = installationOf(world, actor.app.id, repository.ownerId)
       if (!installation || !installationCovers(installation, repository)) return 'none'
-      const personal = roleAsLevel(repositoryRole(world, actor.user.id, repository), permission)
+      const personal = roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
       const level = weaker(installation.permissions[permission] ?? 'none', personal)
       return scopedLevel(actor.token.scope, repository.ownerId, repository.id, permission, level)
     }
     case 'person':
-      return roleAsLevel(repositoryRole(world, actor.user.id, repository), permission)
+      return roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
   }
 }
 

@@ -14,6 +14,7 @@ import { registerDevicePages } from './oauth/device-page.ts'
 import { registerAuthorizationPages } from './pages/authorizations.ts'
 import { showRefusal } from './pages/browser.ts'
 import { registerFaultsPage } from './pages/faults.ts'
+import { registerFilePages } from './pages/files.ts'
 import { registerInstallPages } from './pages/install.ts'
 import { registerInstallationSettings } from './pages/installation-settings.ts'
 import { registerOrganizationPages } from './pages/organization.ts'
@@ -74,6 +75,7 @@ export const buildServer = async (
   registerAccountSettings(server, context)
   registerAppSettings(server, context)
   registerRepositoryPages(server, context)
+  registerFilePages(server, context)
   registerRepositorySettings(server, context)
   registerPullRequestPages(server, context)
   registerGitRoutes(server, context)

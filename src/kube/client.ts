@@ -5,7 +5,7 @@ import type { KubeObject, ObjectKey, ObjectMeta, ResourceType } from '../api/res
 /** Asked right before the bytes of a write leave, and again before each repetition; its signal ends one that is on its way. */
 export type WriteGuard = { readonly mayWrite: () => boolean; readonly signal: AbortSignal }
 
-export type WriteOptions = { readonly fieldManager: string; readonly dryRun?: boolean; readonly guard?: WriteGuard }
+export type WriteOptions = { readonly fieldManager: string; readonly guard?: WriteGuard }
 
 export type ApplyOptions = WriteOptions & { readonly force?: boolean }
 

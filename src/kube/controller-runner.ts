@@ -39,7 +39,7 @@ export type ControllerRunner = {
 const graceMilliseconds = 10_000
 const longestRetryAfterMilliseconds = 3_600_000
 // What an API server that is away or overloaded did not do is tried again soon after its return, however long that took.
-const awayCapMilliseconds = 4000
+const awayCapMilliseconds = 3000
 
 /** Undoes `keyText`. Names hold no slash. */
 export function parseKey(text: string): ObjectKey {
@@ -50,18 +50,21 @@ export function parseKey(text: string): ObjectKey {
 export function createControllerRunner(definition: ControllerDefinition, deps: RunnerDeps): ControllerRunner {
   const { clock, random, objects } = deps
   const { concurrency = 5, timeoutMilliseconds = 120_000, resyncMilliseconds = 600_000 } = definition
-  const { tenantOf = ({ namespace }) => namespace ?? '' } = definition
+  const { tenantOf = ({ namespace, name }) => namespace ?? name } = definition
   const log = deps.log.child({ controller: definition.name })
   const queue = createWorkQueue({
     clock,
     tenantOf: key => tenantOf(parseKey(key)),
     perTenant: Math.max(1, concurrency - 1),
+    onReady: ready,
     onAdd: () => metrics?.added(),
     onTake: waited => metrics?.taken(waited / 1000),
   })
   const metrics = deps.metrics?.controller(definition.name, queue)
   const limiter = createRetryLimiter({ clock, random })
-  let taking: AbortController | undefined
+  let taking = false
+  let woken = false
+  let busy = 0
   let working: AbortController | undefined
   const abort = (): void => working?.abort(new NotLeaderError(`controller ${definition.name}`))
 
@@ -137,12 +140,24 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
     await Promise.race([running, leave().catch(() => running)])
   }
 
-  async function worker(mayTake: AbortSignal, mayWork: AbortSignal): Promise<void> {
-    for (;;) {
-      const key = await queue.take(mayTake)
-      if (key === undefined) return
-      await work(key, mayWork)
-    }
+  /** Called in the middle of a cache's change: the workers look once it is whole. */
+  function ready(): void {
+    if (woken) return
+    woken = true
+    queueMicrotask(() => {
+      woken = false
+      while (taking && busy < concurrency && working !== undefined) {
+        const key = queue.next()
+        if (key === undefined) return
+        busy += 1
+        work(key, working.signal)
+          .catch((error: unknown) => log.error({ error, key }, 'a worker broke'))
+          .finally(() => {
+            busy -= 1
+            ready()
+          })
+      }
+    })
   }
 
   return {
@@ -155,16 +170,14 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
       for (const watch of all) watch.attach(source, (key, change) => queue.add(keyText(key), change.initial ? 'low' : 'normal'))
     },
     begin() {
-      if (taking !== undefined) return
-      taking = new AbortController()
+      if (taking) return
+      taking = true
       working = new AbortController()
       for (const object of objects.list()) queue.add(keyText(keyOf(object)), 'low')
-      for (let index = 0; index < concurrency; index++)
-        worker(taking.signal, working.signal).catch((error: unknown) => log.error({ error }, 'a worker broke'))
+      ready()
     },
     end(options) {
-      taking?.abort()
-      taking = undefined
+      taking = false
       if (options.abort) abort()
       return queue.idle()
     },

@@ -39,7 +39,7 @@ export type ControllerDefinition = {
   readonly watches?: readonly Watch[]
   /** Workers, 5 by default. The same key is never in two of them, and one tenant's keys are never in all of them. */
   readonly concurrency?: number
-  /** Whose turn a key uses up. Default: its namespace. */
+  /** Whose turn a key uses up. Default: its namespace; a cluster-wide object is its own tenant. */
   readonly tenantOf?: (key: ObjectKey) => string
   /** Default 120 000. */
   readonly timeoutMilliseconds?: number

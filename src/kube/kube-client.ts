@@ -36,8 +36,7 @@ type ListAnswer<T> = {
 }
 
 function writeQuery(options: ApplyOptions): KubeRequest['query'] & object {
-  const { fieldManager, force, dryRun } = options
-  return { fieldManager, force: force ? 'true' : undefined, dryRun: dryRun ? 'All' : undefined }
+  return { fieldManager: options.fieldManager, force: options.force ? 'true' : undefined }
 }
 
 function applyRequest(type: ResourceType, object: Applied, options: ApplyOptions, subresource?: 'status'): KubeRequest {

@@ -8,18 +8,22 @@ export type LeaseSighting = { readonly lease: Lease | undefined; readonly since:
 
 export type LeaseDecision = 'create' | 'take' | 'renew' | 'wait'
 
+/** When, on our own clock, a candidate may take what it sees. */
+export function freeAt({ lease, since }: LeaseSighting, defaultDurationMilliseconds: number): number {
+  const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {}
+  if (!holderIdentity) return since
+  return since + (leaseDurationSeconds && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : defaultDurationMilliseconds)
+}
+
 export function decideLease(
-  { lease, since }: LeaseSighting,
+  sighting: LeaseSighting,
   identity: string,
   now: number,
   defaultDurationMilliseconds: number,
 ): LeaseDecision {
-  if (lease === undefined) return 'create'
-  const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {}
-  if (holderIdentity === identity) return 'renew'
-  if (!holderIdentity) return 'take'
-  const duration = leaseDurationSeconds && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : defaultDurationMilliseconds
-  return now - since >= duration ? 'take' : 'wait'
+  if (sighting.lease === undefined) return 'create'
+  if (sighting.lease.spec?.holderIdentity === identity) return 'renew'
+  return now >= freeAt(sighting, defaultDurationMilliseconds) ? 'take' : 'wait'
 }
 
 /** Keeps the time of the first sighting while the record stays the same version. */

@@ -141,6 +141,34 @@ test('the time that it trusts itself counts from before it asked, not from the a
   await Promise.all([stop(), clock.advance(20_000)])
 })
 
+test('a loss is told within a second, also while a question to the server hangs', async () => {
+  const clock = createFakeClock()
+  const server = leaseServer()
+  let hangs = false
+  const { changes, stop } = candidate(
+    {
+      ...server,
+      client: identity => {
+        const line = server.client(identity)
+        const hanging = async (): Promise<void> => (hangs ? clock.sleep(60_000) : undefined)
+        return {
+          ...line,
+          get: () => hanging().then(line.get),
+          mergePatch: (...asked: Parameters<typeof line.mergePatch>) => hanging().then(() => line.mergePatch(...asked)),
+        }
+      },
+    },
+    'only',
+    clock,
+  )
+  await clock.advance(9500)
+  expect(changes).toEqual([true])
+  hangs = true
+  await clock.advance(11_000)
+  expect(changes).toEqual([true, false])
+  await Promise.all([stop(), clock.advance(60_000)])
+})
+
 test('a holder whose answers take 4 s each keeps its lease', async () => {
   const clock = createFakeClock()
   const server = leaseServer()

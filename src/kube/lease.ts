@@ -9,7 +9,7 @@ import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { KubeClient } from './client.ts'
 import { isKubeError } from './errors.ts'
-import { decideLease, type LeaseSighting, leaseSpec, microTime, sight } from './lease-decision.ts'
+import { decideLease, freeAt, type LeaseSighting, leaseSpec, microTime, sight } from './lease-decision.ts'
 
 export type LeaseTimes = {
   /** How long others respect a record that does not change. */
@@ -119,18 +119,37 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     }
   }
 
+  /**
+   * Attempts begin, not end, so far apart: slow answers must not use up the time between them as well. Who waits for another's end looks
+   * again at that very moment: a dead holder is followed within one retry and its lease's duration.
+   */
+  function nextAttempt(started: number): number {
+    const regular = started + times.retryMilliseconds * (1 - 0.2 * deps.random())
+    if (isLeader() || sighting === undefined) return regular
+    const free = freeAt(sighting, times.durationMilliseconds)
+    return free > elapsed(clock) ? Math.min(regular, free) : regular
+  }
+
+  /** A loss is told soon after it happened, also while a question hangs: reconciles do more than the gated writes. */
+  async function tellUntil(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      tell()
+      await clock.sleep(times.retryMilliseconds / 2, signal).catch(() => {})
+    }
+  }
+
   return {
     isLeader,
     async run(signal) {
+      const telling = tellUntil(signal)
       while (!signal.aborted) {
-        const next = elapsed(clock) + times.retryMilliseconds * (1 + 0.2 * deps.random())
+        const started = elapsed(clock)
         await strive()
         tell()
-        // Attempts begin, not end, so far apart: slow answers must not use up the time between them as well.
-        const wait = next - elapsed(clock)
+        const wait = nextAttempt(started) - elapsed(clock)
         if (wait > 0) await clock.sleep(wait, signal).catch(() => {})
-        tell()
       }
+      await telling
     },
     async release() {
       const mine = isLeader() ? sighting?.lease : undefined

@@ -57,7 +57,7 @@ export function createKubeMetrics(registry: Registry): KubeMetrics {
   const longest = readings('workqueue_longest_running_processor_seconds', 'The oldest reconcile that runs now.', 'controller')
   const leader = new Gauge({ name: 'leader_election_master_status', help: '1 while this process leads.', registers })
   const ends = counter('sekisho_watch_ends_total', 'Watch connections by why they ended.', 'kind', 'reason')
-  const lists = counter('sekisho_watch_lists_total', 'Lists: one at the start, then one for each lost place.', 'kind')
+  const lists = counter('sekisho_watch_lists_total', 'Lists: at the start, every hour, and for each lost place.', 'kind')
   const silence = readings('sekisho_watch_silence_seconds', 'Since the server was last heard about a kind.', 'kind')
   const objects = readings('sekisho_cache_objects', 'Objects in the local copy.', 'kind')
   leader.set(0)

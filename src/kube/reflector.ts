@@ -40,7 +40,7 @@ export type Reflector = {
 
 const base = { baseMilliseconds: 500 }
 // A server that is away must be found soon after its return; what it refuses is not going to change in seconds.
-const awayBackoff = { ...base, capMilliseconds: 4000 }
+const awayBackoff = { ...base, capMilliseconds: 3000 }
 const refusedBackoff = { ...base, capMilliseconds: 30_000 }
 // Attempts begin at least so far apart; a watch that ends sooner without a word counts as a failure.
 const shortestRoundMilliseconds = 1000

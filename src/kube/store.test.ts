@@ -143,7 +143,6 @@ test('ten thousand Applications take at most 2 MB of heap per thousand', () => {
   for (let index = 0; index < 10_000; index++) store.upsert(JSON.parse(application(index)) as KubeObject)
   const megabytes = (heap() - before) / 10 / 1_048_576
   expect(store.size()).toBe(10_000)
-  console.log(`heap per 1,000 objects: ${megabytes.toFixed(2)} MB`)
   expect(megabytes).toBeLessThanOrEqual(2)
   // So that the figure above is of what is held, not of nothing.
   expect(megabytes).toBeGreaterThan(0.2)

@@ -12,6 +12,8 @@ export type WorkQueueDeps = {
   readonly tenantOf?: (key: string) => string
   /** So many keys of one tenant are in hands at most. */
   readonly perTenant?: number
+  /** Called in the turn in which `next` may have something, perhaps in the middle of what somebody else does: only take note. */
+  readonly onReady?: () => void
   /** Hears how long each key waited, in milliseconds, as it is taken. */
   readonly onTake?: (waitedMilliseconds: number) => void
   readonly onAdd?: () => void
@@ -22,12 +24,12 @@ export type WorkQueue = {
   readonly add: (key: string, priority?: Priority) => void
   /** Adds later; of several delays of one key the earliest counts. */
   readonly addAfter: (key: string, milliseconds: number, priority?: Priority) => void
-  /** The next key; undefined once the queue is shut down or the signal aborts. Every key taken must be given to `done`. */
-  readonly take: (signal?: AbortSignal) => Promise<string | undefined>
+  /** Takes the key whose turn it is, if there is one. Every key taken must be given to `done`. */
+  readonly next: () => string | undefined
   readonly done: (key: string) => void
   /** The key's work goes on without a worker: it stays taken, but its tenant may use another hand. `done` still follows. */
   readonly abandon: (key: string) => void
-  /** Takers get undefined from now on, delays are dropped, additions ignored. */
+  /** There is no next key from now on, delays are dropped, additions ignored. */
   readonly shutDown: () => void
   /** Resolves when no key is in work. */
   readonly idle: () => Promise<void>
@@ -43,14 +45,13 @@ type Delay = { readonly at: number; readonly priority: Priority }
 type Line = Map<string, Map<string, number>>
 
 export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
-  const { clock, tenantOf = () => '', perTenant = Number.POSITIVE_INFINITY } = deps
+  const { clock, tenantOf = () => '', perTenant = Number.POSITIVE_INFINITY, onReady = () => {} } = deps
   const lines: Record<Priority, Line> = { normal: new Map(), low: new Map() }
   const inWork = new Map<string, number>()
   const hands = new Map<string, Set<string>>()
   const again = new Map<string, Priority>()
   const delays = new Map<string, Delay>()
   let alarm: { readonly at: number; readonly cancel: AbortController } | undefined
-  const takers: ((key: string | undefined) => void)[] = []
   const idleWaiters: (() => void)[] = []
   let open = true
   const now = (): number => elapsed(clock)
@@ -75,11 +76,11 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
     const since = leave(lines.low, tenant, key) ?? now()
     const keys = lines[priority].get(tenant) ?? new Map()
     lines[priority].set(tenant, keys.set(key, since))
-    serve()
+    onReady()
   }
 
   function next(): string | undefined {
-    for (const priority of priorities) {
+    for (const priority of open ? priorities : []) {
       const line = lines[priority]
       for (const [tenant, keys] of line) {
         const [key] = keys.keys()
@@ -95,14 +96,6 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
       }
     }
     return undefined
-  }
-
-  function serve(): void {
-    while (takers.length > 0) {
-      const key = next()
-      if (key === undefined) return
-      takers.shift()?.(key)
-    }
   }
 
   function freeHand(key: string): void {
@@ -135,30 +128,16 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
 
   return {
     add,
+    next,
     addAfter(key, milliseconds, priority = 'normal') {
       if (!open) return
       if (milliseconds <= 0) return add(key, priority)
-      const at = now() + milliseconds
+      // Resyncs of ten thousand keys ring once a second together, not ten thousand times.
+      const exact = now() + milliseconds
+      const at = priority === 'low' ? Math.ceil(exact / 1000) * 1000 : exact
       if ((delays.get(key)?.at ?? Number.POSITIVE_INFINITY) <= at) return
       delays.set(key, { at, priority })
       setAlarm(at)
-    },
-    take(signal) {
-      if (!open || signal?.aborted) return Promise.resolve(undefined)
-      return new Promise(resolve => {
-        const giveUp = (): void => {
-          const index = takers.indexOf(taker)
-          if (index !== -1) takers.splice(index, 1)
-          resolve(undefined)
-        }
-        const taker = (key: string | undefined): void => {
-          signal?.removeEventListener('abort', giveUp)
-          resolve(key)
-        }
-        signal?.addEventListener('abort', giveUp, { once: true })
-        takers.push(taker)
-        serve()
-      })
     },
     done(key) {
       if (!inWork.delete(key)) return
@@ -166,18 +145,17 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
       const priority = again.get(key)
       again.delete(key)
       if (priority !== undefined) add(key, priority)
-      serve()
+      onReady()
       if (inWork.size === 0) for (const resolve of idleWaiters.splice(0)) resolve()
     },
     abandon(key) {
       freeHand(key)
-      serve()
+      onReady()
     },
     shutDown() {
       open = false
       alarm?.cancel.abort()
       delays.clear()
-      for (const resolve of takers.splice(0)) resolve(undefined)
     },
     idle: () => (inWork.size === 0 ? Promise.resolve() : new Promise(resolve => idleWaiters.push(resolve))),
     depth: priority =>

@@ -21,6 +21,8 @@ export type Database = {
 const memory = 'memory://'
 const connectMilliseconds = 10_000
 const statementMilliseconds = 20_000
+/** A server ends its own statements; this is for one that says nothing any more. */
+const silenceMilliseconds = 22_000
 
 /** A PostgreSQL server. Errors never hold the URL: it has a password in it. */
 export function connectServer(url: SecretString, log: Log): Database {
@@ -29,6 +31,8 @@ export function connectServer(url: SecretString, log: Log): Database {
     max: 10,
     connectionTimeoutMillis: connectMilliseconds,
     statement_timeout: statementMilliseconds,
+    query_timeout: silenceMilliseconds,
+    keepAlive: true,
     application_name: 'sekisho',
     options: '-c TimeZone=UTC',
   })

@@ -47,4 +47,23 @@ describe('group commit', () => {
     expect(await Promise.all(kept)).toEqual(['A', 'B'])
     await commit.idle()
   })
+
+  test('puts together and lets wait only what the weights allow, but takes any item alone', async () => {
+    const batches: string[][] = []
+    const commit = createGroupCommit<string, string>({
+      mostItems: 100,
+      mostWaiting: 100,
+      weight: { of: item => item.length, mostTogether: 5, mostWaiting: 12 },
+      async write(items) {
+        batches.push([...items])
+        return [...items]
+      },
+      overflow: () => new Error('too much'),
+    })
+    const kept = ['aaa', 'bb', 'ccccccc'].map(item => commit.add(item))
+    await expect(commit.add('d')).rejects.toThrow('too much')
+    expect(await Promise.all(kept)).toEqual(['aaa', 'bb', 'ccccccc'])
+    expect(batches).toEqual([['aaa', 'bb'], ['ccccccc']])
+    expect(await commit.add('x'.repeat(50))).toBe('x'.repeat(50))
+  })
 })

@@ -160,6 +160,29 @@ describe.each(databases)('the store on $name', ({ start }) => {
       for (const row of rows) await store.inbox.markHandled(row.id, 'woken')
     })
 
+    test('stores many that come at once, each with its own bytes, and the same one once', async () => {
+      const bodyOf = (number: number) => Buffer.alloc(number * 37, number % 251)
+      const many = Array.from({ length: 300 }, (_, number) => ({ ...delivery(`many-${number}`), body: bodyOf(number) }))
+      const answers = await Promise.all([...many, ...many.slice(0, 50)].map(one => store.inbox.receive(one)))
+      expect(answers.filter(answer => answer === 'stored')).toHaveLength(300)
+      const rows = await store.inbox.claim(500)
+      expect(new Set(rows.map(row => row.deliveryId)).size).toBe(300)
+      for (const row of rows) expect(row.body.equals(bodyOf(Number(row.deliveryId.slice(5))))).toBe(true)
+      await Promise.all(rows.map(row => store.inbox.markHandled(row.id, 'ignored')))
+      expect(await store.inbox.claim(10)).toEqual([])
+    })
+
+    test('a text that no database takes does not keep the others out', async () => {
+      const answers = await Promise.all([
+        store.inbox.receive(delivery('good')),
+        store.inbox.receive({ ...delivery('bad'), action: 'open\0ed\ud800' }),
+      ])
+      expect(answers).toEqual(['stored', 'stored'])
+      const rows = await store.inbox.claim(10)
+      expect(rows.find(row => row.deliveryId === 'bad')?.action).toBe('open\uFFFDed\uFFFD')
+      await Promise.all(rows.map(row => store.inbox.markHandled(row.id, 'ignored')))
+    })
+
     test('gives a delivery to one claimant, and to another one when the lease is over', async () => {
       await store.inbox.receive(delivery('b'))
       const claims = await Promise.all([store.inbox.claim(10), store.inbox.claim(10), store.inbox.claim(10)])

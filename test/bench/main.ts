@@ -4,17 +4,17 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
-import { messageOf } from '../../src/lib/errors.ts'
+import { AppError, messageOf } from '../../src/lib/errors.ts'
 import type { Bench } from './harness/bench.ts'
-import { benchmarksPage } from './harness/markdown.ts'
-import { type BenchReport, isVoid, readReport, writeReport } from './harness/report.ts'
+import { type BenchReport, isVoid, readReport, writeReport } from './harness/report/bench-report.ts'
+import { benchmarksPage } from './harness/report/markdown.ts'
+import { screenText } from './harness/report/table.ts'
 import { runBench } from './harness/run-bench.ts'
-import { screenText } from './harness/table.ts'
 import { benches } from './registry.ts'
 
 const usage = `usage: node test/bench/main.ts [name…] [options]
 
-  --pairs N      rounds of peer, ours, peer (1 to 50; default 5, and fewer are void)
+  --pairs N      rounds (1 to 50; default 5, and fewer are void)
   --scale N      sizes × N, from 0.01 to 1, to try a bench out (anything but 1 is void)
   --long         long forms: 10 minutes of steady state instead of 1
   -o json        the reports on standard output as JSON instead of tables
@@ -69,14 +69,14 @@ async function writeDocs(): Promise<number> {
 
 type Outcome = { readonly bench: Bench; readonly report?: BenchReport; readonly problem?: string; readonly obstacle?: string }
 
-async function runOne(bench: Bench, options: Arguments): Promise<Outcome> {
+async function runOne(bench: Bench, options: Arguments, signal: AbortSignal): Promise<Outcome> {
   const obstacle = await bench.obstacle?.()
   if (obstacle !== undefined) return { bench, obstacle }
   const started = performance.now()
   const note = (message: string): void =>
     console.error(`[${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s] ${message}`)
   try {
-    const report = await runBench(bench, { ...options, note })
+    const report = await runBench(bench, { ...options, note, signal })
     await writeReport(readClusterSettings().stateFolder, report)
     if (options.output === 'table') console.log(screenText(report))
     return { bench, report }
@@ -104,9 +104,12 @@ async function run(): Promise<number> {
   }
   if (options['write-docs']) return writeDocs()
   const named = options.names.length > 0
+  const interrupted = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => interrupted.abort(new AppError('unavailable', `ended by ${name}`)))
   const outcomes: Outcome[] = []
   for (const bench of benches.filter(({ name }) => !named || options.names.includes(name)))
-    outcomes.push(await runOne(bench, options))
+    if (!interrupted.signal.aborted) outcomes.push(await runOne(bench, options, interrupted.signal))
   if (options.output === 'json')
     console.log(
       JSON.stringify(

@@ -1,7 +1,10 @@
 // All benches, in the order in which `make bench` runs them. A new bench is one line.
+import { admission } from './admission/index.ts'
+import { audit } from './audit/index.ts'
 import type { Bench } from './harness/bench.ts'
+import { inbox } from './inbox/index.ts'
 import { pushToUrl } from './push-to-url.ts'
 import { reconcile } from './reconcile/index.ts'
 import { watch } from './watch/index.ts'
 
-export const benches: readonly Bench[] = [reconcile, watch, pushToUrl]
+export const benches: readonly Bench[] = [reconcile, watch, admission, inbox, audit, pushToUrl]

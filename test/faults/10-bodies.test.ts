@@ -10,7 +10,7 @@ import { createWebServer, listen, type WebServer } from '../../src/web/server.ts
 import { type BrokerSite, startBrokerSite } from '../integration/broker-site.ts'
 import { recordOutcome } from './outcome.ts'
 import { type AdmissionSite, startAdmissionSite } from './sites/admission-site.ts'
-import type { Order, Result, Shape } from './sites/body-attacker.ts'
+import type { Order, Result, Shape } from './sites/body-attacker-process.ts'
 import { type Attacker, type Strain, startAttacker, strained } from './sites/body-doors.ts'
 
 const fault = 10
@@ -184,7 +184,7 @@ describe('signed deliveries', () => {
     ['100,000 levels', { kind: 'deep', levels: 100_000 }, 202],
     ['__proto__', { kind: 'prototype' }, 202],
     ['every key twice', { kind: 'duplicate keys' }, 202],
-    ['invalid UTF-8 where nobody looks', { kind: 'invalid UTF-8' }, 202],
+    ['invalid UTF-8', { kind: 'invalid UTF-8' }, 400],
     ['gzip', { kind: 'gzip bomb' }, 400],
   ]
   test.each(shapes)(

@@ -310,7 +310,7 @@ test('a process on the embedded database is killed', async () => {
   const sealingKey = randomBytes(32).toString('base64')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const acknowledged: string[] = []
-  const kills = long ? 8 : 2
+  const kills = long ? 8 : 1
   for (let kill = 0; kill < kills; kill += 1) {
     const child = spawn(process.execPath, ['test/faults/sites/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -320,7 +320,7 @@ test('a process on the embedded database is killed', async () => {
     for await (const line of createInterface({ input: child.stdout })) {
       acknowledged.push(line)
       lines += 1
-      if (lines === 150) child.kill('SIGKILL')
+      if (lines === 100) child.kill('SIGKILL')
     }
     await exited
   }

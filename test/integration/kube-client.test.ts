@@ -85,13 +85,6 @@ describe('reading and writing', () => {
     await expect(client.get(configMaps, { name: 'x' })).rejects.toThrow(/needs a namespace/)
   })
 
-  test('a dry run changes nothing', async () => {
-    const { client, namespace } = await withKube()
-    await client.apply(configMaps, configMap(namespace, 'dry', { a: '1' }), { fieldManager, dryRun: true })
-    await client.create(configMaps, configMap(namespace, 'dry'), { fieldManager, dryRun: true })
-    expect(await client.get(configMaps, { namespace, name: 'dry' })).toBeUndefined()
-  })
-
   test('a review is a create that answers with status', async () => {
     const { client } = await withKube()
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token: 'not-a-token' } }

@@ -73,8 +73,11 @@ export type World = Site & {
 }
 
 /** Starts the RemoteSync and Application controllers in a world of their own. */
-export async function withWorld(renderer: ChartRenderer, options: { readonly concurrentBuilds?: number } = {}): Promise<World> {
-  const site = await withSite()
+export async function withWorld(
+  renderer: ChartRenderer,
+  options: { readonly concurrentBuilds?: number; readonly site?: Site } = {},
+): Promise<World> {
+  const site = options.site ?? (await withSite())
   const { client, controllersClient, namespace, platformNamespace } = site
   const github = await startSmallGitHub()
   const chart = `chart-${namespace}`

@@ -24,7 +24,7 @@ export type CaseOutcome =
   | { readonly kind: 'not-reached' }
   | { readonly kind: 'failed'; readonly problem: string }
 
-const patience = { timeoutMilliseconds: 45_000, everyMilliseconds: 100 }
+const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
 const quietMilliseconds = 500
 
 /** Resolves when no write was done for a while from now. */
@@ -43,7 +43,6 @@ async function stateOf(world: World, scenario: Scenario): Promise<FinalState> {
 
 type Session = {
   readonly world: World
-  readonly lane: Lane
   /** The restart after the crash, once there was one. */
   readonly restarted: () => Promise<void> | undefined
 }
@@ -85,7 +84,7 @@ async function inWorld<T>(
       restarted.catch(broken.reject)
     })
     await Promise.race([scenario.act(world), broken.promise])
-    return await judge({ world, lane, restarted: () => restarted })
+    return await judge({ world, restarted: () => restarted })
   } catch (error) {
     const log = lane.subject?.log() ?? ''
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n--- the end of the process's log:\n${log}`, {
@@ -136,7 +135,7 @@ export async function runCase(
           if (different.length > 0) throw new Error(`\n    ${different.join('\n    ')}`)
           return true
         },
-        { timeoutMilliseconds: 20_000, everyMilliseconds: 250 },
+        { timeoutMilliseconds: 30_000, everyMilliseconds: 250 },
       )
       return { kind: 'survived' }
     })

@@ -1,22 +1,19 @@
 // The crash sweep (fault 1): every controller, killed before and after each single write of its scenario, ends where the undisturbed run ends.
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createControllersApp } from '../../src/controllers/app.ts'
 import { readControllersSettings } from '../../src/controllers/config.ts'
-import { createManager } from '../../src/kube/manager.ts'
+import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
 import { installDefinitions, installKinds } from '../integration/application-site.ts'
 import { testKubeconfig } from '../integration/harness.ts'
 import { kpackDefinitions } from '../integration/remote-sync-site.ts'
-import { openTestStore } from '../store/databases.ts'
 import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
 import { sweepTable } from './table.ts'
 import { openSite, type Site } from './world/site.ts'
+import { openWorld } from './world/world.ts'
 
 /** Two cores carry this many: most of a case is waiting for the cluster's own controllers. */
 const lanes = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)
@@ -34,29 +31,21 @@ beforeAll(async () => {
 })
 afterAll(() => site?.stop())
 
-/** The names under which the product adds its controllers. */
+/** The names under which the product adds its controllers. The app is put together and never started. */
 async function registeredControllers(): Promise<readonly string[]> {
-  const dataFolder = await mkdtemp(join(tmpdir(), 'sweep-names-'))
-  const store = await openTestStore({ dataFolder: 'memory://' })
+  const world = await openWorld(site, { part: 'controllers', namespace: 'made', github: 'none' })
   const manager = createManager({ client: site.kube, log: silentLog, clock: systemClock, random: Math.random })
   const names: string[] = []
-  const settings = readControllersSettings({
-    SEKISHO_DATA_FOLDER: dataFolder,
-    SEKISHO_REGISTRY: 'registry.example.com',
-    SEKISHO_INGRESS_CLASS: 'traefik',
-    SEKISHO_APPLICATION_URL: 'http://localhost:8080',
-  })
-  const listed = { ...manager, add: (definition: Parameters<typeof manager.add>[0]) => void names.push(definition.name) }
-  const app = await createControllersApp({
-    settings,
-    store,
+  const listed: Manager = { ...manager, add: definition => void names.push(definition.name) }
+  await createControllersApp({
+    settings: readControllersSettings(world.life(0).environment),
+    store: world.store,
     kube: site.kube,
     manager: listed,
     log: silentLog,
     clock: systemClock,
   })
-  await app.stop()
-  await store.close()
+  await world.close()
   return names
 }
 

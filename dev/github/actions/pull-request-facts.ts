@@ -1,7 +1,8 @@
 // Owns: what only git can say about a pull request. Reads; moves nothing.
 import type { Context } from '../context.ts'
+import type { Commit } from '../git/commit.ts'
 import { changedFiles, type FileChange, mergeBase } from '../git/diff.ts'
-import { rebased } from '../git/rebase.ts'
+import { mostRebased, rebased } from '../git/rebase.ts'
 import { mergedTree } from '../git/write.ts'
 import type { PullRequest } from '../state/repositories.ts'
 import { userOf } from '../state/world.ts'
@@ -18,26 +19,36 @@ export const pullRequestFiles = async ({ git }: Pick<Context, 'git'>, pull: Pull
 }
 
 /** The commits of the head that the base does not have, oldest first. */
-export const pullRequestCommits = async ({ git }: Pick<Context, 'git'>, pull: PullRequest) =>
+export const pullRequestCommits = async ({ git }: Pick<Context, 'git'>, pull: PullRequest): Promise<readonly Commit[]> =>
   [...(await git.commits(pull.repositoryId, pull.base.sha, pull.head.sha, mostCommits))].reverse()
+
+/** Whether and how the head could go into the base now; nothing is known about a pull request that is closed. */
+const mergeability = async (
+  context: Pick<Context, 'git' | 'world' | 'now'>,
+  pull: PullRequest,
+  commits: readonly Commit[],
+): Promise<Pick<PullRequestFacts, 'mergeable' | 'rebaseable'>> => {
+  const { git } = context
+  const { base, head, repositoryId } = pull
+  if (pull.state !== 'open') return { mergeable: null, rebaseable: null }
+  // A straight line of commits that begins at the base goes onto it as it is.
+  const straight = commits[0]?.parents[0] === base.sha && commits.every(one => one.parents.length === 1)
+  if (straight) return { mergeable: true, rebaseable: commits.length <= mostRebased }
+  const mergeable = (await mergedTree(git, repositoryId, base.sha, head.sha)) !== undefined
+  const committer = { who: userOf(context.world, pull.authorId), at: context.now() }
+  const rebaseable = mergeable && (await rebased(git, repositoryId, base.sha, head.sha, committer)) !== undefined
+  return { mergeable, rebaseable }
+}
 
 /** Commits, lines and mergeability of head against base as they are now. */
 export const pullRequestFacts = async (
   context: Pick<Context, 'git' | 'world' | 'now'>,
   pull: PullRequest,
 ): Promise<PullRequestFacts> => {
-  const { git } = context
-  const { base, head, repositoryId } = pull
-  const files = await pullRequestFiles(context, pull)
-  const commits = await pullRequestCommits(context, pull)
-  const open = pull.state === 'open'
-  const mergeable = open ? (await mergedTree(git, repositoryId, base.sha, head.sha)) !== undefined : null
-  const committer = { who: userOf(context.world, pull.authorId), at: context.now() }
-  const rebaseable = mergeable && (await rebased(git, repositoryId, base.sha, head.sha, committer)) !== undefined
+  const [files, commits] = await Promise.all([pullRequestFiles(context, pull), pullRequestCommits(context, pull)])
   const sum = (count: (file: FileChange) => number): number => files.reduce((total, file) => total + count(file), 0)
   return {
-    mergeable,
-    rebaseable,
+    ...(await mergeability(context, pull, commits)),
     commits: commits.length,
     additions: sum(file => file.additions),
     deletions: sum(file => file.deletions),

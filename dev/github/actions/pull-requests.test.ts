@@ -107,8 +107,7 @@ describe('from a fork', () => {
   afterAll(() => fork.remove())
 
   const request = { ...shop, title: 'Idea', base: 'main' }
-  const show = (pull_number: number) =>
-    dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })
+  const show = (pull_number: number) => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })
 
   test('who may only read opens one, a push to the fork moves it, and it is merged into the repository', async () => {
     const first = await fork.commit('idea', '1\n', 'Idea')
@@ -122,7 +121,10 @@ describe('from a fork', () => {
     expect((await show(data.number)).data).toMatchObject({ commits: 2, head: { sha: second } })
     await git.run('fetch', 'origin', `refs/pull/${data.number}/head`)
     expect((await git.run('rev-parse', 'FETCH_HEAD')).stdout.trim()).toBe(second)
-    expect((await refusal(noah.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number: data.number }))).status).toBe(403)
+    expect(
+      (await refusal(noah.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number: data.number })))
+        .status,
+    ).toBe(403)
     await merge(data.number)
     await git.run('fetch', 'origin')
     expect((await git.run('merge-base', '--is-ancestor', second, 'origin/main')).ok).toBe(true)
@@ -181,7 +183,9 @@ describe('drafts, bases and heads', () => {
     const merged = await ready.form('Squash and merge').submit()
     expect(merged.text).toContain('<strong>merged</strong>')
     await merged.form('Delete branch').submit()
-    expect((await refusal(dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'draft' }))).status).toBe(404)
+    expect(
+      (await refusal(dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'draft' }))).status,
+    ).toBe(404)
   })
 
   test('another base branch shows other commits', async () => {
@@ -228,9 +232,12 @@ test('a rebase replays each commit onto the base and keeps who wrote it; a confl
   const { sha } = (await olivia.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', wish)).data
   await git.run('fetch', 'origin')
   const log = await git.run('log', '--format=%s|%an|%cn|%P', `${base}..${sha}`)
-  const [second, first] = log.stdout.trim().split('\n').map(line => line.split('|'))
-  expect(first).toEqual(['Change rebase', 'Dave Developer', 'olivia', base])
-  expect(second?.slice(0, 3)).toEqual(['Second', 'Dave Developer', 'olivia'])
+  const [second, first] = log.stdout
+    .trim()
+    .split('\n')
+    .map(line => line.split('|'))
+  expect(first).toEqual(['Change rebase', 'Dave Developer', 'Olivia Owner', base])
+  expect(second?.slice(0, 3)).toEqual(['Second', 'Dave Developer', 'Olivia Owner'])
 
   await branch('back-and-forth', 'rebase', 'other\n')
   await git.commit('rebase', '1\n2\n', 'And back')

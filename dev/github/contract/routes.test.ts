@@ -12,7 +12,7 @@ import {
 } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import type { FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { createRateLimiter } from '../rest/rate-limit.ts'
 import { fastifyPath } from '../rest/register.ts'
@@ -23,6 +23,9 @@ import { obtainCode } from '../testing/oauth.ts'
 import { signIn } from '../testing/people.ts'
 import { areaOf, areas } from './areas.ts'
 import { descriptions, descriptionsOf, openDescription } from './description.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
 let server: FastifyInstance

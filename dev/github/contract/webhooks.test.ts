@@ -1,6 +1,6 @@
 // Every webhook that the emulator sends, caused by what people do and checked against GitHub's own description of its payload, in both
 // shapes. What is not listed must not be sent; what is listed must come.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { acceptPermissions, changeAppPermissions } from '../actions/installation-permissions.ts'
 import { renameAccount } from '../actions/people/rename-account.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
@@ -11,6 +11,9 @@ import { createRestClients, type RestClient, type RestClients } from '../testing
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { checkWebhooks } from '../testing/webhook-schemas.ts'
 import { subscribedEvents, webhookNames } from './webhook-events.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const shapes = [
   ['enterprise-server', 'ghes-3.19'],

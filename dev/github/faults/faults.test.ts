@@ -1,8 +1,11 @@
 // Every fault that hits a request, armed through the control surface and felt over real HTTP.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
 let clients: RestClients
@@ -66,11 +69,11 @@ describe('arming', () => {
   })
 
   test('for a time: any number of uses until it is over', async () => {
-    const id = await arm({ kind: 'rest-status', path: '/user', status: 500, for: 1 })
+    const id = await arm({ kind: 'rest-status', path: '/user', status: 500, for: 3 })
     const started = performance.now()
     expect(await statuses(3, () => get('/user'))).toEqual([500, 500, 500])
-    await expect.poll(async () => (await get('/user')).status, { timeout: 5000, interval: 50 }).toBe(200)
-    expect(performance.now() - started).toBeGreaterThan(900)
+    await expect.poll(async () => (await get('/user')).status, { timeout: 15_000, interval: 50 }).toBe(200)
+    expect(performance.now() - started).toBeGreaterThan(2900)
     expect((await control('DELETE', `/faults/${id}`)).status).toBe(404)
   })
 
@@ -169,27 +172,30 @@ describe('the line', () => {
   test('a slow body arrives whole, at its speed', async () => {
     const whole = await (await get('/orgs/acme')).text()
     await arm({ kind: 'slow-body', path: '/orgs/acme', bytesPerSecond: Math.ceil(whole.length / 0.6) })
-    const started = performance.now()
     const answer = await get('/orgs/acme')
-    const head = performance.now() - started
+    const headAt = performance.now()
     expect(await answer.text()).toBe(whole)
-    const body = performance.now() - started
-    expect(head).toBeLessThan(300)
-    expect(body).toBeGreaterThan(450)
+    expect(performance.now() - headAt).toBeGreaterThan(400)
   })
 
   test.each(['before', 'after'])('a slow answer waits %s it is handled', async when => {
-    await arm({ kind: 'slow-answer', path: '/user/repos', method: 'POST', milliseconds: 400, when })
+    const milliseconds = 1500
+    await arm({ kind: 'slow-answer', path: '/user/repos', method: 'POST', milliseconds, when })
     const name = `slow-${when}`
     const started = performance.now()
-    const making = fetch(`${emulator.apiUrl}/user/repos`, { method: 'POST', headers: as('dave'), body: JSON.stringify({ name }) })
-    const exists = expect.poll(async () => (await get(`/repos/dave/${name}`)).status, { timeout: 3000, interval: 10 }).toBe(200)
-    await exists
-    const effect = performance.now() - started
+    let answered = false
+    const making = fetch(`${emulator.apiUrl}/user/repos`, {
+      method: 'POST',
+      headers: as('dave'),
+      body: JSON.stringify({ name }),
+    }).finally(() => {
+      answered = true
+    })
+    await expect.poll(async () => (await get(`/repos/dave/${name}`)).status, { timeout: 15_000, interval: 10 }).toBe(200)
+    if (when === 'before') expect(performance.now() - started).toBeGreaterThan(milliseconds - 10)
+    else expect(answered).toBe(false)
     expect((await making).status).toBe(201)
-    expect(performance.now() - started).toBeGreaterThan(390)
-    if (when === 'before') expect(effect).toBeGreaterThan(390)
-    else expect(effect).toBeLessThan(390)
+    expect(performance.now() - started).toBeGreaterThan(milliseconds - 10)
   })
 })
 

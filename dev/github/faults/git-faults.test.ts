@@ -1,8 +1,11 @@
 // The faults of git over HTTP, felt by the real git client.
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
 let git: GitClient
@@ -62,8 +65,8 @@ test('a fresh token is refused by git too, and a slow pack arrives whole', async
     Object.entries(world.credentials.accessTokens).find(([, one]) => one.kind === 'personal' && one.userId === 1002) ?? []
   faults.refuseToken(token ?? '', 403, 1)
   expect(await git.run('ls-remote', url)).toMatchObject({ ok: false, stderr: expect.stringContaining('403') })
-  faults.arm({ kind: 'slow-body', path: '/acme/shop.git/info/refs', bytesPerSecond: 600 })
+  faults.arm({ kind: 'slow-body', path: '/acme/shop.git/info/refs', bytesPerSecond: 200 })
   const started = performance.now()
   expect(await git.run('ls-remote', url)).toMatchObject({ ok: true, stdout: expect.stringContaining('refs/heads/main') })
-  expect(performance.now() - started).toBeGreaterThan(300)
+  expect(performance.now() - started).toBeGreaterThan(500)
 })

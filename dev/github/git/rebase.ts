@@ -4,7 +4,7 @@ import type { GitStore } from './store.ts'
 import { type Author, commitTree, mergedTree } from './write.ts'
 
 /** GitHub does not rebase more. */
-const mostCommits = 100
+export const mostRebased = 100
 
 /**
  * The last of the commits of `head` replayed onto `base`, or `undefined` when one of them conflicts or they are too many. Merges are
@@ -17,8 +17,8 @@ export const rebased = async (
   head: string,
   committer: { readonly who: Author; readonly at: number },
 ): Promise<string | undefined> => {
-  const found = await git.commits(repositoryId, base, head, mostCommits + 1)
-  if (found.length > mostCommits) return undefined
+  const found = await git.commits(repositoryId, base, head, mostRebased + 1)
+  if (found.length > mostRebased) return undefined
   let tip = await git.commit(repositoryId, base)
   for (const commit of [...found].reverse().filter(one => one.parents.length <= 1)) {
     // A commit with the tip's tree and the replayed commit's parent makes that parent the merge base: a merge is then a cherry-pick.

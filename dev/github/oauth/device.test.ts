@@ -121,7 +121,9 @@ describe('refreshing', () => {
     expect(await poll('', again)).toMatchObject({ error: 'incorrect_client_credentials' })
     expect(await postToken(emulator, again)).toMatchObject({ error: 'bad_refresh_token' })
     const third = { grant_type: 'refresh_token', refresh_token: String(second['refresh_token']) }
-    expect(await postToken(emulator, { ...third, client_secret: 'wrong' })).toMatchObject({ error: 'incorrect_client_credentials' })
+    expect(await postToken(emulator, { ...third, client_secret: 'wrong' })).toMatchObject({
+      error: 'incorrect_client_credentials',
+    })
     expect(await poll('', third)).toHaveProperty('access_token')
     const web = await exchange(emulator, dave)
     const refresh = { grant_type: 'refresh_token', refresh_token: web.refresh_token }
@@ -166,6 +168,8 @@ describe('what the App does with a token', () => {
     expect(await status('/repos/acme/shop/contents/x', { method: 'PUT', body })).toBe(403)
     await expect(scopeToken({ ...narrow, repository_ids: [4003], permissions: { contents: 'read' } })).rejects.toThrow()
     await expect(scopeToken({ ...narrow, permissions: { administration: 'write' } })).rejects.toThrow(/not granted/)
+    const wider = { ...narrow, token: authentication.token, repository_ids: [4002], permissions: { contents: 'write' as const } }
+    await expect(scopeToken(wider)).rejects.toThrow(/scoped already/)
     await expect(scopeToken({ ...narrow, target: 'globex', permissions: { contents: 'read' } })).rejects.toThrow()
   })
 })

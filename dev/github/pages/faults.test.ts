@@ -1,9 +1,12 @@
 // The page of faults, clicked by a developer.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { faultKinds } from '../faults/kinds.ts'
 import { type Browser, createBrowser } from '../testing/browser.ts'
 import { signIn } from '../testing/people.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
 let browser: Browser

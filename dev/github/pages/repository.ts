@@ -52,7 +52,7 @@ export const checkList = ({ world }: Context, repository: Repository, sha: strin
   return html`<h2>Checks</h2>${table(
     ['Check', 'App', 'State', 'Says'],
     runs.map(({ run, app }) => [
-      run.detailsUrl === null ? run.name : html`<a href="${run.detailsUrl}">${run.name}</a>`,
+      html`<a href="${run.detailsUrl ?? `/${fullName(world, repository)}/runs/${run.id}`}">${run.name}</a>`,
       app,
       run.conclusion ?? run.status,
       run.title ?? '',
@@ -83,7 +83,7 @@ const overview = async (call: PageCall): Promise<PageResult> => {
   const branches = [...heads].map(([ref, sha]) => {
     const branch = ref.slice('refs/heads/'.length)
     return [
-      html`<a href="/${name}/commits/${branch}">${branch}</a>`,
+      html`<a href="/${name}/commits/${branch}">${branch}</a> (<a href="/${name}/tree/${branch}">files</a>)`,
       html`<code>${sha.slice(0, 7)}</code>`,
       statusList(context, repository, sha),
     ]

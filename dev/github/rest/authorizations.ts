@@ -83,6 +83,8 @@ const tokenBehind = ({ context }: RestCall, text: string): Pick<Subject, 'key' |
 const scoped = (call: RestCall) => {
   const { context } = call
   const subject = subjectOf(call)
+  // What was narrowed once could only be widened this way.
+  if (subject.token.scope) throw new RestError(422, 'The access token is scoped already; use one that is not.')
   const fields = fieldsOf(call.body, 'Authorization')
   const targetId = fields.optionalNumber('target_id')
   const target = fields.optionalText('target', 100)

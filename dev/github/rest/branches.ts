@@ -6,6 +6,7 @@ import { fullName } from '../state/world.ts'
 import { commitView } from '../views/commit.ts'
 import { fileView } from '../views/file-change.ts'
 import { notFound, ok, RestError } from './answer.ts'
+import { commitInForm } from './git/media.ts'
 import { paged } from './page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
 
@@ -55,6 +56,8 @@ export const commitOf = async ({ context, repository, params }: RepositoryCall):
 const commit = async (call: RepositoryCall) => {
   const { context, repository } = call
   const found = await context.git.commit(repository.id, await commitOf(call))
+  const other = await commitInForm(call, found)
+  if (other) return other
   const files = await changedFiles(context.git, repository.id, found.parents[0], found.sha)
   const sum = (count: (file: FileChange) => number): number => files.reduce((total, file) => total + count(file), 0)
   const [additions, deletions] = [sum(one => one.additions), sum(one => one.deletions)]

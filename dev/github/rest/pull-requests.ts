@@ -3,13 +3,15 @@ import { canSee, repositoryRole, roleAtLeast } from '../access.ts'
 import { mergePullRequest } from '../actions/merge-pull-request.ts'
 import { pullRequestCommits, pullRequestFacts, pullRequestFiles } from '../actions/pull-request-facts.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../actions/pull-requests.ts'
+import { mergeBase } from '../git/diff.ts'
 import type { PullRequest } from '../state/repositories.ts'
 import { accountOf, pullRequestByNumber, repositoryById } from '../state/world.ts'
 import { commitView } from '../views/commit.ts'
 import { fileView } from '../views/file-change.ts'
 import { fullPullRequest, simplePullRequest } from '../views/pull-request.ts'
-import { created, noContent, notAccessible, notFound, ok } from './answer.ts'
+import { created, noContent, notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
 import { fieldsOf } from './body.ts'
+import { rangeInForm } from './git/media.ts'
 import { paged } from './page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
 
@@ -58,6 +60,13 @@ const open = async (call: RepositoryCall) => {
   })
   const body = await full(call, pull)
   return created(body, { location: body.url })
+}
+
+const get = async (call: RepositoryCall): Promise<RestAnswer> => {
+  const pull = pullOf(call)
+  const { base, head, repositoryId } = pull
+  const common = (await mergeBase(call.context.git, repositoryId, base.sha, head.sha)) ?? base.sha
+  return (await rangeInForm(call, { base: base.sha, common, head: head.sha })) ?? ok(await full(call, pull))
 }
 
 /** A person who may only read changes nobody's pull request but their own. */
@@ -113,7 +122,7 @@ export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, {
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{pull_number}',
-    handle: async call => ok(await full(call, pullOf(call))),
+    handle: get,
   }),
   repositoryRoute(writing, { method: 'PATCH', path: '/repos/{owner}/{repo}/pulls/{pull_number}', handle: update }),
   repositoryRoute(reading, { method: 'GET', path: `${pullPath}/files`, handle: files }),

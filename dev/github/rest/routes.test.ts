@@ -62,6 +62,8 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await clients.anonymous.request('GET /meta')
     const { data } = await bot.request('GET /rate_limit')
     expect(data.rate.limit).toBe(5000)
+    const found = await bot.request('GET /search/repositories', { q: 'shop org:acme' })
+    expect(found.data.items.map(one => one.full_name)).toEqual(['acme/shop'])
   })
 
   test('the App', async () => {

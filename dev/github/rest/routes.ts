@@ -2,13 +2,13 @@
 import { appRoutes } from './apps.ts'
 import { authorizationRoutes } from './authorizations.ts'
 import { branchRoutes } from './branches.ts'
+import { environmentRoutes } from './checks/environments.ts'
 import { checkRunRoutes } from './checks/runs.ts'
 import { checkSuiteRoutes } from './checks/suites.ts'
 import { commentRoutes } from './comments.ts'
 import { credentialRoutes } from './credentials.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { deploymentRoutes } from './deployments.ts'
-import { environmentRoutes } from './environments.ts'
 import { archiveRoutes } from './git/archives.ts'
 import { compareRoutes } from './git/compare.ts'
 import { contentRoutes } from './git/contents.ts'
@@ -25,10 +25,11 @@ import type { RateLimiter } from './rate-limit.ts'
 import { repositoryRoutes } from './repositories.ts'
 import { collaboratorRoutes } from './repository/collaborators.ts'
 import { repositorySettingRoutes } from './repository/settings.ts'
+import { userInvitationRoutes } from './repository/user-invitations.ts'
 import type { RestRoute } from './route.ts'
+import { searchRoutes } from './search.ts'
 import { statusRoutes } from './statuses.ts'
 import { teamRoutes } from './teams.ts'
-import { userInvitationRoutes } from './user-invitations.ts'
 import { userRoutes } from './users.ts'
 
 /** All routes, in the order in which the documentation of GitHub groups them. */
@@ -61,5 +62,6 @@ export const restRoutes = (deps: { readonly limiter: RateLimiter }): readonly Re
   ...checkRunRoutes,
   ...checkSuiteRoutes,
   ...deploymentRoutes,
+  ...searchRoutes,
   ...environmentRoutes,
 ]

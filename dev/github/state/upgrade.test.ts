@@ -5,7 +5,14 @@ import { emptyWorld } from './world.ts'
 
 /** What version 1 had: no tables and no fields that came later. */
 const first = () => {
-  const { repositoryRedirects: _r, repositoryInvitations: _i, checkSuites: _s, checkRuns: _c, environments: _e, ...tables } = emptyWorld()
+  const {
+    repositoryRedirects: _r,
+    repositoryInvitations: _i,
+    checkSuites: _s,
+    checkRuns: _c,
+    environments: _e,
+    ...tables
+  } = emptyWorld()
   const { devices: _d, archiveTickets: _a, ...credentials } = tables.credentials
   const organization = { kind: 'organization', id: 1, login: 'o', memberships: [{ userId: 2, role: 'admin', state: 'active' }] }
   const old = {

@@ -149,7 +149,9 @@ export const describeAnswers = (
     const response = await fetch(url, init)
     if (!url.startsWith(`${apiUrl}/`)) return response
     const path = new URL(url).pathname.slice(new URL(apiUrl).pathname.length)
-    check(init.method, path, response.status, await response.clone().text())
+    // Bytes in a form of their own (raw, diff, patch) are not described.
+    const isJson = !/^application\/vnd\.github\.(?:raw|diff|patch|sha);/.test(response.headers.get('content-type') ?? '')
+    if (isJson) check(init.method, path, response.status, await response.clone().text())
     const location = response.headers.get('location')
     if (location === null || response.status < 300 || response.status >= 400) return response
     if (hops === 0) throw new Error(`${init.method} ${path} is redirected again and again`)

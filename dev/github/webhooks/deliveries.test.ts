@@ -4,13 +4,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { days } from '../clock.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { createSender, type Delivery } from './delivery.ts'
 import { openDeliveryLog } from './delivery-log.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
 let receiver: WebhookReceiver

@@ -62,6 +62,8 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
   return {
     name: 'application',
     for: application,
+    // A reconcile waits for the API server most of its time.
+    concurrency: 10,
     owns: [deployments, services, ingresses],
     ownsLabelSelector: applicationSelector,
     watches: [

@@ -119,6 +119,11 @@ describe('an Installation', () => {
     expect(decide(facts(unreachable)).retryAfterMilliseconds).toBe(90_000)
   })
 
+  test('looks again by itself where nothing would wake it', () => {
+    expect(decide(facts({ kind: 'app-not-ready', message: 'refused' })).retryAfterMilliseconds).toBe(120_000)
+    expect(decide(facts({ kind: 'absent' })).retryAfterMilliseconds).toBeUndefined()
+  })
+
   test('has the same status when the same is found again without asking for the owner', () => {
     const again: Facts = {
       ...facts({ kind: 'found', installation: onGitHub(), owner: { kind: 'not-due' }, appId: 5 }, object({}, held)),

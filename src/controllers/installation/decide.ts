@@ -18,6 +18,7 @@ export type Verdict = {
 }
 
 const graceMilliseconds = 86_400_000
+const appRetryMilliseconds = 120_000
 
 type Check = (facts: Facts) => Finding | undefined
 
@@ -114,8 +115,15 @@ export function decide(facts: Facts): Verdict {
     ready: readiness(facts, verified),
     revoke: verified.status === 'False',
     confirmed: verified.status === 'True' && answer.kind === 'found' && answer.owner.kind !== 'not-due',
-    ...(answer.kind === 'unreachable' ? { retryAfterMilliseconds: Math.max(30, answer.retryAfterSeconds ?? 0) * 1000 } : {}),
+    ...retry(answer),
   }
+}
+
+/** Nothing wakes us when GitHub answers again, or takes a key that it refused once although the App did not change. */
+function retry(answer: Facts['answer']): Pick<Verdict, 'retryAfterMilliseconds'> {
+  if (answer.kind === 'app-not-ready') return { retryAfterMilliseconds: appRetryMilliseconds }
+  if (answer.kind !== 'unreachable') return {}
+  return { retryAfterMilliseconds: Math.max(30, answer.retryAfterSeconds ?? 0) * 1000 }
 }
 
 function readiness({ object, askedAt }: Facts, verified: Finding): Finding {

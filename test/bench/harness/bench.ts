@@ -78,6 +78,8 @@ export type Bench = {
   readonly title: string
   /** The whole bench ends within this: fewer rounds when they take long, an error when a run hangs. */
   readonly budgetSeconds: number
+  /** The same for `--long`, where that has a meaning. */
+  readonly longBudgetSeconds?: number
   /** Why it cannot run on this machine now, with the cure; undefined when it can. */
   readonly obstacle?: () => Promise<string | undefined>
   /** Builds, boots and fills what the runs need. What it started ends with `close`, and when it rejects. */

@@ -1,4 +1,5 @@
-// Runs the rounds of a comparison within a time budget: peer, ours, peer, again and again. It decides nothing about the result.
+// Runs the rounds of a comparison within a time budget: peer, ours, peer, ours, peer… The last peer of a round is the first of the next.
+// It decides nothing about the result.
 import type { Comparison, Run } from './bench.ts'
 import type { Round } from './summarize.ts'
 
@@ -20,25 +21,27 @@ export async function runRounds(comparison: Comparison, options: CompareOptions)
   const { note, signal } = options
   const rounds: Round[] = []
   let longest = 0
+  let before: Run | undefined
   while (rounds.length < options.pairs && (rounds.length === 0 || longest * 1.1 < options.left())) {
     const started = performance.now()
-    const before = await within(comparison.peer(signal), signal)
-    const ours = await within(comparison.ours(signal), signal)
-    const after = await within(comparison.peer(signal), signal)
+    before ??= await within(comparison.peer, signal)
+    const ours = await within(comparison.ours, signal)
+    const after = await within(comparison.peer, signal)
     rounds.push({ before, ours, after })
     longest = Math.max(longest, performance.now() - started)
     note(
       `${comparison.name} ${rounds.length}/${options.pairs}: peer ${described(before)}, ours ${described(ours)}, peer ${described(after)}`,
     )
+    before = after
   }
   return rounds
 }
 
-/** A side that ignores the signal must not hold up the bench. */
-export function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Begins nothing when the signal has aborted; work that ignores it does not hold up the bench. */
+export function within<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
   const over = Promise.withResolvers<never>()
   const abort = (): void => over.reject(signal.reason)
-  if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([work, over.promise]).finally(() => signal.removeEventListener('abort', abort))
+  return Promise.race([work(signal), over.promise]).finally(() => signal.removeEventListener('abort', abort))
 }

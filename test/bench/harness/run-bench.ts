@@ -6,7 +6,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { Bench, Comparison, Measurement } from './bench.ts'
 import { type CompareOptions, runRounds, within } from './compare.ts'
 import { machineClass } from './machine.ts'
-import { type BenchReport, type ComparisonReport, judgeAll, type MeasurementReport } from './report.ts'
+import { type BenchReport, type ComparisonReport, judgeAll, type MeasurementReport } from './report/bench-report.ts'
 import { scaleReason, summarize, voidReason } from './summarize.ts'
 
 export type RunBenchOptions = {
@@ -14,6 +14,8 @@ export type RunBenchOptions = {
   readonly scale: number
   readonly long: boolean
   readonly note: (message: string) => void
+  /** Ends the bench early, such as at Ctrl-C: what it started is closed. */
+  readonly signal: AbortSignal
 }
 
 async function compare(comparison: Comparison, options: CompareOptions, scale: number): Promise<ComparisonReport> {
@@ -34,7 +36,7 @@ async function compare(comparison: Comparison, options: CompareOptions, scale: n
 }
 
 async function measure(measurement: Measurement, signal: AbortSignal, scale: number): Promise<MeasurementReport> {
-  const figures = await within(measurement.run(signal), signal)
+  const figures = await within(measurement.run, signal)
   const reason = scaleReason(scale)
   const { name, title } = measurement
   return {
@@ -52,29 +54,40 @@ export async function runBench(bench: Bench, options: RunBenchOptions): Promise<
   const note = (message: string): void => options.note(`${bench.name}: ${message}`)
   const started = performance.now()
   const date = new Date().toISOString()
+  const seconds = (long ? bench.longBudgetSeconds : undefined) ?? bench.budgetSeconds
   const over = new AbortController()
-  const end = (): void => over.abort(new AppError('unavailable', `${bench.name} took longer than its ${bench.budgetSeconds} s`))
-  const budget = setTimeout(end, bench.budgetSeconds * 1000)
-  const left = (): number => bench.budgetSeconds * 1000 - (performance.now() - started)
+  const end = (): void => over.abort(new AppError('unavailable', `it took longer than its ${seconds} s`))
+  const budget = setTimeout(end, seconds * 1000)
+  const signal = AbortSignal.any([over.signal, options.signal])
+  const left = (): number => seconds * 1000 - (performance.now() - started)
   const folder = await mkdtemp(join(tmpdir(), `sekisho-bench-${bench.name}-`))
   try {
     const open = await bench.open({ note, scale, long, folder })
     try {
       const { comparisons, measurements = [] } = open
       const measured: MeasurementReport[] = []
-      for (const measurement of measurements) measured.push(await measure(measurement, over.signal, scale))
+      for (const measurement of measurements) measured.push(await measure(measurement, signal, scale))
       const compared: ComparisonReport[] = []
       for (const [index, comparison] of comparisons.entries()) {
         // What is left is shared evenly by the comparisons that are left.
         const share = left() / (comparisons.length - index)
         const until = performance.now() + share
-        const options = { pairs, note, signal: over.signal, left: () => until - performance.now() }
+        const options = { pairs, note, signal, left: () => until - performance.now() }
         compared.push(await compare(comparison, options, scale))
       }
-      const seconds = (performance.now() - started) / 1000
-      const machine = await machineClass()
       const { name, title } = bench
-      return { name, title, date, machine, pairs, scale, long, seconds, comparisons: compared, measurements: measured }
+      return {
+        name,
+        title,
+        date,
+        machine: await machineClass(),
+        pairs,
+        scale,
+        long,
+        seconds: (performance.now() - started) / 1000,
+        comparisons: compared,
+        measurements: measured,
+      }
     } finally {
       await open.close()
     }

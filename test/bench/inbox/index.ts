@@ -3,12 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
-import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
-import { silentLog } from '../../../src/lib/log.ts'
-import { connectServer } from '../../../src/store/database.ts'
 import type { Bench, Comparison, OpenBench, Run } from '../harness/bench.ts'
 import { oursAtLeast, oursAtMost, ratioAtLeast } from '../harness/goals.ts'
 import { figureNames } from '../harness/summarize.ts'
+import { type DatabasePlace, embeddedPlace, serverPlace } from '../load/databases.ts'
 import { measureServer, type ServerRun } from '../load/measure-server.ts'
 import { deliveryHeader, plannedDeliveries } from './push-deliveries.ts'
 
@@ -23,51 +21,26 @@ const program = (name: string, file: string, environment: Readonly<Record<string
   environment,
 })
 
-/** Every run gets a database of its own. */
-type Place = { readonly environment: () => Promise<Readonly<Record<string, string>>>; readonly close: () => Promise<void> }
-
-function embeddedPlaces(folder: string): Place {
-  let runs = 0
-  return {
-    environment: async () => ({ SEKISHO_DATA_FOLDER: join(folder, `embedded-${++runs}`) }),
-    close: async () => {},
-  }
-}
-
-async function serverPlaces(): Promise<Place> {
-  const postgres = await startPostgres({ durable: true })
-  const database = connectServer(postgres.url('postgres'), silentLog)
-  let runs = 0
-  return {
-    async environment() {
-      const name = `run_${++runs}`
-      await database.pool.query(`CREATE DATABASE ${name}`)
-      return { SEKISHO_DATABASE_URL: postgres.url(name).reveal() }
-    },
-    async close() {
-      await database.close()
-      await postgres.stop()
-    },
-  }
-}
-
 export const inbox: Bench = {
   name: 'inbox',
   title: `signed pushes of 7 KB over ${connections} connections, durable before the answer`,
   budgetSeconds: 240,
   obstacle: async () => (findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined),
   async open({ scale, folder }): Promise<OpenBench> {
-    const server = await serverPlaces()
-    const embedded = embeddedPlaces(folder)
+    const embedded = await embeddedPlace(folder)
+    const server = await serverPlace()
     const sealingKey = randomBytes(32).toString('base64')
     const load = { protocol: 'http/1.1', connections, streams: 1, uniqueHeader: deliveryHeader } as const
     const warmUp = Math.max(100, Math.round(warmUpRequests * scale))
     const timed = { seconds: seconds * scale }
 
-    const peer = (signal: AbortSignal): Promise<Run> =>
+    // The embedded database has a thread of its own: on one processor it would be measured against its own process.
+    const spread = (place: DatabasePlace): boolean => place === embedded
+    const peer = (place: DatabasePlace, signal: AbortSignal): Promise<Run> =>
       measureServer(
         {
           ...timed,
+          spread: spread(place),
           server: program('octokit webhooks', 'octokit-process.ts'),
           plan: { ...load, warmUpRequests: warmUp, requests: plannedDeliveries({ status: 200, text: 'ok' }) },
         },
@@ -77,12 +50,13 @@ export const inbox: Bench = {
       const { kept } = await receiver.ask({ do: 'kept' }, signal)
       if (kept !== answered) throw new Error(`${answered} deliveries were answered and ${String(kept)} are in the database`)
     }
-    const ours = async (place: Place, signal: AbortSignal): Promise<Run> =>
+    const ours = async (place: DatabasePlace, signal: AbortSignal): Promise<Run> =>
       measureServer(
         {
           ...timed,
+          spread: spread(place),
           server: program('our inbox', 'receiver-process.ts', {
-            ...(await place.environment()),
+            ...(await place.fresh()),
             SEKISHO_SEALING_KEYS: sealingKey,
           }),
           plan: {
@@ -94,13 +68,13 @@ export const inbox: Bench = {
         },
         signal,
       )
-    const comparison = (name: string, title: string, place: Place, goals: Comparison['goals']): Comparison => ({
+    const comparison = (name: string, title: string, place: DatabasePlace, goals: Comparison['goals']): Comparison => ({
       name,
       title,
       unit: 'deliveries',
       peerName: '@octokit/webhooks, which keeps nothing',
       ours: signal => ours(place, signal),
-      peer,
+      peer: signal => peer(place, signal),
       goals,
     })
     return {

@@ -36,7 +36,7 @@ const port = await listen(server, { host: '127.0.0.1', port: 0 })
 async function keptDeliveries(): Promise<number> {
   await server.close()
   await store.close()
-  const database = location.url === undefined ? await openEmbedded(location.dataFolder, log) : connectServer(location.url, log)
+  const database = 'url' in location ? connectServer(location.url, log) : await openEmbedded(location.dataFolder, log)
   try {
     const { rows } = await database.pool.query<{ kept: number }>(
       'SELECT count(*)::int AS kept FROM broker.deliveries WHERE length(body) > 0',

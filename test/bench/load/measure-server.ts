@@ -11,6 +11,8 @@ export type ServerRun = {
   readonly server: ProgramOptions
   readonly plan: Omit<LoadPlan, 'port'>
   readonly seconds: number
+  /** Leaves it to the system where server and generator run. */
+  readonly spread?: boolean
   /** Looks at what the server did, after the load: `answered` requests in all, with those of the warm-up. Throws where it is wrong. */
   readonly afterwards?: (server: MeasuredProgram, answered: number, signal: AbortSignal) => Promise<void>
 }
@@ -34,7 +36,7 @@ function noFailures(answer: Readonly<Record<string, unknown>>, server: string): 
 
 /** Starts the server anew: no side inherits caches, heaps or rows of the run before. */
 export async function measureServer(run: ServerRun, signal: AbortSignal): Promise<Run> {
-  const processors = await pinning()
+  const processors = run.spread === true ? {} : await pinning()
   const pinned = (options: ProgramOptions, processor: number | undefined): ProgramOptions =>
     processor === undefined ? options : { ...options, processor }
   const server = await startProgram(pinned(run.server, processors.measured), signal)

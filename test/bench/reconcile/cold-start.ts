@@ -34,7 +34,7 @@ async function measure(site: Site, program: MeasuredProgram, count: number, ques
   const [serversBefore, before] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   const started = performance.now()
   const elapsed = (): number => (performance.now() - started) / 1000
-  await program.ask({ do: 'start', kubeconfig: site.kubeconfig, ...question }, signal)
+  await program.ask({ do: 'start', ...question }, signal)
   await allChildrenExist(admin, count, hopeless(program, signal))
   const wallSeconds = elapsed()
   const [serversAfter, after] = await Promise.all([cpuSecondsOf(servers), program.usage()])
@@ -63,7 +63,7 @@ export async function coldStart(
   options: { readonly program: ProgramOptions; readonly count: number; readonly question?: object },
   signal: AbortSignal,
 ): Promise<Run> {
-  const program = await startProgram(options.program, signal)
+  const program = await startProgram({ ...options.program, environment: { KUBECONFIG: site.kubeconfig } }, signal)
   try {
     await createApplications(site.admin, options.count)
     return await measure(site, program, options.count, options.question ?? {}, signal)

@@ -16,6 +16,8 @@ export const steadyFigures = {
   writes: 'writes of the controller, by its client',
   served: 'writes to these kinds, by the API server',
   seconds: 'time watched',
+  lists: 'lists of the controller since its start (one for each kind that it caches)',
+  failures: 'failed requests of the controller',
   heap: 'heap per 1,000 objects',
   rss: 'resident memory',
   cpu: 'CPU while at rest, share of one processor',
@@ -57,9 +59,9 @@ async function allLookedAt(program: MeasuredProgram, applications: number, signa
 
 /** Resolves to the heap of a controller that runs and has nothing to hold. */
 async function fill(site: Site, { applications, note }: SteadyStateOptions, signal: AbortSignal): Promise<number> {
-  const program = await startProgram(ourProgram, signal)
+  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
   try {
-    await program.ask({ do: 'start', kubeconfig: site.kubeconfig }, signal)
+    await program.ask({ do: 'start' }, signal)
     await waitUntil(
       'the first lists',
       async () => ((await program.ask({ do: 'count' }, signal))['synced'] === true ? true : undefined),
@@ -84,10 +86,10 @@ async function watch(
 ): Promise<readonly Figure[]> {
   const { applications, watchedSeconds } = options
   const objects = applications * 4
-  const program = await startProgram(ourProgram, signal)
+  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
   try {
     const servedBefore = await servedWrites(site.admin)
-    await program.ask({ do: 'start', kubeconfig: site.kubeconfig }, signal)
+    await program.ask({ do: 'start' }, signal)
     const seconds = await allLookedAt(program, applications, signal)
     options.note(`looked at ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
     const full = await memoryOf(program, signal)
@@ -104,6 +106,8 @@ async function watch(
       figure(steadyFigures.seconds, watchedSeconds, 's'),
       figure(steadyFigures.writes, Number(counts['writes']), 'writes'),
       figure(steadyFigures.served, served, 'writes'),
+      figure(steadyFigures.lists, Number(counts['lists']), 'lists'),
+      figure(steadyFigures.failures, Number(counts['failures']), 'requests'),
       figure(steadyFigures.heap, (full.heapBytes - emptyHeapBytes) / 1000 / objects, 'MB'),
       figure(steadyFigures.rss, end.rssBytes / 1_000_000, 'MB'),
       figure(steadyFigures.cpu, (end.cpuSeconds - rest.cpuSeconds) / watchedSeconds, 'processors'),

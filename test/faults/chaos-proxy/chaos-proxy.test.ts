@@ -5,7 +5,6 @@ import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { startChaosProxy } from './chaos-proxy.ts'
 import { conflict, expired, firstOfEach, matching, tooManyRequests } from './faults.ts'
 import { isWrite, requestFacts } from './request-facts.ts'
-import { busiestWindow } from './request-log.ts'
 import { startSmallUpstream } from './small-upstream.ts'
 
 const patience = { timeoutMilliseconds: 5000, everyMilliseconds: 5 }
@@ -264,10 +263,4 @@ describe('outages', () => {
     await proxy.up()
     expect(await status('GET', list)).toBe(200)
   })
-})
-
-test('the busiest window counts what began within it', () => {
-  const at = (...times: number[]) => times.map(time => ({ at: time }))
-  expect(busiestWindow(at(0, 100, 900, 1000, 1001, 5000), 1000)).toBe(4)
-  expect(busiestWindow(at(), 1000)).toBe(0)
 })

@@ -54,15 +54,3 @@ export function createRequestLog(): RequestLog {
     watches: (resource, since) => entries(request => request.verb === 'watch' && request.resource === resource, since),
   }
 }
-
-/** The most requests that began within any window of this length. */
-export function busiestWindow(requests: readonly Pick<LoggedRequest, 'at'>[], milliseconds: number): number {
-  const times = requests.map(({ at }) => at).sort((a, b) => a - b)
-  let most = 0
-  let first = 0
-  for (const [index, at] of times.entries()) {
-    while (at - (times[first] ?? at) >= milliseconds) first += 1
-    most = Math.max(most, index - first + 1)
-  }
-  return most
-}

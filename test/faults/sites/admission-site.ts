@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import { createAdmissionApp } from '../../../src/admission/app.ts'
 import { platformIdentities } from '../../../src/admission/identities.ts'
 import { registrations } from '../../../src/admission/registrations.ts'
-import { type Secret, secrets, validatingWebhookConfigurations } from '../../../src/api/builtin/index.ts'
+import { validatingWebhookConfigurations } from '../../../src/api/builtin/index.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { KubeObject } from '../../../src/api/resource.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
@@ -87,8 +87,4 @@ export async function startAdmissionSite(
     },
     stop: app.stop,
   }
-}
-
-export async function servingSecret(kube: MemoryKube): Promise<Secret | undefined> {
-  return kube.client.get(secrets, { namespace: platformNamespace, name: 'sekisho-admission-tls' })
 }

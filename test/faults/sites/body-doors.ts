@@ -1,12 +1,12 @@
 // The attacker's process and the watch over this one while it is attacked: how much memory it took and how long its event loop stood still.
 import { fork } from 'node:child_process'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Order, Result } from './body-attacker.ts'
+import type { Order, Result } from './body-attacker-process.ts'
 
 export type Attacker = { readonly send: (order: Order) => Promise<Result>; readonly stop: () => void }
 
 export function startAttacker(): Attacker {
-  const child = fork(new URL('./body-attacker.ts', import.meta.url), { stdio: 'inherit', execArgv: [] })
+  const child = fork(new URL('./body-attacker-process.ts', import.meta.url), { stdio: 'inherit', execArgv: [] })
   const waiting = new Map<number, (result: Result) => void>()
   let last = 0
   child.on('message', (message: { readonly id: number; readonly result: Result }) => {

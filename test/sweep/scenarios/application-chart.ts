@@ -9,7 +9,7 @@ import { chartOf } from './application.ts'
 import { ready } from './waits.ts'
 
 function write(world: World, code: string): Promise<void> {
-  return world.apply(configMaps, `${world.prefix}-chart`, { data: { 'chart.js': code } }, platformNamespace)
+  return world.apply(configMaps, chartOf(world), { data: { 'chart.js': code } }, platformNamespace)
 }
 
 export const applicationChartScenario: Scenario = {
@@ -18,7 +18,7 @@ export const applicationChartScenario: Scenario = {
   world: { part: 'controllers', namespace: 'made', github: 'none' },
   async act(world) {
     const name = chartOf(world)
-    await world.apply(applicationChart, name, { spec: { configMap: { name: `${world.prefix}-chart` }, timeoutSeconds: 20 } })
+    await world.apply(applicationChart, name, { spec: { configMap: { name }, timeoutSeconds: 20 } })
     await ready(world, applicationChart, name, 'ConfigMapMissing')
     await write(world, 'export function chart() { return [] }')
     await ready(world, applicationChart, name, 'Loaded')

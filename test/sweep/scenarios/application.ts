@@ -3,12 +3,12 @@ import { application } from '../../../src/api/application.ts'
 import { applicationChart } from '../../../src/api/application-chart.ts'
 import { deployments, ingresses, services } from '../../../src/api/builtin/index.ts'
 import type { Scenario } from '../scenario.ts'
-import { fieldManager, type World } from '../world/world.ts'
+import { chartName, fieldManager, type World } from '../world/world.ts'
 import { gone, ready } from './waits.ts'
 
 export const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
 
-export const chartOf = (world: World): string => `${world.prefix}-chart`
+export const chartOf = (world: World): string => chartName(world.prefix)
 
 /** Charts are cluster-wide: each world has its own. */
 export async function applyChart(world: World): Promise<void> {

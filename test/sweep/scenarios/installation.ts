@@ -4,10 +4,9 @@ import { installation } from '../../../src/api/installation.ts'
 import { repositoryGrant } from '../../../src/api/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { people } from '../world/account.ts'
-import type { World } from '../world/world.ts'
-import { applyInstallation, approvedGrant, bind, sweptMilliseconds, wake } from './bindings.ts'
+import { applyInstallation, sweptMilliseconds, wake } from './bindings.ts'
 import { gone, ready } from './waits.ts'
-import { startWorkload } from './workload.ts'
+import { withLiveToken } from './workload.ts'
 
 const shared = {
   controllers: ['installation'],
@@ -15,13 +14,6 @@ const shared = {
   sees: [installation, repositoryGrant],
 }
 const withRepository = { part: 'controllers', namespace: 'made', github: 'repository' } as const
-
-export async function withLiveToken(world: World): Promise<void> {
-  await bind(world)
-  await approvedGrant(world)
-  const workload = await startWorkload(world)
-  await workload.token('read-shop')
-}
 
 export const installationScenario: Scenario = {
   ...shared,

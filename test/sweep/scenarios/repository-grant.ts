@@ -2,8 +2,8 @@
 import { repositoryGrant } from '../../../src/api/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
-import { withLiveToken } from './installation.ts'
 import { gone } from './waits.ts'
+import { withLiveToken } from './workload.ts'
 
 const shared = {
   controllers: ['repository-grant'],

@@ -14,8 +14,8 @@ import { tenant } from '../../../src/api/tenant.ts'
 import type { Scenario } from '../scenario.ts'
 import { host, type World } from '../world/world.ts'
 import { sweptMilliseconds } from './bindings.ts'
-import { withLiveToken } from './installation.ts'
 import { gone, patience, ready } from './waits.ts'
+import { withLiveToken } from './workload.ts'
 
 const owners = { role: 'admin', subject: { type: 'Owners' } }
 const members = { role: 'viewer', subject: { type: 'Members' } }

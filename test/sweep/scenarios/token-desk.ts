@@ -2,9 +2,7 @@
 import { repositoryGrant } from '../../../src/api/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
-import { startWorkload, type Workload } from './workload.ts'
-
-const workloads = new Map<string, Workload>()
+import { startWorkload } from './workload.ts'
 
 export const tokenDeskScenario: Scenario = {
   name: 'token desk: issue',
@@ -15,14 +13,11 @@ export const tokenDeskScenario: Scenario = {
   async prepare(world) {
     await bind(world)
     await approvedGrant(world)
-    workloads.set(world.prefix, await startWorkload(world))
   },
   async act(world) {
-    const workload = workloads.get(world.prefix)
-    if (workload === undefined) throw new Error('the workload was not started')
+    const workload = await startWorkload(world)
     const first = await workload.token('read-shop')
     if ((await workload.token('read-shop')) !== first) throw new Error('the second answer was another token')
-    workloads.delete(world.prefix)
   },
   sees: [repositoryGrant],
 }

@@ -4,7 +4,7 @@ import type { Condition, KubeObject, ResourceType } from '../../../src/api/resou
 import { findCondition } from '../../../src/kube/conditions.ts'
 import type { World } from '../world/world.ts'
 
-export const patience = { timeoutMilliseconds: 45_000, everyMilliseconds: 100 }
+export const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
 
 type Conditioned = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } }
 
@@ -30,6 +30,6 @@ export function gone(world: World, type: ResourceType, name: string, namespace?:
   return waitUntil(
     `${type.kind} ${name} is gone`,
     async () => ((await world.site.kube.get(type, keyIn(world, type, name, namespace))) ? undefined : true),
-    { ...patience, timeoutMilliseconds: 90_000 },
+    patience,
   )
 }

@@ -4,6 +4,7 @@ import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../src/api/names.ts'
 import { fieldManager, type World } from '../world/world.ts'
+import { approvedGrant, bind } from './bindings.ts'
 import { patience } from './waits.ts'
 
 export type Workload = {
@@ -89,4 +90,12 @@ export async function startWorkload(world: World): Promise<Workload> {
         patience,
       ),
   }
+}
+
+/** A world in which a workload holds a token under the grant `read-shop`. */
+export async function withLiveToken(world: World): Promise<void> {
+  await bind(world)
+  await approvedGrant(world)
+  const workload = await startWorkload(world)
+  await workload.token('read-shop')
 }

@@ -5,7 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { namespaces, secrets } from '../../../src/api/builtin/index.ts'
+import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
+import { applicationChart } from '../../../src/api/application-chart.ts'
 import { clusterGitHubApp } from '../../../src/api/cluster-github-app.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
@@ -26,6 +27,9 @@ import type { Site } from './site.ts'
 export const fieldManager = 'sweep'
 export const host = 'github.localhost'
 export const sharedNames = ['sekisho']
+
+export const chartName = (prefix: string): string => `${prefix}-chart`
+const keyName = (prefix: string): string => `${prefix}-key`
 
 export type WorldWish = {
   readonly part: Life['part']
@@ -196,6 +200,11 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
     async close() {
       await Promise.all(doors.map(door => door.close()))
       await store.close()
+      // What all worlds would have to read past. Namespaces stay: the control plane is thrown away with them.
+      await site.kube.delete(clusterGitHubApp, { name: appName })
+      await site.kube.delete(applicationChart, { name: chartName(prefix) })
+      for (const type of [secrets, configMaps])
+        await site.kube.delete(type, { namespace: platformNamespace, name: type === secrets ? keyName(prefix) : chartName(prefix) })
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -210,7 +219,7 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
 /** The Secret with a private key of the App; `pem` is another one than the App's own where a scenario wants a stranger's. */
 export async function applyKey(world: World, pem: string = world.site.github.app.privateKeyPem): Promise<void> {
   const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
-  await world.apply(secrets, `${world.prefix}-key`, { data }, platformNamespace)
+  await world.apply(secrets, keyName(world.prefix), { data }, platformNamespace)
 }
 
 export async function applyApp(world: World): Promise<void> {
@@ -221,7 +230,7 @@ export async function applyApp(world: World): Promise<void> {
       endpoints: { web: world.githubUrl, api: `${world.githubUrl}/api/v3` },
       appId: app.id,
       clientId: app.clientId,
-      privateKeys: [{ secretName: `${world.prefix}-key`, key: 'private-key.pem' }],
+      privateKeys: [{ secretName: keyName(world.prefix), key: 'private-key.pem' }],
     },
   })
 }

@@ -10,7 +10,7 @@ import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { Refusal } from '../outcome.ts'
-import { suiteFor, tellSuite } from './suites.ts'
+import { branchAt, suiteFor, tellSuite } from './suites.ts'
 
 export type RunReport = {
   readonly name: string | undefined
@@ -109,7 +109,11 @@ export const createRun = async (
   report: RunReport,
   sender: User,
 ): Promise<CheckRun> => {
-  const { suite } = suiteFor(context, app, repository, { sha: head.sha, branch: null, before: null })
+  const { suite } = suiteFor(context, app, repository, {
+    sha: head.sha,
+    branch: await branchAt(context, repository, head.sha),
+    before: null,
+  })
   const run: CheckRun = {
     id: context.store.change(nextId),
     suiteId: suite.id,

@@ -20,16 +20,17 @@ export const tellSuite = async (
   sender: User,
   action: 'requested' | 'rerequested' | 'completed',
 ): Promise<void> => {
+  const installation = installationOf(context.world, suite.appId, repository.ownerId)
+  const asked = appById(context.world, suite.appId)?.events.includes('check_suite') ? installation : undefined
+  if (action !== 'completed' && !asked) return
   const commit = await context.git.commit(repository.id, suite.headSha)
   const payload = {
     check_suite: checkSuiteView(context, repository, suite, commit),
     ...eventFrame(context, repository, sender),
   }
   const event = { name: 'check_suite', action, accountId: repository.ownerId, repositoryId: repository.id, payload }
-  const installation = installationOf(context.world, suite.appId, repository.ownerId)
-  const app = appById(context.world, suite.appId)
   if (action === 'completed') context.webhooks.emit(event)
-  else if (installation && app?.events.includes('check_suite')) context.webhooks.emitTo(installation, event)
+  else if (asked) context.webhooks.emitTo(asked, event)
 }
 
 /** The App's suite of a commit, made if there is none. */
@@ -59,6 +60,13 @@ export const suiteFor = (
     return made
   })
   return { suite, isNew: true }
+}
+
+/** The branch that stands at the commit, if one does. */
+export const branchAt = async ({ git }: Context, repository: Repository, sha: string): Promise<string | null> => {
+  const heads = await git.refs(repository.id, 'refs/heads/')
+  const [found] = [...heads].filter(([, at]) => at === sha).map(([ref]) => ref.slice('refs/heads/'.length))
+  return found ?? null
 }
 
 /** A push to a branch asks every App that may write checks here for a suite. */

@@ -15,8 +15,7 @@ const acme = { org: 'acme' }
 const plans = { owner: 'acme', repo: 'secret-plans' }
 
 const as = (login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
-const heard = (event: string, action: string) =>
-  receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+const heard = (event: string, action: string) => receiver.waitFor(one => one.event === event && one.payload['action'] === action)
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()

@@ -1,5 +1,5 @@
 // Owns: the routes about check suites. https://docs.github.com/en/rest/checks/suites
-import { suiteFor, tellSuite } from '../../actions/checks/suites.ts'
+import { branchAt, suiteFor, tellSuite } from '../../actions/checks/suites.ts'
 import type { CheckSuite } from '../../state/checks.ts'
 import { checkSuiteView } from '../../views/check.ts'
 import { created, notFound, ok, type RestAnswer, RestError } from '../answer.ts'
@@ -26,7 +26,11 @@ const create = async (call: RepositoryCall): Promise<RestAnswer> => {
   const asked = fieldsOf(call.body, 'CheckSuite').text('head_sha', 40)
   const sha = /^[0-9a-f]{40}$/i.test(asked) ? await context.git.resolve(repository.id, asked) : undefined
   if (sha === undefined) throw new RestError(422, `No commit found for SHA: ${asked}`)
-  const { suite, isNew } = suiteFor(context, app, repository, { sha, branch: null, before: null })
+  const { suite, isNew } = suiteFor(context, app, repository, {
+    sha,
+    branch: await branchAt(context, repository, sha),
+    before: null,
+  })
   return isNew ? created(await show(call, suite)) : ok(await show(call, suite))
 }
 

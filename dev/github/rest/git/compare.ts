@@ -7,6 +7,7 @@ import { commitView } from '../../views/commit.ts'
 import { fileView } from '../../views/file-change.ts'
 import { notFound, ok, type RestAnswer } from '../answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
+import { rangeInForm } from './media.ts'
 
 /** Commits and files that one answer lists. */
 const mostCommits = 250
@@ -36,6 +37,8 @@ const compare = async (call: RepositoryCall): Promise<RestAnswer> => {
   const [base, head] = [await commitOf(call, baseText), await commitOf(call, headText)]
   const common = await mergeBase(git, repository.id, base, head)
   if (common === undefined) throw notFound()
+  const other = await rangeInForm(call, { base, common, head })
+  if (other) return other
   const count = await git.run(['rev-list', '--left-right', '--count', `${base}...${head}`], { cwd: git.pathOf(repository.id) })
   const [behind = 0, ahead = 0] = count.trim().split(/\s+/).map(Number)
   const [baseCommit, commonCommit, commits, files] = await Promise.all([

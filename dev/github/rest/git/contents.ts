@@ -9,6 +9,7 @@ import { contentEntry, contentFile, fileCommitView } from '../../views/git-objec
 import { created, invalidField, notFound, ok, type RestAnswer, RestError } from '../answer.ts'
 import { type Fields, fieldsOf } from '../body.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { fileInForm } from './media.ts'
 
 /** The path without outer slashes; one that leaves the repository or enters `.git` names nothing. */
 const pathOf = ({ params }: RepositoryCall): string => {
@@ -32,9 +33,11 @@ const folder = async (call: RepositoryCall, ref: string, commit: string, path: s
   return ok(inside.map(one => contentEntry(context, repository, ref, { ...one, path: `${prefix}${one.path}` })))
 }
 
-const file = async ({ context, repository }: RepositoryCall, ref: string, entry: TreeEntry): Promise<RestAnswer> => {
+const file = async (call: RepositoryCall, ref: string, entry: TreeEntry): Promise<RestAnswer> => {
+  const { context, repository } = call
   if (entry.type === 'commit') return ok({ ...contentEntry(context, repository, ref, entry), submodule_git_url: null })
-  return ok(contentFile(context, repository, ref, entry, await readBlob(context.git, repository.id, entry.sha)))
+  const read = (): Promise<Buffer> => readBlob(context.git, repository.id, entry.sha)
+  return (await fileInForm(call, read)) ?? ok(contentFile(context, repository, ref, entry, await read()))
 }
 
 const get = async (call: RepositoryCall): Promise<RestAnswer> => {

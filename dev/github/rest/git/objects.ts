@@ -3,6 +3,7 @@ import { objectType, readBlob, readTree } from '../../git/objects.ts'
 import { blobView, gitCommitView, treeView } from '../../views/git-object.ts'
 import { notFound, ok, type RestAnswer } from '../answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
+import { fileInForm } from './media.ts'
 
 /** A recursive list is cut here. https://docs.github.com/en/rest/git/trees#get-a-tree */
 const mostEntries = 100_000
@@ -31,8 +32,8 @@ const blob = async (call: RepositoryCall): Promise<RestAnswer> => {
   const { context, repository, params } = call
   const sha = params['file_sha'] ?? ''
   if ((await objectType(context.git, repository.id, sha)) !== 'blob') throw notFound()
-  const content = await readBlob(context.git, repository.id, sha)
-  return ok(blobView(context, repository, sha, content))
+  const read = (): Promise<Buffer> => readBlob(context.git, repository.id, sha)
+  return (await fileInForm(call, read)) ?? ok(blobView(context, repository, sha, await read()))
 }
 
 const reading = { permission: 'contents', level: 'read' } as const

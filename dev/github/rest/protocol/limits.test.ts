@@ -1,12 +1,15 @@
 // The rate limits, switched on with small numbers, as Octokit's own throttling plugin understands them.
 import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createRepository } from '../../actions/create-repository.ts'
 import type { RateLimitSettings } from '../../context.ts'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { install, signIn } from '../../testing/people.ts'
 import { createRestClients } from '../../testing/rest-client.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
 afterEach(() => emulator.stop())
@@ -109,6 +112,23 @@ describe('the primary limit', () => {
     expect(await remaining(get('/user'))).toBe('2')
   })
 
+  test('search is counted apart, by the minute', async () => {
+    await start({ search: 2 })
+    const found = []
+    for (let count = 0; count < 3; count += 1) {
+      const answer = await get('/search/repositories?q=org:acme')
+      found.push([answer.status, answer.headers.get('x-ratelimit-resource'), answer.headers.get('x-ratelimit-remaining')])
+    }
+    expect(found).toEqual([
+      [200, 'search', '1'],
+      [200, 'search', '0'],
+      [403, 'search', '0'],
+    ])
+    expect((await get('/user')).headers.get('x-ratelimit-remaining')).toBe('4999')
+    emulator.context.faults.arm({ kind: 'clock-skew', seconds: 61 })
+    expect((await get('/search/repositories?q=org:acme')).status).toBe(200)
+  })
+
   test('conditional requests that find nothing new are free, but not for those without credentials', async () => {
     await start({ anonymous: 2, authenticated: 2 })
     const ask = async (headers: Record<string, string>) => {
@@ -188,7 +208,7 @@ describe('the secondary limits', () => {
 
   test('concurrency: what is under way counts, what has ended does not', async () => {
     await start({ secondary: { concurrent: 3 } })
-    const held = emulator.context.faults.arm({ kind: 'slow-answer', path: '/orgs/acme', when: 'after', milliseconds: 500 }, 3)
+    const held = emulator.context.faults.arm({ kind: 'slow-answer', path: '/orgs/acme', when: 'after', milliseconds: 3000 }, 3)
     const slow = [1, 2, 3].map(() => get('/orgs/acme'))
     await expect.poll(() => emulator.context.faults.list().some(one => one.id === held)).toBe(false)
     await expect.poll(async () => (await get('/user')).status, { interval: 5 }).toBe(403)

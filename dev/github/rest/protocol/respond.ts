@@ -63,10 +63,10 @@ const spend = (
   actor: Actor,
   request: FastifyRequest,
   reply: FastifyReply,
-  path: string,
+  endpoint: string,
 ): Resource => {
-  const resource: Resource = path.startsWith('/search/') ? 'search' : 'core'
-  const free = path === '/rate_limit'
+  const resource: Resource = endpoint.startsWith('/search/') ? 'search' : 'core'
+  const free = endpoint === '/rate_limit'
   const bucket = limiter.spend(actor, request.ip, free ? 0 : 1, resource)
   void reply.headers(limitHeaders(bucket, resource))
   if (free) return resource
@@ -83,7 +83,7 @@ const spend = (
       retryAfter,
     })
   }
-  const refused = secondary?.enter(who, request.method, path)
+  const refused = secondary?.enter(who, request.method, endpoint)
   if (refused) throw secondaryLimitError(refused.status, refused.retryAfter)
   reply.raw.once('close', () => secondary?.leave(who))
   return resource
@@ -114,7 +114,7 @@ export const respond = async (
   const form = mediaForm(request.headers.accept)
   void reply.header('x-github-media-type', mediaTypeHeader(form))
   const actor = actorOf(context, route, request.headers.authorization)
-  const resource = spend(deps, actor, request, reply, target.path)
+  const resource = spend(deps, actor, request, reply, route.path)
   if (route.needs.includes('=')) void reply.header('x-accepted-github-permissions', route.needs)
   // Only tokens of the classic kind have scopes; the permissions of an App are no scopes.
   if (actor.kind === 'person') void reply.headers({ 'x-oauth-scopes': 'read:org, repo', 'x-accepted-oauth-scopes': '' })

@@ -21,7 +21,7 @@ export type SecondaryLimits = {
 export type Refused = { readonly status: LimitStatus; readonly retryAfter: number | undefined }
 
 export type SecondaryLimiter = {
-  /** Counts a request in. A refused one is not under way: do not call `leave` for it. */
+  /** Counts a request in; `endpoint` is the path of its route, `/repos/{owner}/{repo}`. A refused one is not under way: do not call `leave` for it. */
   enter(caller: string, method: string, endpoint: string): Refused | undefined
   leave(caller: string): void
 }

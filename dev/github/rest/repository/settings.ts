@@ -46,11 +46,15 @@ const transfer = (call: RepositoryCall): RestAnswer => {
   return accepted(minimalRepository(call.context, call.repository))
 }
 
-/** The account that receives a fork: the person, or an organization that they administer. An App forks into its own account only. */
+/**
+ * The account that receives a fork: the person, or an organization that they administer. An App forks into the organization that it is
+ * installed on; in a person's name it makes no repositories here.
+ */
 const receiverOf = (call: RepositoryCall, login: string | undefined): Account => {
   const { actor, context } = call
+  if (actor.kind === 'user') throw notAccessible()
   if (login === undefined) {
-    if (actor.kind !== 'person' && actor.kind !== 'user') throw notAccessible()
+    if (actor.kind !== 'person') throw notAccessible()
     return actor.user
   }
   const organization = organizationByLogin(context.world, login)

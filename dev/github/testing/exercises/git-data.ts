@@ -65,7 +65,11 @@ const exerciseObjects = async (site: Site, annotatedTag: string): Promise<void> 
   }
   for (const format of ['tarball', 'zipball']) await app.request(`GET /repos/{owner}/{repo}/${format}`, shop)
   const zipball = await app.request('GET /repos/{owner}/{repo}/zipball/{ref}', { ...shop, ref: 'main' })
-  expect(Buffer.from(zipball.data as ArrayBuffer).subarray(0, 2).toString()).toBe('PK')
+  expect(
+    Buffer.from(zipball.data as ArrayBuffer)
+      .subarray(0, 2)
+      .toString(),
+  ).toBe('PK')
 }
 
 const exerciseRefs = async (site: Site): Promise<void> => {

@@ -10,8 +10,7 @@ export type Site = {
 }
 
 /** The person by their personal token. */
-export const person = ({ clients, emulator }: Site, login: string): RestClient =>
-  clients.by(emulator.personalTokens[login] ?? '')
+export const person = ({ clients, emulator }: Site, login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
 
 /** The App by an installation token as wide as its installation. */
 export const bot = async ({ clients, installationId }: Site): Promise<RestClient> =>

@@ -31,14 +31,13 @@ import (
 
 type question struct {
 	Do          string `json:"do"`
-	Kubeconfig  string `json:"kubeconfig"`
 	Concurrency int    `json:"concurrency"`
 }
 
 type peer struct{ reconciles atomic.Int64 }
 
 func (p *peer) start(q question) error {
-	config, err := clientcmd.BuildConfigFromFlags("", q.Kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return err
 	}

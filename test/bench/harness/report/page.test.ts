@@ -1,7 +1,7 @@
 // What people read of a bench: the table on the screen and the page of the documentation say what is void, missing, met and not met.
 import { describe, expect, test } from 'vitest'
+import { type BenchReport, isVoid } from './bench-report.ts'
 import { benchmarksPage } from './markdown.ts'
-import { type BenchReport, isVoid } from './report.ts'
 import { number, screenText } from './table.ts'
 
 const steady = { median: 1, min: 0.95, max: 1.04 }

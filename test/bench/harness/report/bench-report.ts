@@ -2,10 +2,10 @@
 // Everything in it was measured or says why it was not; it never names a path of the machine.
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replaceFile } from '../../../dev/cluster/replace-file.ts'
-import type { Figure, FigureSummary, Goal, Spread, Verdict } from './bench.ts'
-import type { Machine } from './machine.ts'
-import type { Round } from './summarize.ts'
+import { replaceFile } from '../../../../dev/cluster/replace-file.ts'
+import type { Figure, FigureSummary, Goal, Spread, Verdict } from '../bench.ts'
+import type { Machine } from '../machine.ts'
+import type { Round } from '../summarize.ts'
 
 export type JudgedGoal = Verdict & { readonly text: string }
 

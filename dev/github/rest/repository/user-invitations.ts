@@ -1,11 +1,11 @@
 // Owns: the routes by which a person answers invitations to repositories. https://docs.github.com/en/rest/collaborators/invitations
-import { addCollaborator, dropInvitation } from '../actions/people/collaborators.ts'
-import type { RepositoryInvitation } from '../state/repositories.ts'
-import { repositoryById, userOf } from '../state/world.ts'
-import { invitationView } from '../views/invitation.ts'
-import { noContent, notFound } from './answer.ts'
-import { paged } from './page.ts'
-import { type RestRoute, type UserCall, userRoute } from './route.ts'
+import { addCollaborator, dropInvitation } from '../../actions/people/collaborators.ts'
+import type { RepositoryInvitation } from '../../state/repositories.ts'
+import { repositoryById, userOf } from '../../state/world.ts'
+import { invitationView } from '../../views/invitation.ts'
+import { noContent, notFound } from '../answer.ts'
+import { paged } from '../page.ts'
+import { type RestRoute, type UserCall, userRoute } from '../route.ts'
 
 const mine = ({ context, user }: UserCall): readonly RepositoryInvitation[] =>
   context.world.repositoryInvitations.filter(one => one.inviteeId === user.id)

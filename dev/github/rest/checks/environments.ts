@@ -1,11 +1,11 @@
 // Owns: the routes about environments, without protection rules. https://docs.github.com/en/rest/deployments/environments
-import { deleteEnvironment, ensureEnvironment, environmentByName } from '../actions/environments.ts'
-import { timestamp } from '../clock.ts'
-import type { Environment } from '../state/checks.ts'
-import { environmentView } from '../views/check.ts'
-import { invalidField, noContent, notFound, ok, type RestAnswer } from './answer.ts'
-import { paged } from './page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+import { deleteEnvironment, ensureEnvironment, environmentByName } from '../../actions/environments.ts'
+import { timestamp } from '../../clock.ts'
+import type { Environment } from '../../state/checks.ts'
+import { environmentView } from '../../views/check.ts'
+import { invalidField, noContent, notFound, ok, type RestAnswer } from '../answer.ts'
+import { paged } from '../page.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 const nameOf = ({ params }: RepositoryCall): string => params['environment_name'] ?? ''
 

@@ -1,6 +1,6 @@
 // A bench's report as people read it on the screen: aligned columns, goals with their verdicts, and VOID where nothing was shown. Pure.
-import type { Figure } from './bench.ts'
-import type { BenchReport, ComparisonReport, JudgedGoal, MeasurementReport } from './report.ts'
+import type { Figure } from '../bench.ts'
+import type { BenchReport, ComparisonReport, JudgedGoal, MeasurementReport } from './bench-report.ts'
 
 /** Four significant digits, thousands apart; whole numbers stay whole. */
 export function number(value: number): string {

@@ -1,0 +1,121 @@
+// New permissions of an App: nothing more without acceptance, less at once, by the pages that people use. And the other ends of an
+// installation: who may suspend, select and remove, and what its tokens are worth then.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import type { Browser } from '../testing/browser.ts'
+import { cloneUrl, createGitClient } from '../testing/git-client.ts'
+import { exchange } from '../testing/oauth.ts'
+import { install, signIn } from '../testing/people.ts'
+import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
+
+let emulator: RunningEmulator
+let receiver: WebhookReceiver
+let clients: RestClients
+let olivia: Browser
+let id: number
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver()
+  const addresses = { callbackUrls: ['http://127.0.0.1:9/callback'], setupUrl: 'http://127.0.0.1:9/setup' }
+  emulator = await startEmulator({ app: { webhookUrl: receiver.url, ...addresses } })
+  clients = createRestClients(emulator)
+  olivia = await signIn(emulator, 'olivia')
+  olivia.stops.push('http://127.0.0.1:9/')
+  const end = await install(emulator, olivia, 2001, { repositoryIds: [4001] })
+  id = Number(new URL(end.url).searchParams.get('installation_id'))
+})
+afterAll(async () => {
+  await emulator.stop()
+  await receiver.close()
+})
+
+const settings = () => olivia.open(`${emulator.url}/settings/installations/${id}`)
+const app = () => olivia.open(`${emulator.url}/settings/apps/sekisho-dev`)
+const mint = (permissions?: Record<string, string>) => clients.mint(id, permissions ? { permissions } : {})
+const shop = { owner: 'acme', repo: 'shop' }
+
+describe('new permissions', () => {
+  test('are worth nothing until an owner accepts them, of which the App hears', async () => {
+    const form = (await app()).form('Save changes')
+    await form.submit({ permissions: `${form.fields.get('permissions')}\nenvironments: write` })
+    expect((await refusal(clients.mint(id, { permissions: { environments: 'write' } }))).status).toBe(422)
+    const mia = await signIn(emulator, 'mia')
+    expect((await mia.open(`${emulator.url}/settings/installations/${id}`)).status).toBe(404)
+    const page = await settings()
+    expect(page.text).toContain('environments: write')
+    await page.form('Accept new permissions').submit()
+    const accepted = await receiver.waitFor(one => one.payload['action'] === 'new_permissions_accepted')
+    expect(accepted.payload).toMatchObject({
+      installation: { id, permissions: { environments: 'write' } },
+      sender: { login: 'olivia' },
+    })
+    await mint({ environments: 'write' })
+    expect((await settings()).text).not.toContain('Accept new permissions')
+  })
+
+  test('that are taken away are gone at once, also from tokens that are out', async () => {
+    const client = clients.by(await mint())
+    await client.request('GET /repos/{owner}/{repo}/pulls', shop)
+    const form = (await app()).form('Save changes')
+    const before = form.fields.get('permissions') ?? ''
+    await form.submit({ permissions: before.replace(/pull_requests: \w+/, '').replace('contents: write', 'contents: read') })
+    expect((await refusal(client.request('GET /repos/{owner}/{repo}/pulls', shop))).status).toBe(403)
+    const write = { ...shop, path: 'x', message: 'M', content: '' }
+    expect((await refusal(client.request('PUT /repos/{owner}/{repo}/contents/{path}', write))).status).toBe(403)
+    await (await app()).form('Save changes').submit({ permissions: before })
+    expect((await refusal(client.request('GET /repos/{owner}/{repo}/pulls', shop))).status).toBe(403)
+    await (await settings()).form('Accept new permissions').submit()
+  })
+
+  test('that are no permissions are refused, and nobody but the owner of the App may ask for any', async () => {
+    expect((await (await app()).form('Save changes').submit({ permissions: 'contents: everything' })).status).toBe(422)
+    expect((await (await signIn(emulator, 'dave')).open(`${emulator.url}/settings/apps/sekisho-dev`)).status).toBe(404)
+  })
+})
+
+describe('the selection of repositories', () => {
+  const path = '/user/installations/{installation_id}/repositories/{repository_id}' as const
+  const plans = () => ({ installation_id: id, repository_id: 4002 })
+
+  test('is changed by who administers the repository, with a personal token, and tokens follow at once', async () => {
+    const owner = clients.by(emulator.personalTokens['olivia'] ?? '')
+    const wide = clients.by(await mint())
+    expect((await wide.request('GET /installation/repositories')).data.repositories.map(one => one.id)).toEqual([4001])
+    await owner.request(`PUT ${path}`, plans())
+    await receiver.waitFor(one => one.event === 'installation_repositories' && one.payload['action'] === 'added')
+    expect((await wide.request('GET /installation/repositories')).data.total_count).toBe(2)
+    const narrow = await clients.mint(id, { repository_ids: [4002] })
+    await owner.request(`DELETE ${path}`, plans())
+    expect((await refusal(clients.by(narrow).request('GET /repositories/4002'))).status).toBe(404)
+    const git = await createGitClient()
+    expect((await git.run('ls-remote', cloneUrl(emulator.url, 'acme/secret-plans', narrow))).ok).toBe(false)
+    await git.remove()
+    expect((await refusal(owner.request(`DELETE ${path}`, { installation_id: id, repository_id: 4001 }))).status).toBe(422)
+  })
+
+  test('is changed by nobody else and by no token of the App', async () => {
+    const dave = clients.by(emulator.personalTokens['dave'] ?? '')
+    expect((await refusal(dave.request(`PUT ${path}`, { installation_id: id, repository_id: 4001 }))).status).toBe(404)
+    const gary = clients.by(emulator.personalTokens['gary'] ?? '')
+    expect((await refusal(gary.request(`PUT ${path}`, plans()))).status).toBe(404)
+    const viaApp = clients.by((await exchange(emulator, olivia)).access_token)
+    expect((await refusal(viaApp.request(`PUT ${path}`, plans()))).status).toBe(403)
+  })
+})
+
+test("a suspended installation stops the App's user tokens there, and git with its tokens, until it is unsuspended", async () => {
+  const user = (await exchange(emulator, olivia)).access_token
+  const token = await mint()
+  const git = await createGitClient()
+  const reads = async (credential: string): Promise<boolean> =>
+    (await git.run('ls-remote', cloneUrl(emulator.url, 'acme/shop', credential))).ok
+  expect([await reads(user), await reads(token)]).toEqual([true, true])
+  await (await settings()).form('Suspend').submit()
+  expect([await reads(user), await reads(token)]).toEqual([false, false])
+  expect((await refusal(clients.by(user).request('GET /repos/{owner}/{repo}', shop))).status).toBe(404)
+  expect((await refusal(clients.mint(id))).status).toBe(403)
+  await (await settings()).form('Unsuspend').submit()
+  expect([await reads(user), await reads(token)]).toEqual([true, true])
+  await git.remove()
+})

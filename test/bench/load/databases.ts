@@ -1,0 +1,57 @@
+// The databases of benches: a PostgreSQL of their own that waits for its disk, and folders for the embedded one. Every run gets a fresh one,
+// already migrated, so that no run pays for another's rows or for making the schema.
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { connectServer, type Database, openEmbedded } from '../../../src/store/database.ts'
+import { migrate } from '../../../src/store/migrate.ts'
+
+/** What a process is told by its environment (src/store/config.ts). */
+export type DatabaseEnvironment = Readonly<Record<string, string>>
+
+export type DatabasePlace = {
+  readonly fresh: () => Promise<DatabaseEnvironment>
+  readonly close: () => Promise<void>
+}
+
+async function migrated(database: Database): Promise<void> {
+  try {
+    await migrate(database.pool, silentLog)
+  } finally {
+    await database.close()
+  }
+}
+
+/** Making an embedded database takes seconds, copying one takes a fraction of a second. */
+export async function embeddedPlace(folder: string): Promise<DatabasePlace> {
+  const template = join(folder, 'template')
+  await migrated(await openEmbedded(join(template, 'database'), silentLog))
+  let runs = 0
+  return {
+    async fresh() {
+      const copy = join(folder, `run-${++runs}`)
+      await cp(template, copy, { recursive: true })
+      return { SEKISHO_DATA_FOLDER: copy }
+    },
+    close: async () => {},
+  }
+}
+
+export async function serverPlace(): Promise<DatabasePlace> {
+  const postgres = await startPostgres({ durable: true })
+  const owner = connectServer(postgres.url('postgres'), silentLog)
+  let runs = 0
+  return {
+    async fresh() {
+      const name = `run_${++runs}`
+      await owner.pool.query(`CREATE DATABASE ${name}`)
+      await migrated(connectServer(postgres.url(name), silentLog))
+      return { SEKISHO_DATABASE_URL: postgres.url(name).reveal() }
+    },
+    async close() {
+      await owner.close()
+      await postgres.stop()
+    },
+  }
+}
