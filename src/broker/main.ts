@@ -2,6 +2,7 @@
 import { createKubeClient } from '../kube/kube-client.ts'
 import { loadKubeConnection } from '../kube/kubeconfig.ts'
 import { createManager } from '../kube/manager.ts'
+import { createKubeMetrics } from '../kube/metrics.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { createLog } from '../lib/log.ts'
@@ -24,17 +25,19 @@ await runUntilStopped(async stopping => {
   const store = await openStore({ ...settings.store.location, sealingKeys: settings.store.sealingKeys, clock, log })
   stopping(store.close)
   const connection = await loadKubeConnection({ environment, clock })
-  const kube = createKubeClient({ connection, component: 'broker', clock, random })
+  const metrics = prometheusRegistry({ process: 'broker' })
+  const kubeMetrics = createKubeMetrics(metrics)
+  const kube = createKubeClient({ connection, component: 'broker', clock, random, observe: kubeMetrics.observeRequest })
   stopping(kube.close)
   const certificate = certificateFromFiles(settings.broker, { log })
   stopping(certificate.stop)
-  const manager = createManager({ client: kube, log, clock, random })
+  const manager = createManager({ client: kube, log, clock, random, metrics: kubeMetrics })
   stopping(manager.stop)
   const app = await createBrokerApp({ settings: settings.broker, store, kube, manager, certificate, log, clock, random })
   const health = await createHealthServer({
     log,
     checks: { caches: manager.ready, store: store.healthy },
-    metrics: prometheusRegistry({ process: 'broker' }),
+    metrics,
     address: { host: settings.process.healthAddress, port: settings.process.healthPort },
   })
   await health.start()

@@ -107,15 +107,10 @@ function keepYoungest<V>(map: Map<string, V>, key: string, value: V): void {
 
 /** Equal news about the same object have one name, also from another process, so that they meet in one Event. */
 function eventName({ metadata: { name, uid = '' } }: KubeObject, ...parts: readonly string[]): string {
-  const hash = createHash('sha256')
-    .update([uid, ...parts].join('\n'))
-    .digest('hex')
-    .slice(0, 16)
-  const base = name
-    .toLowerCase()
-    .replace(/[^a-z0-9.-]/g, '-')
-    .slice(0, 200)
-  return `${base.replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '') || 'object'}.${hash}`
+  const hash = createHash('sha256').update([uid, ...parts].join('\n'))
+  const letters = name.toLowerCase().replaceAll(/[^a-z0-9.-]/g, '-')
+  const base = letters.slice(0, 200).replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+  return `${base || 'object'}.${hash.digest('hex').slice(0, 16)}`
 }
 
 function referenceTo({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject): object {

@@ -203,6 +203,21 @@ test('a holder whose answers take 4 s each keeps its lease', async () => {
   await Promise.all([stop(), clock.advance(20_000)])
 })
 
+test('a dead holder is followed at the moment when its time is over', async () => {
+  const clock = createFakeClock()
+  const server = leaseServer()
+  const dead = candidate(server, 'dead', clock)
+  await settle()
+  expect(dead.holder.isLeader()).toBe(true)
+  server.cut.add('dead')
+  const heir = candidate(server, 'heir', clock)
+  await clock.advance(14_999)
+  expect(heir.holder.isLeader()).toBe(false)
+  await clock.advance(1)
+  expect(heir.holder.isLeader()).toBe(true)
+  await Promise.all([dead.stop(), heir.stop(), clock.advance(20_000)])
+})
+
 test('a wall clock that is set back or forward makes nobody lead longer', async () => {
   const clock = createFakeClock()
   const server = leaseServer()

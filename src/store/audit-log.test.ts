@@ -74,6 +74,23 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect((await transactions()) - before).toBeLessThan(50)
   })
 
+  test('leaves no gap when another writer is faster, however often', async () => {
+    const [one, other] = [await freshLog(1), createAuditLog({ ...database, clock: systemClock })]
+    for (let turn = 0; turn < 5; turn += 1) {
+      await one.append(record(`one ${turn}`))
+      await other.append(record(`other ${turn}`))
+    }
+    await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? one : other).append(record(`${index}`))))
+    expect(await one.verify()).toMatchObject({ ok: true, entries: 111 })
+  })
+
+  test('goes on from what is there when the newest entries were taken away', async () => {
+    const log = await freshLog(3)
+    await tamper('DELETE FROM audit.entries WHERE sequence > 1')
+    expect(await log.append(record('after the loss'))).toMatchObject({ sequence: 2 })
+    expect(await log.verify()).toMatchObject({ ok: true, entries: 2 })
+  })
+
   async function transactions(): Promise<number> {
     const answer = await database.pool.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id')
     return Number(answer.rows[0]?.id)

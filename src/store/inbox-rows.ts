@@ -1,7 +1,15 @@
 // The inbox's hot statements as SQL over the driver: many deliveries at once into the table, and many out of work (docs/adr/0013).
 // One parameter holds what describes the deliveries and one all their bodies, one after the other, as bytes: nothing is escaped.
 import type pg from 'pg'
-import type { Delivery } from './inbox.ts'
+
+export type Delivery = {
+  readonly deliveryId: string
+  readonly event: string
+  readonly action?: string | undefined
+  readonly host: string
+  readonly receivedAt: Date
+  readonly body: Buffer
+}
 
 export type NewDelivery = Delivery & { readonly id: string }
 

@@ -7,16 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { endDeliveries, insertDeliveries, type NewDelivery } from './inbox-rows.ts'
-
-export type Delivery = {
-  readonly deliveryId: string
-  readonly event: string
-  readonly action?: string | undefined
-  readonly host: string
-  readonly receivedAt: Date
-  readonly body: Buffer
-}
+import { type Delivery, endDeliveries, insertDeliveries, type NewDelivery } from './inbox-rows.ts'
 
 export type ClaimedDelivery = Delivery & { readonly id: string; readonly attempts: number }
 

@@ -7,7 +7,7 @@ import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { createKubeClient, type KubeClientDeps } from '../../src/kube/kube-client.ts'
 import { createReflector } from '../../src/kube/reflector.ts'
-import { createObjectStore, type ObjectStore } from '../../src/kube/store.ts'
+import { createObjectStore } from '../../src/kube/store.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { testKubeconfig, waitUntil } from '../integration/harness.ts'
@@ -57,15 +57,12 @@ export async function withChaos(overrides: Partial<KubeClientDeps> = {}): Promis
 }
 
 export type Mirror = {
-  readonly store: ObjectStore<ConfigMap>
   /** Creates or changes an object of the mirrored set, straight on the server. */
   readonly put: (name: string, value: string) => Promise<ConfigMap>
   /** Changes an object that the mirror does not look at. */
   readonly touchOther: () => Promise<ConfigMap>
   /** The store holds exactly what the server holds. */
   readonly equal: () => Promise<true>
-  readonly stop: () => Promise<void>
-  readonly problem: () => string | undefined
 }
 
 /** A reflector of ConfigMaps of its own label, synced. */
@@ -85,11 +82,10 @@ export async function withMirror(site: ChaosSite, options: { readonly clock?: Cl
   })
   const stopping = new AbortController()
   const running = reflector.run(stopping.signal)
-  const stop = async (): Promise<void> => {
+  onTestFinished(async () => {
     stopping.abort()
     await running
-  }
-  onTestFinished(stop)
+  })
   await reflector.synced
   const apply = (name: string, labels: Record<string, string>, value: string): Promise<ConfigMap> =>
     direct.apply(
@@ -98,13 +94,10 @@ export async function withMirror(site: ChaosSite, options: { readonly clock?: Cl
       { fieldManager, force: true },
     )
   return {
-    store,
     put: (name, value) => apply(name, { mirror: label }, value),
     touchOther: () => apply('other', {}, randomBytes(4).toString('hex')),
     equal: () =>
       until('the mirror to equal the server', async () => sameObjects(await direct.list(configMaps, scope), store.list())),
-    stop,
-    problem: reflector.problem,
   }
 }
 

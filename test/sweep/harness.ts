@@ -87,10 +87,13 @@ async function inWorld<T>(
     return await judge({ world, restarted: () => restarted })
   } catch (error) {
     const log = lane.subject?.log() ?? ''
+    // It may be in the middle of something: the next case gets a fresh one.
+    lane.subject?.kill()
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n--- the end of the process's log:\n${log}`, {
       cause: error,
     })
   } finally {
+    world.crash.disarm()
     await restarted?.catch(() => {})
     await endLife(lane)
     await world.close()
@@ -99,12 +102,13 @@ async function inWorld<T>(
 
 /** A process that does not end in order is not used again. */
 async function endLife(lane: Lane): Promise<void> {
+  const { subject } = lane
   try {
-    await lane.subject?.end()
+    if (subject?.alive()) await subject.end()
   } catch {
-    lane.subject?.kill()
-    lane.subject = undefined
+    subject?.kill()
   }
+  if (!subject?.alive()) lane.subject = undefined
 }
 
 export function runUndisturbed(site: Site, lane: Lane, scenario: Scenario): Promise<Undisturbed> {

@@ -74,6 +74,12 @@ describe('the list', () => {
     expect(prefixes.filter(prefix => ![...registered].some(route => route.startsWith(prefix.slice(0, -1))))).toEqual([])
   })
 
+  test('a route that nobody thought of has no area', () => {
+    expect(['GET /surprise', 'PUT /login', 'POST /:owner', 'PATCH /_emulator/faults'].map(areaOf)).toEqual(
+      Array.from({ length: 4 }, () => undefined),
+    )
+  })
+
   test('no route is declared twice', () => {
     const names = rest.map(route => `${route.method} ${route.path}`)
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])

@@ -232,6 +232,15 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect([...seen].sort()).toEqual(webhookNames())
   })
 
+  test('a payload that lacks something, or has something else in its place, is found', () => {
+    const sound = receiver.received.find(one => one.event === 'push')?.payload
+    if (!sound) throw new Error('no push came')
+    const { after: _after, ...without } = sound
+    expect(check.faults('push', without)).toEqual([expect.stringContaining('after')])
+    expect(check.faults('push', { ...sound, ref: 7 })).toEqual([expect.stringContaining('/ref')])
+    expect(check.faults('pushed', sound)).toEqual([`pushed is no event of ${description}`])
+  })
+
   test('each names the App installation that it is for, but those about the App itself', async () => {
     for (const { event, payload } of receiver.received) {
       if (event !== 'github_app_authorization') expect(payload['installation'], event).toMatchObject({ id: expect.any(Number) })

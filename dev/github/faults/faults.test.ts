@@ -12,7 +12,9 @@ let clients: RestClients
 let installationId: number
 
 beforeAll(async () => {
-  emulator = await startEmulator({ app: { setupUrl: 'http://127.0.0.1:9/setup' } })
+  emulator = await startEmulator({
+    app: { webhookUrl: 'http://127.0.0.1:9/hook', setupUrl: 'http://127.0.0.1:9/setup' },
+  })
   clients = createRestClients(emulator)
   const browser = await signIn(emulator, 'olivia')
   browser.stops.push('http://127.0.0.1:9/')
@@ -263,6 +265,12 @@ describe('tokens and installations', () => {
     expect((await use(token)).status).toBe(403)
     await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
     expect((await use(token)).status).toBe(200)
+    await emulator.context.webhooks.idle()
+    const { data } = await clients.app.request('GET /app/hook/deliveries', { per_page: 2 })
+    expect(data.map(one => [one.event, one.action])).toEqual([
+      ['installation', 'unsuspend'],
+      ['installation', 'suspend'],
+    ])
     await arm({ kind: 'installation-suspended', path: '/installation/repositories' })
     expect((await use(token)).status).toBe(403)
     await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })

@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts'
 import { endUserToken } from '../oauth/issue.ts'
 import { credentialKey } from '../tokens/formats.ts'
-import { accepted, invalidField } from './answer.ts'
+import { accepted, RestError } from './answer.ts'
 import { fieldsOf } from './body.ts'
 import { publicRoute, type RestRoute } from './route.ts'
 
@@ -26,10 +26,13 @@ export const credentialRoutes: readonly RestRoute[] = [
     path: '/credentials/revoke',
     only: 'github.com',
     handle: ({ context, body }) => {
-      const credentials = fieldsOf(body, 'Credentials').optionalTexts('credentials', mostCredentials)
-      if (!credentials || credentials.length === 0) throw invalidField('Credentials', 'credentials', 'missing_field')
+      const credentials: unknown = fieldsOf(body, 'Credentials').raw('credentials')
+      const count = Array.isArray(credentials) ? credentials.length : 0
+      if (!Array.isArray(credentials) || count < 1 || count > mostCredentials) {
+        throw new RestError(422, `Validation Failed: credentials must be a list of 1 to ${mostCredentials}.`)
+      }
       // What is unknown is passed over in silence: the answer must not tell which credentials are real.
-      for (const text of credentials) if (revocable.test(text)) revoke(context, text)
+      for (const text of credentials) if (typeof text === 'string' && revocable.test(text)) revoke(context, text)
       return accepted({})
     },
   }),

@@ -1,5 +1,5 @@
 // Every REST route, called once with success by a real Octokit client, its answer checked against GitHub's OpenAPI description.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { exerciseAuthorizations } from '../testing/exercises/authorizations.ts'
 import { exerciseChecks } from '../testing/exercises/checks.ts'
@@ -13,6 +13,9 @@ import { createRestClients, type RestClient, type RestClients } from '../testing
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { createRateLimiter } from './rate-limit.ts'
 import { restRoutes } from './routes.ts'
+
+/** git and the validation take their time on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const shapes = [
   ['enterprise-server', '/api/v3'],
@@ -52,7 +55,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await git.commit('two.txt', '2\n', 'Two')
     await git.run('push', 'origin', 'HEAD')
     await git.remove()
-  })
+  }, 60_000)
   afterAll(async () => {
     await emulator.stop()
     await receiver.close()

@@ -136,6 +136,12 @@ function tryAnew(run: Run, plan: BuildPlan): Stop {
   return stop('Fetched', reasons.fetching, message, { afterMilliseconds: unreadRetryMilliseconds * plan.attempt })
 }
 
+/** Made by a process that died before it could say so: these times are then those at which the build was found. */
+function rememberMade(run: Run): void {
+  const { fetchedAt, buildCreatedAt } = run.draft.phases ?? {}
+  if (buildCreatedAt === undefined) phase(run, { fetchedAt: fetchedAt ?? moment(run), buildCreatedAt: moment(run) })
+}
+
 /** kpack's times have whole seconds: a start before its own creation is shown as the creation. */
 function rememberStart(run: Run, state: BuildState): void {
   if (!('startedAt' in state) || state.startedAt === undefined || run.draft.phases?.buildStartedAt !== undefined) return
@@ -153,6 +159,7 @@ async function judge(
   const { deps } = run
   const key = buildKey(run, plan.name)
   const identity = identityOf(run, plan.name, plan.commit)
+  rememberMade(run)
   rememberStart(run, state)
   if (state.kind === 'running') {
     try {

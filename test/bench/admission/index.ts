@@ -16,7 +16,7 @@ import { plannedReviews } from './reviews.ts'
 /** Requests under way at a time, however they are spread over connections. */
 const underWay = 32
 const warmUpRequests = 4000
-const seconds = 6
+const seconds = 5
 
 async function certificateFiles(folder: string) {
   const now = new Date()
@@ -37,7 +37,7 @@ const http2: Protocol = { protocol: 'h2', connections: 4, streams: underWay / 4 
 export const admission: Bench = {
   name: 'admission',
   title: `AdmissionReviews of 1.5 to 7 KB over TLS, ${underWay} under way`,
-  budgetSeconds: 230,
+  budgetSeconds: 240,
   async open({ note, scale, folder }): Promise<OpenBench> {
     const path = await ensureGoPeer('admission-go', note)
     const { authority, args } = await certificateFiles(folder)

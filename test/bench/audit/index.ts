@@ -61,7 +61,7 @@ async function askAll(environment: DatabaseEnvironment, questions: readonly Ques
 function appending(place: DatabasePlace, how: 'append' | 'insert', scale: number) {
   return async (signal: AbortSignal): Promise<Run> => {
     const question = (count: number): Question => ({ do: how, entries: Math.max(100, Math.round(count * scale)), appenders })
-    return askAll(await place.fresh(), [question(warmUpEntries), question(entries)], signal)
+    return place.borrow(environment => askAll(environment, [question(warmUpEntries), question(entries)], signal))
   }
 }
 

@@ -12,7 +12,7 @@ import { deliveryHeader, plannedDeliveries } from './push-deliveries.ts'
 
 const connections = 64
 const warmUpRequests = 4000
-const seconds = 4
+const seconds = 3
 
 const program = (name: string, file: string, environment: Readonly<Record<string, string>> = {}) => ({
   name,
@@ -50,23 +50,22 @@ export const inbox: Bench = {
       const { kept } = await receiver.ask({ do: 'kept' }, signal)
       if (kept !== answered) throw new Error(`${answered} deliveries were answered and ${String(kept)} are in the database`)
     }
-    const ours = async (place: DatabasePlace, signal: AbortSignal): Promise<Run> =>
-      measureServer(
-        {
-          ...timed,
-          spread: spread(place),
-          server: program('our inbox', 'receiver-process.ts', {
-            ...(await place.fresh()),
-            SEKISHO_SEALING_KEYS: sealingKey,
-          }),
-          plan: {
-            ...load,
-            warmUpRequests: warmUp,
-            requests: plannedDeliveries({ status: 202, text: '"delivery":"stored"' }),
+    const ours = (place: DatabasePlace, signal: AbortSignal): Promise<Run> =>
+      place.borrow(environment =>
+        measureServer(
+          {
+            ...timed,
+            spread: spread(place),
+            server: program('our inbox', 'receiver-process.ts', { ...environment, SEKISHO_SEALING_KEYS: sealingKey }),
+            plan: {
+              ...load,
+              warmUpRequests: warmUp,
+              requests: plannedDeliveries({ status: 202, text: '"delivery":"stored"' }),
+            },
+            afterwards: allKept,
           },
-          afterwards: allKept,
-        },
-        signal,
+          signal,
+        ),
       )
     const comparison = (name: string, title: string, place: DatabasePlace, goals: Comparison['goals']): Comparison => ({
       name,

@@ -1,6 +1,6 @@
 // The databases of benches: a PostgreSQL of their own that waits for its disk, and folders for the embedded one. Every run gets a fresh one,
 // already migrated, so that no run pays for another's rows or for making the schema.
-import { cp } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { silentLog } from '../../../src/lib/log.ts'
@@ -12,6 +12,8 @@ export type DatabaseEnvironment = Readonly<Record<string, string>>
 
 export type DatabasePlace = {
   readonly fresh: () => Promise<DatabaseEnvironment>
+  /** Runs `work` with a fresh database and removes it afterwards: the rows of many runs would fill the disk. */
+  readonly borrow: <T>(work: (environment: DatabaseEnvironment) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
@@ -28,11 +30,21 @@ export async function embeddedPlace(folder: string): Promise<DatabasePlace> {
   const template = join(folder, 'template')
   await migrated(await openEmbedded(join(template, 'database'), silentLog))
   let runs = 0
+  const copied = async (): Promise<string> => {
+    const copy = join(folder, `run-${++runs}`)
+    await cp(template, copy, { recursive: true })
+    return copy
+  }
+  const environmentOf = (copy: string): DatabaseEnvironment => ({ SEKISHO_DATA_FOLDER: copy })
   return {
-    async fresh() {
-      const copy = join(folder, `run-${++runs}`)
-      await cp(template, copy, { recursive: true })
-      return { SEKISHO_DATA_FOLDER: copy }
+    fresh: async () => environmentOf(await copied()),
+    async borrow(work) {
+      const copy = await copied()
+      try {
+        return await work(environmentOf(copy))
+      } finally {
+        await rm(copy, { recursive: true, force: true })
+      }
     },
     close: async () => {},
   }
@@ -42,12 +54,22 @@ export async function serverPlace(): Promise<DatabasePlace> {
   const postgres = await startPostgres({ durable: true })
   const owner = connectServer(postgres.url('postgres'), silentLog)
   let runs = 0
+  const created = async (): Promise<string> => {
+    const name = `run_${++runs}`
+    await owner.pool.query(`CREATE DATABASE ${name}`)
+    await migrated(connectServer(postgres.url(name), silentLog))
+    return name
+  }
+  const environmentOf = (name: string): DatabaseEnvironment => ({ SEKISHO_DATABASE_URL: postgres.url(name).reveal() })
   return {
-    async fresh() {
-      const name = `run_${++runs}`
-      await owner.pool.query(`CREATE DATABASE ${name}`)
-      await migrated(connectServer(postgres.url(name), silentLog))
-      return { SEKISHO_DATABASE_URL: postgres.url(name).reveal() }
+    fresh: async () => environmentOf(await created()),
+    async borrow(work) {
+      const name = await created()
+      try {
+        return await work(environmentOf(name))
+      } finally {
+        await owner.pool.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      }
     },
     async close() {
       await owner.close()

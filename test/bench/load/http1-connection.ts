@@ -13,7 +13,7 @@ export function prepareHttp1(request: PlannedRequest, uniqueHeader: string | und
   const body = Buffer.from(request.body, 'base64')
   const fields = Object.entries(fieldsOf(request, body, uniqueHeader)).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `POST ${request.path} HTTP/1.1\r\nhost: localhost\r\n${fields.join('')}\r\n`
-  return prepared(request, Buffer.concat([Buffer.from(head, 'latin1'), body]))
+  return prepared(request, Buffer.concat([Buffer.from(head, 'latin1'), body]), uniqueHeader)
 }
 
 type Answer = { readonly status: number; readonly body: Buffer }

@@ -29,7 +29,7 @@ export function prepareHttp2(request: PlannedRequest, uniqueHeader: string | und
     const last = from + mostFrameBytes >= body.length
     frames.push(frame(frameTypes.data, last ? flags.endStream : 0, 0, body.subarray(from, from + mostFrameBytes)))
   }
-  return prepared(request, Buffer.concat(frames))
+  return prepared(request, Buffer.concat(frames), uniqueHeader)
 }
 
 type Stream = {

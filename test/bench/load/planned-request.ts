@@ -59,11 +59,11 @@ export function fieldsOf(
   }
 }
 
-export function prepared(request: PlannedRequest, bytes: Buffer): PreparedRequest {
-  const at = bytes.indexOf(uuidPlaceholder)
+export function prepared(request: PlannedRequest, bytes: Buffer, uniqueHeader: string | undefined): PreparedRequest {
   return {
     bytes,
-    uniqueAt: at === -1 ? undefined : at,
+    // Header fields come first in both protocols: a body that holds the same text is not meant.
+    uniqueAt: uniqueHeader === undefined ? undefined : bytes.indexOf(uuidPlaceholder),
     expectedStatus: request.expectedStatus,
     expectedText: Buffer.from(request.expectedText),
   }

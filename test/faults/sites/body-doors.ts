@@ -1,6 +1,5 @@
 // The attacker's process and the watch over this one while it is attacked: how much memory it took and how long its event loop stood still.
 import { fork } from 'node:child_process'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Order, Result } from './body-attacker-process.ts'
 
 export type Attacker = { readonly send: (order: Order) => Promise<Result>; readonly stop: () => void }
@@ -28,26 +27,30 @@ export function startAttacker(): Attacker {
 
 export type Strain = { readonly growthMegabytes: number; readonly stallMilliseconds: number }
 
-const resolution = 5
+const tickMilliseconds = 5
 const megabyte = 1024 * 1024
 
-/** Runs `work` and says how far memory grew above what it was before, and the longest time in which nothing else could run. */
+/**
+ * Runs `work` and says how far memory grew above what it was before, and the longest time in which nothing else could run: the processor time
+ * that this thread took between two ticks of a timer. Time in which the machine gave it no processor is not its own.
+ */
 export async function strained<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly strain: Strain }> {
   const before = process.memoryUsage.rss()
   let most = before
-  const sampling = setInterval(() => {
+  let longest = 0
+  let last = process.threadCpuUsage()
+  const tick = (): void => {
+    const { user, system } = process.threadCpuUsage(last)
+    last = process.threadCpuUsage()
+    longest = Math.max(longest, (user + system) / 1000)
     most = Math.max(most, process.memoryUsage.rss())
-  }, 10)
-  const delays = monitorEventLoopDelay({ resolution })
-  delays.enable()
+  }
+  const ticking = setInterval(tick, tickMilliseconds)
   try {
     const result = await work()
-    most = Math.max(most, process.memoryUsage.rss())
-    delays.disable()
-    const stallMilliseconds = Math.max(0, delays.max / 1e6 - resolution)
-    return { result, strain: { growthMegabytes: (most - before) / megabyte, stallMilliseconds } }
+    tick()
+    return { result, strain: { growthMegabytes: (most - before) / megabyte, stallMilliseconds: longest } }
   } finally {
-    clearInterval(sampling)
-    delays.disable()
+    clearInterval(ticking)
   }
 }

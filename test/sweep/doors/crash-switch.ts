@@ -17,6 +17,8 @@ export type CrashSwitch = {
   readonly dead: () => boolean
   /** From now on writes count. */
   readonly arm: (point: CrashPoint | undefined, onCrash: () => void) => void
+  /** Nothing fires any more: what a process writes while it ends in order is no part of the scenario. */
+  readonly disarm: () => void
   /** A new process begins behind the doors; writes go on being counted, nothing fires again. */
   readonly revive: () => void
   /** What was done since `arm`, in order. */
@@ -62,6 +64,9 @@ export function createCrashSwitch(): CrashSwitch {
       point = next
       crash = onCrash
       armed = true
+    },
+    disarm() {
+      armed = false
     },
     revive() {
       dead = false

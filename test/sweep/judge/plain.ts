@@ -8,6 +8,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
   [/https?:\/\/127\.0\.0\.1:\d+/g, '<url>'],
+  [/\/[\w-]{43}\/source\.git/g, '/<secret>/source.git'],
   [/\b[0-9a-f]{40}\b/g, '<sha>'],
   [/-[0-9a-f]{12}\b/g, '-<hash>'],
   [/\b1\d{5}\b/g, '<id>'],

@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
 import { applicationChart } from '../../../src/api/application-chart.ts'
+import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../../src/api/cluster-github-app.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
@@ -204,7 +204,10 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
       await site.kube.delete(clusterGitHubApp, { name: appName })
       await site.kube.delete(applicationChart, { name: chartName(prefix) })
       for (const type of [secrets, configMaps])
-        await site.kube.delete(type, { namespace: platformNamespace, name: type === secrets ? keyName(prefix) : chartName(prefix) })
+        await site.kube.delete(type, {
+          namespace: platformNamespace,
+          name: type === secrets ? keyName(prefix) : chartName(prefix),
+        })
       await rm(folder, { recursive: true, force: true })
     },
   }

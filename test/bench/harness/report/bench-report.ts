@@ -53,16 +53,17 @@ export function isVoid(report: BenchReport): boolean {
   return [...report.comparisons, ...report.measurements].some(part => part.void !== undefined)
 }
 
-function fileOf(stateFolder: string, name: string): string {
-  return join(stateFolder, 'bench', `${name}.json`)
+/** Runs that only tried a bench out have a file of their own: they must not take the place of a result. */
+function fileOf(stateFolder: string, name: string, scale = 1): string {
+  return join(stateFolder, 'bench', scale === 1 ? `${name}.json` : `${name}.tried-out.json`)
 }
 
 export async function writeReport(stateFolder: string, report: BenchReport): Promise<void> {
   await mkdir(join(stateFolder, 'bench'), { recursive: true })
-  await replaceFile(fileOf(stateFolder, report.name), `${JSON.stringify(report, null, 2)}\n`)
+  await replaceFile(fileOf(stateFolder, report.name, report.scale), `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** undefined when the bench never ran here. */
+/** Of the last run with full sizes; undefined when there was none here. */
 export async function readReport(stateFolder: string, name: string): Promise<BenchReport | undefined> {
   try {
     // Written by `writeReport` of this same file; nobody else writes there.

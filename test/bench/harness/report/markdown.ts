@@ -27,7 +27,7 @@ function comparison(report: ComparisonReport): string[] {
   return [
     `### ${report.name}`,
     '',
-    `${report.title}; counted in ${report.unit}. Peer: ${report.peerName}. ${report.rounds.length} rounds; control ${ratioText(report.control)}.`,
+    `${report.title}; counted in ${report.unit}. Peer: ${report.peerName}. Rounds: ${report.rounds.length}; control ${ratioText(report.control)}.`,
     '',
     ...voidNote(report.void),
     ...table(['figure', 'ours', 'peer', 'ours ÷ peer (min–max)'], rows),
