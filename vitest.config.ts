@@ -9,6 +9,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,soak}/**/*.test.ts'],
           testTimeout: 20_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -22,7 +22,9 @@ export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string
   for (const { metadata } of pods) {
     const path = `/api/v1/namespaces/sekisho-system/pods/${metadata.name}:8090/proxy/metrics`
     const text = String(await admin.call('GET', path))
-    for (const [, controller = '', value] of text.matchAll(/^controller_runtime_reconcile_total\{controller="([^"]+)"[^}]*\} (\d+)/gm))
+    for (const [, controller = '', value] of text.matchAll(
+      /^controller_runtime_reconcile_total\{controller="([^"]+)"[^}]*\} (\d+)/gm,
+    ))
       counts.set(controller, (counts.get(controller) ?? 0) + Number(value))
   }
   if (counts.size === 0) throw new Error('the platform shows no controller_runtime_reconcile_total')
