@@ -129,6 +129,8 @@ export async function runCase(
 ): Promise<CaseOutcome> {
   try {
     return await inWorld(site, lane, scenario, point, async ({ world, restarted }) => {
+      // What is written last (an Event) may come after what the scenario waited for.
+      await quiet(world)
       if (!world.crash.fired()) return { kind: 'not-reached' }
       await restarted()
       await waitUntil(

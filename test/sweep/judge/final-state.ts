@@ -23,16 +23,18 @@ function isTheClusters({ kind, metadata }: KubeObject): boolean {
 export async function finalState(world: World, sees: readonly ResourceType[], more: unknown): Promise<FinalState> {
   const [lists, tokens] = await Promise.all([Promise.all(sees.map(type => objectsOf(world, type))), tokenLedger(world)])
   const state = new Map<string, string>()
-  for (const object of lists.flat()) {
-    if (isTheClusters(object) || object.metadata.namespace === platformNamespace) continue
-    const where = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
-    const name = String(plainValue(where, world.prefix))
-    // Two objects whose names differ by a hash only are two effects: both must show.
-    const free = [...Array(20).keys()]
-      .map(index => (index === 0 ? name : `${name} (${index + 1})`))
-      .find(text => !state.has(text))
-    state.set(free ?? name, JSON.stringify(plainObject(object, world.prefix)))
-  }
+  const plain = lists
+    .flat()
+    .filter(object => !isTheClusters(object) && object.metadata.namespace !== platformNamespace)
+    .map(object => {
+      const name = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
+      return { name: String(plainValue(name, world.prefix)), text: JSON.stringify(plainObject(object, world.prefix)) }
+    })
+    // Not in the order of their real names, whose hashes differ from run to run.
+    .sort((a, b) => (`${a.name} ${a.text}` < `${b.name} ${b.text}` ? -1 : 1))
+  // Two objects whose names differ by a hash only are two effects: both must show.
+  for (const [name, same] of Map.groupBy(plain, one => one.name))
+    for (const [index, { text }] of same.entries()) state.set(index === 0 ? name : `${name} (${index + 1})`, text)
   for (const [name, value] of Object.entries(tokens)) state.set(`tokens ${name}`, JSON.stringify(plainValue(value, world.prefix)))
   state.set('more', JSON.stringify(plainValue(more, world.prefix)))
   return Object.fromEntries(state)
