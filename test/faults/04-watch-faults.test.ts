@@ -152,14 +152,17 @@ async function silence(name: string, begin: (site: ChaosSite) => void): Promise<
   await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
 }
 
-// By the time limits that the product has; all at once, because they are long.
-test('a server that hangs up after each event is not stormed; silence is found', async () => {
-  const outcomes = await Promise.allSettled([
-    hangsUp(),
-    silence('a watch falls silent, without an end', ({ proxy }) => {
-      proxy.onEvent({ kind: 'stall' }, { match: matching({ name: 'a' }) })
-    }),
-    silence('all connections die without a word', ({ proxy }) => proxy.deaden()),
-  ])
-  expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
-})
+// By the time limits that the product has; all at once, because they are long: nearly a minute, so only in the long form.
+test.runIf(process.env['SEKISHO_LONG'] === '1')(
+  'a server that hangs up after each event is not stormed; silence is found',
+  async () => {
+    const outcomes = await Promise.allSettled([
+      hangsUp(),
+      silence('a watch falls silent, without an end', ({ proxy }) => {
+        proxy.onEvent({ kind: 'stall' }, { match: matching({ name: 'a' }) })
+      }),
+      silence('all connections die without a word', ({ proxy }) => proxy.deaden()),
+    ])
+    expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
+  },
+)

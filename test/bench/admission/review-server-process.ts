@@ -7,7 +7,7 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { listen } from '../../../src/web/server.ts'
 import { createCertificate } from '../../../src/web/tls.ts'
-import { answerQuestions } from '../load/answer-questions.ts'
+import { answerEach } from '../harness/answering.ts'
 
 const [certificatePath = '', keyPath = ''] = process.argv.slice(2)
 const certificate = createCertificate({
@@ -16,5 +16,5 @@ const certificate = createCertificate({
 })
 const server = await createReviewServer({ log: silentLog, certificate, identities: platformIdentities('separate') })
 const port = await listen(server, { host: '127.0.0.1', port: 0 })
-await answerQuestions(async () => ({ port }))
+await answerEach(async () => ({ port }))
 process.exit(0)

@@ -5,8 +5,8 @@ import { silentLog as log } from '../../../src/lib/log.ts'
 import { createAuditLog } from '../../../src/store/audit-log.ts'
 import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer, openEmbedded } from '../../../src/store/database.ts'
+import { answerEach } from '../harness/answering.ts'
 import { percentile } from '../harness/statistics.ts'
-import { answerQuestions } from '../load/answer-questions.ts'
 import { insertBatches, readAndHash } from './bare.ts'
 import { recordNumber } from './records.ts'
 
@@ -77,5 +77,5 @@ async function answer(question: Question): Promise<object> {
 }
 
 // The parent is this bench: its questions have the shape that it says.
-await answerQuestions(question => answer(question as Question))
+await answerEach(question => answer(question as Question))
 process.exit(0)

@@ -4,18 +4,22 @@ import { messageOf } from '../../../src/lib/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Resolves when nobody asks any more. Call when everything is loaded: the first line says that the program is ready. */
-export async function answerQuestions(answers: Readonly<Record<string, (question: Json) => Promise<object>>>): Promise<void> {
+/** `answer` gets each question as it was sent. Call when everything is loaded; resolves when nobody asks any more. */
+export async function answerEach(answer: (question: unknown) => Promise<object>): Promise<void> {
   const say = (value: object): boolean => process.stdout.write(`${JSON.stringify(value)}\n`)
   const lines = createInterface({ input: process.stdin })
   say({ ready: true })
-  for await (const line of lines) {
-    const question = JSON.parse(line) as Json
+  for await (const line of lines) await answer(JSON.parse(line)).then(say, (error: unknown) => say({ error: messageOf(error) }))
+}
+
+/** As `answerEach`, by what the member `do` of a question says. */
+export function answerQuestions(answers: Readonly<Record<string, (question: Json) => Promise<object>>>): Promise<void> {
+  return answerEach(async asked => {
+    const question = asked as Json
     const answer = answers[String(question['do'])]
-    await (answer?.(question) ?? Promise.reject(new Error(`unknown question ${line}`))).then(say, (error: unknown) =>
-      say({ error: messageOf(error) }),
-    )
-  }
+    if (answer === undefined) throw new Error(`unknown question ${JSON.stringify(question)}`)
+    return answer(question)
+  })
 }
 
 /** The live heap after collections. Needs `--expose-gc`. */

@@ -2,7 +2,7 @@
 // and keeps nothing.
 import { createServer } from 'node:http'
 import { createNodeMiddleware, Webhooks } from '@octokit/webhooks'
-import { answerQuestions } from '../load/answer-questions.ts'
+import { answerEach } from '../harness/answering.ts'
 import { deliveryPath, webhookSecret } from './push-deliveries.ts'
 
 const webhooks = new Webhooks({ secret: webhookSecret })
@@ -10,5 +10,5 @@ webhooks.on('push', () => {})
 const server = createServer(createNodeMiddleware(webhooks, { path: deliveryPath }))
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 const address = server.address()
-await answerQuestions(async () => ({ port: typeof address === 'object' ? address?.port : undefined }))
+await answerEach(async () => ({ port: typeof address === 'object' ? address?.port : undefined }))
 process.exit(0)

@@ -10,7 +10,7 @@ import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer, openEmbedded } from '../../../src/store/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { createWebServer, listen } from '../../../src/web/server.ts'
-import { answerQuestions } from '../load/answer-questions.ts'
+import { answerEach } from '../harness/answering.ts'
 import { webhookSecret } from './push-deliveries.ts'
 
 const { location, sealingKeys } = readStoreSettings(process.env)
@@ -48,7 +48,7 @@ async function keptDeliveries(): Promise<number> {
 }
 
 // The parent is this bench: its questions have the shape that it says.
-await answerQuestions(async question => {
+await answerEach(async question => {
   const { do: what } = question as { readonly do: 'port' | 'kept' }
   return what === 'kept' ? { kept: await keptDeliveries() } : { port }
 })

@@ -1,6 +1,6 @@
 // The load generator as a process of its own, so that it neither shares a thread with what it measures nor counts in its CPU time.
 // It holds one closed loop at a time: opened and warmed up by one question, run by the next.
-import { answerQuestions } from './answer-questions.ts'
+import { answerEach } from '../harness/answering.ts'
 import { type ClosedLoop, openClosedLoop } from './closed-loop.ts'
 import type { LoadPlan } from './planned-request.ts'
 
@@ -27,5 +27,5 @@ async function answer(question: Question): Promise<object> {
 }
 
 // The parent is this bench: its questions have the shape that it says.
-await answerQuestions(question => answer(question as Question))
+await answerEach(question => answer(question as Question))
 process.exit(0)

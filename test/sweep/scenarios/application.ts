@@ -44,6 +44,7 @@ export const applicationScenario: Scenario = {
   sees,
 }
 
+// Deleting is the garbage collector's work; what the controller still writes just before must not keep or bring back anything.
 export const applicationDeletion: Scenario = {
   name: 'application: delete',
   controllers: ['application'],
@@ -60,6 +61,7 @@ export const applicationDeletion: Scenario = {
       { spec: { image: image(2) } },
       { fieldManager },
     )
+    await ready(world, application, 'shop', 'Available')
     await world.site.kube.delete(application, { namespace: world.namespace, name: 'shop' })
     await gone(world, application, 'shop')
     for (const type of [deployments, services, ingresses]) await gone(world, type, type === deployments ? 'shop-web' : 'shop')
