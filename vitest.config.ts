@@ -37,7 +37,7 @@ export default defineConfig({
           name: 'sweep',
           include: ['test/sweep/**/*.test.ts'],
           globalSetup: ['test/integration/global-setup.ts'],
-          testTimeout: 600_000,
+          testTimeout: 2_400_000,
           hookTimeout: 120_000,
         },
       },

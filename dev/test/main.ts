@@ -30,6 +30,8 @@ const stages: readonly (readonly [string, readonly string[]])[] = [
   ['checks', ['dev/check/main.ts']],
   ['unit tests', vitest('unit')],
   ['integration tests (real API server, real databases)', vitest('integration')],
+  ['faults: what goes wrong around us', vitest('faults')],
+  ['crash sweep: killed around every write', vitest('sweep')],
   ['platform up', ['dev/up/main.ts', 'up', '--no-demo']],
   ['demo: the main job', ['dev/demo/main.ts']],
   ['end-to-end tests (real pods)', vitest('e2e')],

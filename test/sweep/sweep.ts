@@ -88,8 +88,13 @@ export async function sweep(site: Site, scenarios: readonly Scenario[], width: n
         const undisturbed = await runUndisturbed(site, lane, scenario)
         const found = pointsOf(undisturbed)
         if (found.length === 0) throw new Error(`${scenario.name} writes nothing: there is nothing to sweep`)
-        for (const point of found)
-          points.push(next => timed(tally, () => sweepPoint(site, next, scenario, point, undisturbed, tally)))
+        let left = found.length
+        const sweepOne = async (next: Lane, point: CrashPoint): Promise<void> => {
+          await timed(tally, () => sweepPoint(site, next, scenario, point, undisturbed, tally))
+          left -= 1
+          if (left === 0) process.stderr.write(`${scenario.name}: ${tally.survived} of ${tally.points} survived\n`)
+        }
+        for (const point of found) points.push(next => sweepOne(next, point))
       })
   }
   await work(
