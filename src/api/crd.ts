@@ -6,6 +6,17 @@ function plain(schema: unknown): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema, withoutDefaultedRequired)) as Record<string, unknown>
 }
 
+/** What the mutating webhook fills in where it is absent (ADR 0011): kubectl must not ask for it, so a rule does what `required` would. */
+const filledIn = 'requestedBy'
+
+function filledInRules(spec: Record<string, unknown>): readonly object[] {
+  const required = spec['required']
+  if (!Array.isArray(required) || !required.includes(filledIn)) return []
+  spec['required'] = required.filter(name => name !== filledIn)
+  const message = `spec.${filledIn} is missing: the platform fills it in while its admission webhook is registered and runs`
+  return [{ rule: `has(self.${filledIn})`, message, reason: 'FieldValueRequired', fieldPath: `.${filledIn}` }]
+}
+
 /**
  * Who reads an object always finds a field that has a default; who writes one need not give it. The API server fills defaults in before it
  * looks at `required`, but kubectl looks at `required` by itself when it checks the members of a `kind: List`.
@@ -40,7 +51,7 @@ export function customResourceDefinition(definition: KindDefinition): Record<str
         },
       ]
     : []
-  const rules = [...immutable, ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? [])]
+  const rules = [...immutable, ...filledInRules(spec), ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? [])]
   if (rules.length > 0) spec['x-kubernetes-validations'] = rules
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

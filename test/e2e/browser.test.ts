@@ -13,7 +13,7 @@ let browser: Chromium
 let site = ''
 
 beforeAll(async () => {
-  platform = await openPlatform(['ada'])
+  platform = await openPlatform([])
   site = platform.world.tools.issuer
   await forgetGlobex()
 })
@@ -29,11 +29,18 @@ beforeEach(async context => {
 
 afterEach(() => browser.close())
 
-/** Ends the Tenant as ada, a platform admin, and takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. */
+/** Ends the Tenant as a platform admin, and takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. */
 async function forgetGlobex(): Promise<void> {
-  expect(await platform.kubectl('ada', ['delete', 'tenant', 'globex', '--ignore-not-found', '--timeout=60s'])).toMatchObject({
-    code: 0,
-  })
+  const platformAdmin = ['--as=e2e', '--as-group=sekisho:platform-admins', '--as-group=system:authenticated']
+  const ended = await platform.asAdministrator([
+    'delete',
+    'tenant',
+    'globex',
+    '--ignore-not-found',
+    '--timeout=60s',
+    ...platformAdmin,
+  ])
+  expect(ended).toMatchObject({ code: 0 })
   const { githubWeb } = platform.world
   const person = new Browser()
   await passSignIn(person, await person.open(`${githubWeb}/login`), 'gary')
