@@ -4,9 +4,10 @@
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
 import { keyOf } from '../api/resource.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { findCondition, sameStatus } from '../kube/conditions.ts'
+import { findCondition } from '../kube/conditions.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { Cache } from '../kube/store.ts'
+import { sameJson } from '../lib/same-json.ts'
 
 type Status = { readonly conditions?: readonly Condition[] }
 type Reporting<S extends Status> = KubeObject & { readonly status?: S }
@@ -75,7 +76,7 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
       return cached
     },
     async write(object, status) {
-      if (sameStatus(object.status, status)) return object
+      if (sameJson(object.status, status)) return object
       const { apiVersion, kind } = type
       const { uid } = object.metadata
       const metadata = { ...keyOf(object), ...(uid === undefined ? {} : { uid }) }

@@ -1,4 +1,4 @@
-// Conditions and status as data: merging keeps the transition time where nothing changed, comparing saves writes that say nothing new.
+// Conditions as data: merging keeps the transition time where nothing changed.
 // Source: Kubernetes API conventions, "Typical status properties". Pure.
 import type { Condition } from '../api/resource.ts'
 
@@ -29,21 +29,4 @@ export function mergeConditions(
 
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find(condition => condition.type === type)
-}
-
-/** Deep equality as the API server would see it: order of keys does not matter, and an undefined field is an absent one. */
-export function sameStatus(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
-    return a.every((item: unknown, index) => sameStatus(item, b[index]))
-  }
-  const left = definedEntries(a)
-  const right = new Map(definedEntries(b))
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameStatus(value, right.get(key)))
-}
-
-function definedEntries(value: object): [string, unknown][] {
-  return Object.entries(value).filter(([, item]) => item !== undefined)
 }

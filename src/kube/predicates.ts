@@ -1,6 +1,6 @@
 // Which changes of an object matter. A predicate says yes or no to one change; appearing and vanishing always matter. Pure.
 import type { KubeObject } from '../api/resource.ts'
-import { sameStatus } from './conditions.ts'
+import { sameJson } from '../lib/same-json.ts'
 import type { Change } from './store.ts'
 
 export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean
@@ -16,10 +16,10 @@ export const specOrMetadataChanged: Predicate<KubeObject> = ({ old, new: present
   const before = old.metadata
   const after = present.metadata
   if (before.generation === undefined || after.generation === undefined) return true
-  return watchedParts.some(part => !sameStatus(before[part], after[part]))
+  return watchedParts.some(part => !sameJson(before[part], after[part]))
 }
 
 /** For watched objects of which one part matters: true when `part` differs between old and new. */
 export function partChanged<T extends KubeObject>(part: (object: T) => unknown): Predicate<T> {
-  return ({ old, new: present }) => old === undefined || present === undefined || !sameStatus(part(old), part(present))
+  return ({ old, new: present }) => old === undefined || present === undefined || !sameJson(part(old), part(present))
 }

@@ -99,23 +99,14 @@ async function lostAndDoubled(
 
 async function recordWhole(named: string, place: Place, acknowledged: readonly string[]): Promise<void> {
   const { lost, doubled, gaps } = await lostAndDoubled(place.direct, acknowledged)
-  await recordOutcome({
-    fault,
-    case: named,
-    measure: 'acknowledged entries that are lost',
-    value: lost,
-    unit: 'entries',
-    atMost: 0,
-  })
-  await recordOutcome({
-    fault,
-    case: named,
-    measure: 'gaps and doubles in the sequence',
-    value: gaps + doubled,
-    unit: 'entries',
-    atMost: 0,
-  })
+  await recordLosses(named, lost, gaps + doubled)
   expect(await place.store.audit.verify()).toMatchObject({ ok: true })
+}
+
+async function recordLosses(named: string, lost: number, gapsAndDoubles: number): Promise<void> {
+  const shared = { fault, case: named, unit: 'entries', atMost: 0 }
+  await recordOutcome({ ...shared, measure: 'acknowledged entries that are lost', value: lost })
+  await recordOutcome({ ...shared, measure: 'gaps and doubles in the sequence', value: gapsAndDoubles })
 }
 
 async function withDesk(store: Store): Promise<GitHubDesk> {
@@ -345,22 +336,7 @@ test('a process on the embedded database is killed', async () => {
     }
     const named = `a process that appends to PGlite is killed (SIGKILL), ${kills} times`
     const lost = acknowledged.filter(reason => !there.has(reason)).length
-    await recordOutcome({
-      fault,
-      case: named,
-      measure: 'acknowledged entries that are lost',
-      value: lost,
-      unit: 'entries',
-      atMost: 0,
-    })
-    await recordOutcome({
-      fault,
-      case: named,
-      measure: 'gaps and doubles in the sequence',
-      value: count - there.size + (verdict.ok ? 0 : 1),
-      unit: 'entries',
-      atMost: 0,
-    })
+    await recordLosses(named, lost, count - there.size + (verdict.ok ? 0 : 1))
   } finally {
     await store.close()
   }

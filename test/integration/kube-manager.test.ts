@@ -5,7 +5,6 @@ import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ConfigMap, configMaps, leases } from '../../src/api/builtin/index.ts'
 import type { Applied, KubeClient } from '../../src/kube/client.ts'
-import { sameStatus } from '../../src/kube/conditions.ts'
 import { type ControllerDefinition, done, watches } from '../../src/kube/controller.ts'
 import { NotLeaderError } from '../../src/kube/errors.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
@@ -14,6 +13,7 @@ import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { ownerReference } from '../../src/kube/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { sameJson } from '../../src/lib/same-json.ts'
 import { testKubeconfig, waitUntil } from './harness.ts'
 import { withKube } from './kube-access.ts'
 
@@ -50,7 +50,7 @@ describe('a toy controller that keeps an upper-case copy of every source', () =>
         const text = (source.data?.['text'] ?? '').toUpperCase()
         const name = `${key.name}-copy`
         const held = cache.get({ namespace, name })
-        if (sameStatus(held?.data, { text })) return done
+        if (sameJson(held?.data, { text })) return done
         const wanted: Applied = {
           apiVersion: 'v1',
           kind: 'ConfigMap',
@@ -205,7 +205,7 @@ describe('watching through a bad network', () => {
           const there = await client.list(configMaps, { namespace, labelSelector: 'mirror=yes' })
           const versions = (objects: readonly ConfigMap[]) =>
             objects.map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`).sort()
-          return sameStatus(versions(there), versions(cache.list())) ? true : undefined
+          return sameJson(versions(there), versions(cache.list())) ? true : undefined
         },
         patience,
       )

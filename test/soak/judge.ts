@@ -1,7 +1,9 @@
 // What a long run must end with: one row a promise, with its bound. Pure.
 // Bounds: Pepr's thresholds for slopes and watches (performance reference, H.1.19); lost and duplicate effects are never allowed.
+
+import { median } from '../bench/harness/statistics.ts'
 import type { Effects } from './effects.ts'
-import { growth, median, type Sample, settled, slope } from './samples.ts'
+import { growth, type Sample, settled, slope } from './samples.ts'
 
 export type SoakRow = {
   readonly what: string

@@ -1,5 +1,6 @@
 // What the process under test uses, read from /proc (proc(5)) and its /metrics, and what is made of it: slopes and growth. Never acts.
 import { readdir, readFile, readlink } from 'node:fs/promises'
+import { median } from '../bench/harness/statistics.ts'
 
 export type Sample = {
   /** Seconds since the run began. */
@@ -54,11 +55,6 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   const meanY = sum(points.map(([, y]) => y)) / points.length
   const covariance = sum(points.map(([x, y]) => (x - meanX) * (y - meanY)))
   return covariance / sum(points.map(([x]) => (x - meanX) ** 2))
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 /** Caches fill and code is compiled at first: a third of the run is no part of any slope. */

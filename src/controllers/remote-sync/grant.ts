@@ -4,8 +4,9 @@
 import { createHash } from 'node:crypto'
 import type { RemoteSync } from '../../api/remote-sync.ts'
 import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons } from '../../api/repository-grant.ts'
-import { findCondition, sameStatus } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/conditions.ts'
 import { controllerOf, ownerReference } from '../../kube/owner.ts'
+import { sameJson } from '../../lib/same-json.ts'
 import { reasons, type Stop, stop } from './progress.ts'
 
 const longestName = 253
@@ -71,7 +72,7 @@ export function planGrant(remoteSync: RemoteSync, grant: RepositoryGrant | undef
     return stop('Resolved', reasons.grantConflict, message)
   }
   if (deletionTimestamp !== undefined) return stop('Resolved', reasons.waitingForGrant, `${name} is being replaced`)
-  if (uid !== undefined && (!sameStatus(grant.spec, desiredGrant(remoteSync).spec) || isEnding(grant, now)))
+  if (uid !== undefined && (!sameJson(grant.spec, desiredGrant(remoteSync).spec) || isEnding(grant, now)))
     return { kind: 'replace', uid }
   if (grant.status?.observedGeneration !== grant.metadata.generation)
     return stop('Resolved', reasons.waitingForGrant, `${name} is not decided yet`)
