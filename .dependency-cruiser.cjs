@@ -39,6 +39,21 @@ module.exports = {
       '^src/(?!kube|api|lib)',
       'The runtime knows Kubernetes, no kind of ours and no process.',
     ),
+    ...Object.entries({
+      connection: '',
+      client: 'connection|',
+      object: 'client|',
+      cache: 'client|metrics|',
+      lease: 'client|',
+      controller: 'client|object|cache|metrics|',
+    }).map(([part, may]) =>
+      layer(
+        `kube-${part}-arrows`,
+        `^src/kube/${part}/(?!.*\\.test\\.ts$)`,
+        `^src/kube/(?!${may}${part}/)`.replaceAll('|', '\\b|'),
+        'Inside the runtime arrows point one way; the manager puts the parts together (src/kube/README.md).',
+      ),
+    ),
     layer('policy-is-pure', '^src/policy', '^src/(?!policy|api|lib)', 'Policy gets facts and gives decisions.'),
     layer(
       'identity-on-lib-api',
@@ -103,7 +118,7 @@ module.exports = {
       name: 'kube-client-one-door',
       severity: 'error',
       comment: 'Use src/kube/client: it owns the connection, the write gate and errors.',
-      from: { path: '^src', pathNot: '^src/kube/kubeconfig' },
+      from: { path: '^src', pathNot: '^src/kube/connection' },
       to: { path: 'node_modules/@kubernetes/client-node', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -126,7 +141,7 @@ module.exports = {
       comment: 'gather reads, reconcile writes; decide, desired and status are functions of facts.',
       from: { path: '^src/controllers/[^/]+/(decide|desired|status)\\.ts$' },
       to: {
-        path: '^(src/store|src/github/(?!types)|src/kube/(client|manager|watch))|undici|^(node:)?(fs|child_process|http|https|net)$',
+        path: '^(src/store|src/github/(?!types)|src/kube/(client/(?!errors|client[.]ts)|manager))|undici|^(node:)?(fs|child_process|http|https|net)$',
         dependencyTypesNot: ['type-only'],
       },
     },

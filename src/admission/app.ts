@@ -1,6 +1,6 @@
 // The admission process: the server that answers AdmissionReviews, and the loop that keeps its certificate current and trusted. It has no
 // database and no side effect but on its own Secret and registrations.
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient } from '../kube/client/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'

@@ -3,8 +3,8 @@
 
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations, type WebhookEntry } from '../api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../api/resource.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { isGone } from '../kube/errors.ts'
+import type { KubeClient } from '../kube/client/client.ts'
+import { isGone } from '../kube/client/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { registrationName } from './registrations.ts'
 

@@ -9,7 +9,7 @@ import {
   type OAuthDoor,
   type UserDoor,
 } from '../github/index.ts'
-import type { Cache } from '../kube/store.ts'
+import type { Cache } from '../kube/cache/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
-import type { News } from '../kube/events.ts'
+import type { News } from '../kube/object/events.ts'
 import { createStatusWriter, type StatusWriter } from './status-writer.ts'
 
 type Reporting = KubeObject & { readonly status?: { readonly conditions?: Condition[]; readonly seen?: number } }

@@ -3,10 +3,10 @@
 // one would decide, record and write the same thing twice. One writer per controller; it decides nothing about what the status says.
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
 import { keyOf } from '../api/resource.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { findCondition } from '../kube/conditions.ts'
-import type { EventRecorder } from '../kube/events.ts'
-import type { Cache } from '../kube/store.ts'
+import type { Cache } from '../kube/cache/store.ts'
+import type { KubeClient } from '../kube/client/client.ts'
+import { findCondition } from '../kube/object/conditions.ts'
+import type { EventRecorder } from '../kube/object/events.ts'
 import { sameJson } from '../lib/same-json.ts'
 
 type Status = { readonly conditions?: readonly Condition[] }

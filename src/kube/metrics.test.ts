@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import { createWorkQueue } from './controller/workqueue.ts'
 import { createKubeMetrics } from './metrics.ts'
 import { createFakeClock } from './testing/fake-clock.ts'
 import { things } from './testing/objects.ts'
-import { createWorkQueue } from './workqueue.ts'
 
 /** One sample of everything, so that every label shows. */
 async function sampled(): Promise<Registry> {

@@ -3,8 +3,8 @@
 import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
-import { createKubeClient } from '../../src/kube/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/kubeconfig.ts'
+import { createKubeClient } from '../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { impersonation } from './impersonation.ts'
 

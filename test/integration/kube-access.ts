@@ -1,8 +1,8 @@
 // The product's own client against the test cluster, for integration tests of the runtime.
 import { onTestFinished } from 'vitest'
-import type { KubeClient } from '../../src/kube/client.ts'
-import { createKubeClient, type KubeClientDeps } from '../../src/kube/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/kubeconfig.ts'
+import type { KubeClient } from '../../src/kube/client/client.ts'
+import { createKubeClient, type KubeClientDeps } from '../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { testKubeconfig, withNamespace } from './harness.ts'
 

@@ -10,10 +10,10 @@ import {
   secrets,
   tokenReviews,
 } from '../../src/api/builtin/index.ts'
-import { isGone, isKubeError } from '../../src/kube/errors.ts'
-import { createEventRecorder } from '../../src/kube/events.ts'
-import { addFinalizer, removeFinalizer } from '../../src/kube/finalizers.ts'
-import { ownerReference } from '../../src/kube/owner.ts'
+import { isGone, isKubeError } from '../../src/kube/client/errors.ts'
+import { createEventRecorder } from '../../src/kube/object/events.ts'
+import { addFinalizer, removeFinalizer } from '../../src/kube/object/finalizers.ts'
+import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { waitUntil } from './harness.ts'

@@ -1,7 +1,7 @@
 // The teams a Tenant names, asked of a real (emulated) GitHub: a number that is no team of the organisation is said, with the cure.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tenant } from '../../src/api/tenant.ts'
-import { findCondition } from '../../src/kube/conditions.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
 import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from './desk-site.ts'
 import { waitUntil } from './harness.ts'
 

@@ -2,9 +2,9 @@
 // left behind. The same onboarding never advances twice at once here; two processes are kept apart by the API server's create.
 
 import { tenant } from '../../api/tenant.ts'
-import type { ControllerDefinition } from '../../kube/controller.ts'
-import { done, requeueAfter } from '../../kube/controller.ts'
-import { isKubeError } from '../../kube/errors.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
+import type { ControllerDefinition } from '../../kube/controller/controller.ts'
+import { done, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { redactTokens } from '../../lib/log.ts'

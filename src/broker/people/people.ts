@@ -3,7 +3,7 @@
 import { parseUserSubject, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { UserDoor } from '../../github/index.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'

@@ -2,7 +2,7 @@
 // waited for an owner. Doing it twice is harmless: a wake is a hint, everything else looks at the state first.
 import { userSubject, wakeAnnotation } from '../../api/names.ts'
 import { keyText } from '../../api/resource.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClaimedDelivery } from '../../store/inbox.ts'
 import type { Store } from '../../store/store.ts'

@@ -2,7 +2,7 @@
 // Never writes, never throws on absence.
 import type { ApplicationChart } from '../../api/application-chart.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
 import type { ChartOutcome } from '../application/charts/chart-input.ts'
 import { type ChartLookup, findChartSource } from '../application/charts/chart-source.ts'
 import type { ChartRenderer } from '../application/charts/renderer.ts'

@@ -2,9 +2,9 @@
 import { applicationChart } from '../../api/application-chart.ts'
 import { configMaps } from '../../api/builtin/index.ts'
 import { keyOf } from '../../api/resource.ts'
-import { type ControllerDefinition, watches } from '../../kube/controller.ts'
-import type { EventRecorder } from '../../kube/events.ts'
+import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import type { Manager } from '../../kube/manager.ts'
+import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { type ApplicationChartDeps, reconcileApplicationChart } from './reconcile.ts'
 

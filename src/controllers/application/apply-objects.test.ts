@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { Application } from '../../api/application.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
-import type { Applied } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
+import type { Applied } from '../../kube/client/client.ts'
+import { KubeError } from '../../kube/client/errors.ts'
 import { applyObjects } from './apply-objects.ts'
 import { desiredManifests, type Manifest } from './desired.ts'
 

@@ -2,9 +2,9 @@
 // Called by reconcile.ts only, after the inventory is in the status.
 import { type Application, applicationReasons } from '../../api/application.ts'
 import type { KubeObject } from '../../api/resource.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { isGone, isKubeError } from '../../kube/errors.ts'
-import { controllerOf } from '../../kube/owner.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { isGone, isKubeError } from '../../kube/client/errors.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
 import type { Refusal } from './decide.ts'
 import type { Manifest } from './desired.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'

@@ -5,7 +5,7 @@ import type { Application } from '../../api/application.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
-import { ownerReference } from '../../kube/owner.ts'
+import { ownerReference } from '../../kube/object/owner.ts'
 import { isJsonObject, podProblem, podTemplateOf } from './pod-rules.ts'
 import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
 import { hostsOf, type IngressAddress } from './hosts.ts'
 import type { InventoryEntry } from './inventory.ts'
 

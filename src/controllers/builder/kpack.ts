@@ -2,9 +2,9 @@
 // Builds live in the tenant's build namespace, where the tenant has no rights.
 
 import { pods } from '../../api/builtin/index.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { isKubeError } from '../../kube/errors.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from './builder.ts'

@@ -1,7 +1,7 @@
 // Asks GitHub about one App and reports it. Writes the status and an Event, nothing else.
 import type { ClusterGitHubApp } from '../../api/cluster-github-app.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { GitHubApps } from '../github-apps.ts'
 import type { StatusWriter } from '../status-writer.ts'

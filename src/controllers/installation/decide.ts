@@ -2,7 +2,7 @@
 // could not be learned keeps what held before for a day, because GitHub being away is no reason to stop what runs.
 import { type Installation, installationReasons as reasons } from '../../api/installation.ts'
 import type { ReportedPermissions } from '../../github/index.ts'
-import { findCondition } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import type { Facts } from './gather.ts'
 
 type Finding = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string }

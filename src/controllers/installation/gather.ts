@@ -3,7 +3,7 @@
 import { type Installation, installationReasons } from '../../api/installation.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
-import { findCondition } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubAppDoor, GitHubApps } from '../github-apps.ts'
 import { checkOwner, type OwnerCheckDeps, type OwnerFinding } from './owner-check.ts'

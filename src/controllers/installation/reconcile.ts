@@ -1,10 +1,10 @@
 // Keeps an Installation's proof fresh and ends its tokens when it fails. Writes its own finalizer, status and Events; everything about
 // tokens goes through the token desk.
 import { type Installation, installation as installations } from '../../api/installation.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
-import { addFinalizer, removeFinalizer } from '../../kube/finalizers.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { addFinalizer, removeFinalizer } from '../../kube/object/finalizers.ts'
 import type { GitHubApps } from '../github-apps.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'

@@ -2,7 +2,7 @@
 // an ordinary resync writes nothing.
 import type { Installation } from '../../api/installation.ts'
 import { wakeAnnotation } from '../../api/names.ts'
-import { mergeConditions } from '../../kube/conditions.ts'
+import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
 import type { Facts } from './gather.ts'
 

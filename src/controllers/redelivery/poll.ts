@@ -3,7 +3,7 @@
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 import type { ClusterGitHubApp } from '../../api/cluster-github-app.ts'
 import type { AppDoor, Delivery } from '../../github/index.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'

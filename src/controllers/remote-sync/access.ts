@@ -3,7 +3,7 @@
 import type { RemoteSync } from '../../api/remote-sync.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import type { GitHubEndpoints } from '../../github/index.ts'
-import { isKubeError } from '../../kube/errors.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import { reasons, type Stage, type Stop, stop } from './progress.ts'

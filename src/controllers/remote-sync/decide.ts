@@ -1,5 +1,5 @@
 // What must hold before GitHub is asked anything: a list of checks in order, each with its reason and the cure. Pure.
-import { findCondition } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import type { Facts } from './gather.ts'
 import { reasons, type Stop, stop } from './progress.ts'
 

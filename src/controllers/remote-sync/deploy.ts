@@ -1,8 +1,8 @@
 // The stage Deployed, and Ready: tells the Application image and commit, then follows its rollout. Writes two fields of an Application
 // that exists, by its uid; it never makes one and never touches another field.
 import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
-import { findCondition } from '../../kube/conditions.ts'
-import { isGone } from '../../kube/errors.ts'
+import { isGone } from '../../kube/client/errors.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { reasons, type Stop, stop } from './progress.ts'
 import { fieldManager, moment, phase, type Run } from './run.ts'
 

@@ -5,7 +5,7 @@ import type { RemoteSync } from '../../api/remote-sync.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import type { ObjectKey } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { Cache } from '../../kube/store.ts'
+import type { Cache } from '../../kube/cache/store.ts'
 import { grantName } from './grant.ts'
 
 export type RemoteSyncCaches = {

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto'
 import type { RemoteSync } from '../../api/remote-sync.ts'
 import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons } from '../../api/repository-grant.ts'
-import { findCondition } from '../../kube/conditions.ts'
-import { controllerOf, ownerReference } from '../../kube/owner.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import { controllerOf, ownerReference } from '../../kube/object/owner.ts'
 import { sameJson } from '../../lib/same-json.ts'
 import { reasons, type Stop, stop } from './progress.ts'
 

@@ -2,9 +2,9 @@
 // Level-based: every run starts from what is there. What it waits for wakes it (grant, build, Application, webhook); the sweep finds the rest.
 import { remoteSync as remoteSyncs } from '../../api/remote-sync.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
-import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller.ts'
-import { isKubeError } from '../../kube/errors.ts'
-import { addFinalizer } from '../../kube/finalizers.ts'
+import { isKubeError } from '../../kube/client/errors.ts'
+import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import { addFinalizer } from '../../kube/object/finalizers.ts'
 import { stopOf } from './access.ts'
 import { ensureBuilt } from './build.ts'
 import { decide } from './decide.ts'

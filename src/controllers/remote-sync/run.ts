@@ -3,7 +3,7 @@
 import type { RemoteSync } from '../../api/remote-sync.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import type { RepositoryDoor } from '../../github/index.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { BuildSlots } from '../builder/build-slots.ts'

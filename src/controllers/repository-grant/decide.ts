@@ -2,7 +2,7 @@
 // Approved says what was decided; Ready says that it holds at this moment. GitHub being away for less than a day changes neither.
 import { repositoryGrantReasons as reasons } from '../../api/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
-import { findCondition } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { decideGrant } from '../../policy/index.ts'
 import { type Facts, isExpired } from './gather.ts'
 

@@ -3,7 +3,7 @@
 // `checkedAt` moves only when GitHub was asked, so that an ordinary resync writes nothing.
 import { wakeAnnotation } from '../../api/names.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import { mergeConditions } from '../../kube/conditions.ts'
+import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
 import type { Facts } from './gather.ts'
 

@@ -4,8 +4,8 @@
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
 import { buildNamespaceOf } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { controllerOf } from '../../kube/owner.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
 
 export type NamespaceState = 'absent' | 'ours' | 'ending' | 'taken'
 

@@ -1,7 +1,7 @@
 // Does an object of the cluster already say what is wanted? Asked before every apply, so that a second reconcile writes nothing.
 // The hash finds every change of what we want, removals too; the comparison finds what others changed. Pure.
 import type { KubeObject } from '../../api/resource.ts'
-import type { Applied } from '../../kube/client.ts'
+import type { Applied } from '../../kube/client/client.ts'
 import { desiredHashAnnotation } from './desired.ts'
 
 export function isAsDesired(live: KubeObject, wanted: Applied): boolean {

@@ -1,7 +1,7 @@
 // What a Tenant says about its roles, one row a finding, and that nothing is claimed about what was not asked.
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../api/tenant.ts'
-import { mergeConditions } from '../../kube/conditions.ts'
+import { mergeConditions } from '../../kube/object/conditions.ts'
 import { judgeTeams, nextTeamCheckMilliseconds } from './judge-teams.ts'
 import { nextStatus } from './status.ts'
 import type { TeamFinding } from './team-check.ts'

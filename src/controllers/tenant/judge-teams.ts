@@ -1,7 +1,7 @@
 // What a Tenant says about its roles, from what GitHub said about its teams. Pure. An unknown team does not take Ready away: everybody
 // else works; the condition and its Event say which number is wrong and what to do.
 import { type Tenant, tenantConditions, tenantReasons } from '../../api/tenant.ts'
-import { findCondition, type WantedCondition } from '../../kube/conditions.ts'
+import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { TeamFinding } from './team-check.ts'
 
 const type = tenantConditions.rolesResolved

@@ -1,7 +1,7 @@
 // The status of a Tenant from the verdict. Pure; names of namespaces are reported once they are there and filled.
 import { buildNamespaceOf, wakeAnnotation } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenant.ts'
-import { mergeConditions } from '../../kube/conditions.ts'
+import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
 import { judgeTeams } from './judge-teams.ts'
 import type { TeamFinding } from './team-check.ts'

@@ -2,7 +2,7 @@
 // no check looked at. The words are for the tenant's own people (status, audit); the HTTP route tells a workload less.
 import type { Installation } from '../../api/installation.ts'
 import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import { findCondition } from '../../kube/conditions.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 import type { DeskFacts } from './facts.ts'
 

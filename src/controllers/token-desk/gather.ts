@@ -3,7 +3,7 @@
 import { type Installation, installation as installations } from '../../api/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
 import type { AppDoor } from '../../github/index.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError } from '../../lib/errors.ts'
 import type { GitHubApps } from '../github-apps.ts'

@@ -5,7 +5,7 @@
 
 import { type Pod, pods, type TokenReview, tokenReviews } from '../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../api/names.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'

@@ -1,7 +1,7 @@
 // An API server's memory for the reflector's property test: objects with versions, a log of events that can be cut off, watches
 // that can be dropped at any point. It answers through the same two methods that the reflector uses.
-import type { Snapshot, WatchEvent } from '../client.ts'
-import { KubeError } from '../errors.ts'
+import type { Snapshot, WatchEvent } from '../client/client.ts'
+import { KubeError } from '../client/errors.ts'
 import type { Thing } from './objects.ts'
 import { thing } from './objects.ts'
 

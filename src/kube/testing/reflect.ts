@@ -1,7 +1,7 @@
 // A reflector and its store on the fake server, under a clock that only moves when told. For the reflector's tests.
 import { silentLog } from '../../lib/log.ts'
-import { createReflector, type WatchEnd } from '../reflector.ts'
-import { createObjectStore } from '../store.ts'
+import { createReflector, type WatchEnd } from '../cache/reflector.ts'
+import { createObjectStore } from '../cache/store.ts'
 import { createFakeClock } from './fake-clock.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { type Thing, things } from './objects.ts'

@@ -1,7 +1,7 @@
 // Our side of the bench `watch`: client, reflector and store as the manager puts them together, with one listener that counts.
 import { application } from '../../../src/api/application.ts'
-import { createCaches } from '../../../src/kube/caches.ts'
-import { createKubeClient } from '../../../src/kube/kube-client.ts'
+import { createCaches } from '../../../src/kube/cache/caches.ts'
+import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/log.ts'
 import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'

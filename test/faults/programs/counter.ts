@@ -1,9 +1,9 @@
 // A small controller process for the test of leader election: counts up in a ConfigMap as long as it leads, under its own field manager.
 // Arguments: namespace, name of the Lease and of the counter, identity. It ends as the product's processes do: by SIGTERM, in good order.
 import { configMaps } from '../../../src/api/builtin/index.ts'
-import { done, requeueAfter } from '../../../src/kube/controller.ts'
-import { createKubeClient } from '../../../src/kube/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/kubeconfig.ts'
+import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../../src/kube/connection/kubeconfig.ts'
+import { done, requeueAfter } from '../../../src/kube/controller/controller.ts'
 import { createManager } from '../../../src/kube/manager.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'

@@ -2,10 +2,10 @@
 // own change, it looks at where the branch is now and notes one effect when that is new. GitHub's truth is a map that the test moves.
 import { installation } from '../../../src/api/installation.ts'
 import { remoteSync } from '../../../src/api/remote-sync.ts'
-import type { KubeClient } from '../../../src/kube/client.ts'
-import { mergeConditions } from '../../../src/kube/conditions.ts'
-import { done } from '../../../src/kube/controller.ts'
+import type { KubeClient } from '../../../src/kube/client/client.ts'
+import { done } from '../../../src/kube/controller/controller.ts'
 import { createManager } from '../../../src/kube/manager.ts'
+import { mergeConditions } from '../../../src/kube/object/conditions.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 

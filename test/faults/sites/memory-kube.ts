@@ -1,8 +1,8 @@
 // A few objects of the Kubernetes API in memory, for faults that concern what a process does with them and not the API server itself:
 // create, get, merge patch and apply of named objects, with resourceVersions and 409. It counts writes and knows no kind.
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/api/resource.ts'
-import type { KubeClient } from '../../../src/kube/client.ts'
-import { KubeError } from '../../../src/kube/errors.ts'
+import type { KubeClient } from '../../../src/kube/client/client.ts'
+import { KubeError } from '../../../src/kube/client/errors.ts'
 
 type Json = { readonly [field: string]: unknown }
 

@@ -1,7 +1,7 @@
 // What scenarios wait for: conditions of objects, and objects that are gone.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Condition, KubeObject, ResourceType } from '../../../src/api/resource.ts'
-import { findCondition } from '../../../src/kube/conditions.ts'
+import { findCondition } from '../../../src/kube/object/conditions.ts'
 import type { World } from '../world/world.ts'
 
 export const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }

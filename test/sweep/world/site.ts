@@ -9,8 +9,8 @@ import { type RunningEmulator, startEmulator } from '../../../dev/github/emulato
 import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { namespaces } from '../../../src/api/builtin/index.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
-import { createKubeClient } from '../../../src/kube/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/kubeconfig.ts'
+import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../../src/kube/connection/kubeconfig.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 

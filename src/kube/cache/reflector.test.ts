@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { silentLog } from '../../lib/log.ts'
+import { KubeError } from '../client/errors.ts'
+import { createFakeClock, settle } from '../testing/fake-clock.ts'
+import { type Thing, thing, things } from '../testing/objects.ts'
+import { reflect } from '../testing/reflect.ts'
+import { createReflector } from './reflector.ts'
+import { type Change, createObjectStore } from './store.ts'
+
+test('resumes after a drop without listing again', async () => {
+  const { server, clock, store, lists, stop } = reflect()
+  await settle()
+  server.put('a', '1')
+  await settle()
+  server.drop()
+  server.put('a', '2')
+  await clock.advance(1000)
+  expect(store.get({ namespace: 'ns', name: 'a' })?.data).toBe('2')
+  expect(lists()).toBe(1)
+  await stop()
+})
+
+test('a bookmark is a place to resume from when older versions are gone', async () => {
+  const { server, clock, lists, stop } = reflect()
+  await settle()
+  server.put('a', '1')
+  server.bookmark()
+  await settle()
+  server.compact()
+  server.drop()
+  await clock.advance(1000)
+  expect(lists()).toBe(1)
+  await stop()
+})
+
+test('lists again at once when the version is too old, and tells delete and new for a name that changed its uid', async () => {
+  const { server, clock, store, reflector, lists, stop } = reflect()
+  await settle()
+  server.put('a', '1')
+  await settle()
+  server.drop()
+  server.remove('a')
+  server.put('a', '2')
+  server.compact()
+  const changes: Change<Thing>[] = []
+  store.subscribe(change => changes.push(change))
+  changes.length = 0
+  // The cut connection, then the version that is too old: a second each.
+  await clock.advance(2000)
+  expect(lists()).toBe(2)
+  expect(changes.map(({ old, new: present }) => [old?.metadata.uid, present?.metadata.uid])).toEqual([
+    ['uid-1', undefined],
+    [undefined, 'uid-2'],
+  ])
+  expect(reflector.problem()).toBeUndefined()
+  await stop()
+})
+
+test('goes on after any number of failures, with bounded waits, and says what is wrong meanwhile', async () => {
+  const { clock, store, reflector, lists, stop } = reflect(server => {
+    server.put('a', '1')
+    server.failNext(400)
+  })
+  await clock.advance(60_000)
+  expect(store.synced()).toBe(false)
+  expect(reflector.problem()).toBe('told to fail')
+  const tries = lists()
+  await clock.advance(60_000)
+  // random is 0.5, so each wait has settled at 1.5 s: an outage may end at any moment.
+  expect(lists() - tries).toBeLessThanOrEqual(41)
+  expect(lists() - tries).toBeGreaterThanOrEqual(39)
+  await clock.advance(900_000)
+  await reflector.synced
+  expect(store.list()).toHaveLength(1)
+  await stop()
+})
+
+test('a watch that hangs up at once is waited for, not stormed', async () => {
+  const clock = createFakeClock()
+  const stop = new AbortController()
+  let watches = 0
+  const reflector = createReflector<Thing>({
+    client: {
+      snapshot: (async () => ({ items: [thing('a')], resourceVersion: '5' })) as never,
+      watch: (() => {
+        watches += 1
+        return Readable.from([])
+      }) as never,
+    },
+    type: things,
+    scope: {},
+    store: createObjectStore<Thing>(),
+    clock,
+    random: () => 0.99,
+    log: silentLog,
+  })
+  const ended = reflector.run(stop.signal)
+  await clock.advance(60_000)
+  expect(watches).toBeGreaterThan(3)
+  expect(watches).toBeLessThan(12)
+  stop.abort()
+  await ended
+})
+
+test('says why each watch ended, and lists only when the place is lost', async () => {
+  const { server, clock, lists, ends, reflector, stop } = reflect()
+  await settle()
+  const error = (status: number, reason: string) => new KubeError(reason, { status, reason })
+  const causes = [
+    [error(0, 'Silent'), 'silent'],
+    [error(0, 'Unreachable'), 'unreachable'],
+    [error(500, 'InternalError'), 'refused'],
+    [error(0, 'Malformed'), 'unreadable'],
+    ['ended', 'ended'],
+  ] as const
+  for (const [cause] of causes) {
+    await clock.advance(2000)
+    server.bookmark()
+    await clock.advance(10_000)
+    server.drop(cause)
+    await clock.advance(10_000)
+  }
+  expect(ends).toEqual(causes.map(([, end]) => end))
+  expect(lists()).toBe(1)
+  server.put('a', '1')
+  await clock.advance(1000)
+  server.drop(error(410, 'Expired'))
+  await clock.advance(3000)
+  expect(lists()).toBe(2)
+  expect(reflector.silentSeconds()).toBeLessThan(4)
+  await stop()
+})
+
+test('attempts begin a second apart at least, whatever the reason', async () => {
+  const { server, clock, ends, stop } = reflect()
+  await settle()
+  for (let cut = 0; cut < 100; cut++) {
+    server.bookmark()
+    server.drop(new KubeError('gone', { status: 410, reason: 'Expired' }))
+    await clock.advance(100)
+  }
+  expect(ends.length).toBeGreaterThan(5)
+  expect(ends.length).toBeLessThanOrEqual(11)
+  await stop()
+})

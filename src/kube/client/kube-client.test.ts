@@ -1,0 +1,299 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { secrets } from '../../api/builtin/index.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import { type Thing, thing, things } from '../testing/objects.ts'
+import type { KubeClient, WatchEvent } from './client.ts'
+import { isExpired, NotLeaderError } from './errors.ts'
+import { createKubeClient } from './kube-client.ts'
+import type { KubeRequest } from './transport.ts'
+import { watch } from './watch.ts'
+import { gateWrites } from './write-gate.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+const refusal = (code: number, reason: string, message: string, details: object = {}): string =>
+  JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details })
+
+/** A server on loopback that answers as told; a client on it. */
+async function serve(handler: Handler) {
+  const requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
+  const server = createServer((request, response) => {
+    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
+    let body = ''
+    request.on('data', chunk => {
+      body += chunk
+    })
+    request.on('end', () => handler(request, response, body))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  let token = 1
+  const slept: number[] = []
+  const client = createKubeClient({
+    connection: {
+      server: new URL(`http://127.0.0.1:${address.port}`),
+      tls: {},
+      namespace: undefined,
+      authorization: async options => new SecretString(`Bearer token-${options?.fresh ? ++token : token}`),
+    },
+    component: 'unit',
+    clock: {
+      now: () => new Date(),
+      sleep: async milliseconds => {
+        slept.push(milliseconds)
+      },
+    },
+    random: () => 0,
+    requestMilliseconds: 500,
+    watchSilenceMilliseconds: 200,
+  })
+  onTestFinished(async () => {
+    await client.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return { client, requests, slept }
+}
+
+const key = { namespace: 'ns', name: 'a' }
+
+test('says who it is, and asks for credentials again when the server no longer takes them', async () => {
+  const { client, requests } = await serve((request, response) => {
+    if (request.headers.authorization !== 'Bearer token-2') response.writeHead(401).end(refusal(401, 'Unauthorized', 'no'))
+    else response.end(JSON.stringify(thing('a')))
+  })
+  expect((await client.get(things, key))?.metadata.name).toBe('a')
+  expect(requests.map(({ headers }) => headers['user-agent'])).toEqual(['sekisho/unit', 'sekisho/unit'])
+  expect(requests[0]?.url).toBe('/apis/test.sekisho.dev/v1/namespaces/ns/things/a')
+})
+
+test('credentials that stay refused are an error, not a loop', async () => {
+  const { client, requests } = await serve((_, response) => response.writeHead(401).end(refusal(401, 'Unauthorized', 'no')))
+  await expect(client.get(things, key)).rejects.toMatchObject({ status: 401, reason: 'Unauthorized', retryable: false })
+  expect(requests).toHaveLength(2)
+})
+
+test('waits as long as a 429 asks, then goes on; in the end it gives up with the wait in the error', async () => {
+  let left = 2
+  const patient = await serve((_, response) => {
+    if (left-- > 0) response.writeHead(429, { 'retry-after': '3' }).end(refusal(429, 'TooManyRequests', 'slow down'))
+    else response.end(JSON.stringify(thing('a')))
+  })
+  await patient.client.apply(things, thing('a'), { fieldManager: 'unit' })
+  expect(patient.slept).toEqual([3000, 3000])
+  const flooded = await serve((_, response) =>
+    response.writeHead(429, { 'retry-after': '900' }).end(refusal(429, 'TooManyRequests', 'slow down')),
+  )
+  await expect(flooded.client.get(things, key)).rejects.toMatchObject({ retryable: true, retryAfterSeconds: 900 })
+  expect(flooded.slept).toEqual([30_000, 30_000, 30_000, 30_000, 30_000])
+})
+
+test('a broken connection is asked again for reads only; writes fail as Unreachable', async () => {
+  let left = 1
+  const { client, requests } = await serve((request, response) => {
+    if (left-- > 0) request.socket.destroy()
+    else response.end(JSON.stringify(thing('a')))
+  })
+  expect((await client.get(things, key))?.metadata.name).toBe('a')
+  expect(requests).toHaveLength(2)
+  left = 1
+  const write = client.apply(things, thing('a'), { fieldManager: 'unit' })
+  await expect(write).rejects.toMatchObject({ status: 0, reason: 'Unreachable', retryable: true })
+  expect(requests).toHaveLength(3)
+})
+
+test('a server that never answers ends in an error within the time limit', async () => {
+  const { client } = await serve(() => {})
+  await expect(client.apply(things, thing('a'), { fieldManager: 'unit' })).rejects.toMatchObject({ reason: 'Unreachable' })
+})
+
+test('reads a list again from the start when its pages expired in between', async () => {
+  let expired = false
+  const { client, requests } = await serve((request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams
+    if (!query.has('continue')) {
+      response.end(
+        JSON.stringify({ items: [{ metadata: thing('a').metadata }], metadata: { resourceVersion: '7', continue: 'next' } }),
+      )
+    } else if (!expired) {
+      expired = true
+      response.writeHead(410).end(refusal(410, 'Expired', 'too old'))
+    } else response.end(JSON.stringify({ items: null, metadata: { resourceVersion: '7' } }))
+  })
+  const { items, resourceVersion } = await client.snapshot(things, { namespace: 'ns', labelSelector: 'a=b' })
+  expect(items).toEqual([thing('a')])
+  expect(resourceVersion).toBe('7')
+  expect(requests).toHaveLength(4)
+  expect(requests[3]?.url).toBe('/apis/test.sekisho.dev/v1/namespaces/ns/things?limit=500&continue=next&labelSelector=a%3Db')
+})
+
+test('an error about a Secret says what is wrong without the server’s words, unless they quote nothing', async () => {
+  const words = 'Secret in version "v1" cannot be handled: illegal base64 data in aHVudGVyMg=='
+  const { client } = await serve((request, response) =>
+    request.method === 'PATCH'
+      ? response.writeHead(400).end(refusal(400, 'BadRequest', words))
+      : response.writeHead(403).end(refusal(403, 'Forbidden', 'secrets "a" is forbidden: not yours')),
+  )
+  const patched = client.mergePatch(secrets, key, {}, { fieldManager: 'unit' })
+  await expect(patched).rejects.toThrow(/^patch Secret ns\/a: 400 BadRequest$/)
+  await expect(client.get(secrets, key)).rejects.toThrow(/get Secret ns\/a: 403 Forbidden: secrets "a" is forbidden: not yours/)
+})
+
+test('an answer that is no JSON and a proxy’s own words are errors, not crashes', async () => {
+  const { client } = await serve((request, response) =>
+    request.method === 'GET' ? response.end('<html>') : response.writeHead(502).end('<html>bad gateway'),
+  )
+  await expect(client.get(things, key)).rejects.toMatchObject({ reason: 'Malformed' })
+  await expect(client.delete(things, key)).rejects.toMatchObject({ status: 502, reason: 'Status502', retryable: true })
+})
+
+async function collect(events: AsyncIterable<WatchEvent<Thing>>): Promise<{ seen: string[]; error: unknown }> {
+  const seen: string[] = []
+  try {
+    for await (const event of events) seen.push(`${event.type} ${event.resourceVersion}`)
+    return { seen, error: undefined }
+  } catch (error) {
+    return { seen, error }
+  }
+}
+
+const watchLine = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`
+const never = new AbortController().signal
+
+test('a watch yields events and bookmarks across chunk borders and drops a line that was cut off', async () => {
+  const { client, requests } = await serve((_, response) => {
+    const text = `${watchLine('ADDED', thing('ä', { resourceVersion: '5' }))}${watchLine('BOOKMARK', { metadata: { resourceVersion: '9' } })}{"type":"ADD`
+    const bytes = Buffer.from(text)
+    response.write(bytes.subarray(0, 60))
+    setImmediate(() => {
+      response.write(bytes.subarray(60, 111))
+      setImmediate(() => response.end(bytes.subarray(111)))
+    })
+  })
+  const { seen, error } = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
+  expect(error).toBeUndefined()
+  expect(seen).toEqual(['ADDED 5', 'BOOKMARK 9'])
+  expect(requests[0]?.url).toMatch(/watch=true&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=1$/)
+})
+
+test('an ERROR event is its KubeError; 410 means: list again', async () => {
+  const { client } = await serve((_, response) =>
+    response.end(watchLine('ERROR', JSON.parse(refusal(410, 'Expired', 'too old resource version: 1 (5)')))),
+  )
+  const { error } = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
+  expect(error).toMatchObject({ status: 410, reason: 'Expired' })
+  expect(isExpired(error)).toBe(true)
+})
+
+test('a watch that does not end when it was asked to is given up, lively or not', async () => {
+  const { client } = await serve((request, response) => {
+    response.writeHead(200)
+    response.flushHeaders()
+    if (request.url?.includes('labelSelector=quiet')) return
+    let version = 1
+    const ticking = setInterval(
+      () => response.write(watchLine('BOOKMARK', { metadata: { resourceVersion: String(++version) } })),
+      50,
+    )
+    response.on('close', () => clearInterval(ticking))
+  })
+  const quiet = await collect(client.watch(things, { resourceVersion: '1', labelSelector: 'quiet', signal: never }))
+  expect(quiet.error).toMatchObject({ reason: 'Silent', retryable: true })
+  const lively = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
+  expect(lively.error).toMatchObject({ reason: 'Silent' })
+  expect(lively.seen.length).toBeGreaterThan(0)
+})
+
+test('the server is asked to end a watch before we give it up, at a random moment', async () => {
+  const urls: string[] = []
+  const open = async ({ query }: KubeRequest): Promise<never> => {
+    urls.push(query?.['timeoutSeconds'] ?? '')
+    throw new Error('no line')
+  }
+  const transport = { open }
+  for (const random of [0, 0.5, 0.999])
+    await collect(watch({ transport, random: () => random }, things, { resourceVersion: '1', signal: never }))
+  expect(urls).toEqual(['41', '45', '49'])
+})
+
+test('a watch ends with the reason of its signal', async () => {
+  const asked = Promise.withResolvers<void>()
+  const { client } = await serve((_, response) => {
+    response.writeHead(200).flushHeaders()
+    asked.resolve()
+  })
+  const stop = new AbortController()
+  const watching = collect(client.watch(things, { resourceVersion: '1', signal: stop.signal }))
+  await asked.promise
+  stop.abort(new Error('enough'))
+  expect((await watching).error).toMatchObject({ message: 'enough' })
+})
+
+function gateOf(client: KubeClient) {
+  const term = new AbortController()
+  const gate = { open: false, asked: 0, signal: term.signal }
+  const mayWrite = (): boolean => {
+    gate.asked += 1
+    return gate.open
+  }
+  return { gate, term, gated: gateWrites(client, () => ({ mayWrite, signal: term.signal })) }
+}
+
+test('the write gate lets reads and reviews pass and sends no write while closed', async () => {
+  const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
+  const { gate, gated } = gateOf(client)
+  const fieldManager = 'unit'
+  const writes = [
+    () => gated.create(things, thing('a'), { fieldManager }),
+    () => gated.apply(things, thing('a'), { fieldManager }),
+    () => gated.applyStatus(things, thing('a'), { fieldManager }),
+    () => gated.mergePatch(things, key, {}, { fieldManager }),
+    () => gated.delete(things, key),
+  ]
+  for (const write of writes) await expect(write()).rejects.toMatchObject({ name: 'NotLeaderError' })
+  expect(requests).toHaveLength(0)
+  await gated.get(things, key)
+  const review = { apiVersion: 'v1', kind: 'TokenReview', plural: 'tokenreviews', namespaced: false }
+  await gated.create(review, { apiVersion: 'v1', kind: 'TokenReview', metadata: {} }, { fieldManager })
+  expect(requests).toHaveLength(2)
+  gate.open = true
+  for (const write of writes) await write()
+  expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'PATCH', 'PATCH', 'PATCH', 'DELETE'])
+})
+
+test('a write that waited for a 429 is not sent again once the gate is closed', async () => {
+  const { client, requests } = await serve((_, response) => {
+    gate.open = false
+    response.writeHead(429, { 'retry-after': '1' }).end()
+  })
+  const { gate, gated } = gateOf(client)
+  gate.open = true
+  await expect(gated.mergePatch(things, key, {}, { fieldManager: 'unit' })).rejects.toMatchObject({ name: 'NotLeaderError' })
+  expect(requests).toHaveLength(1)
+})
+
+test('the gate is asked again when the connection is there: what closed meanwhile sends nothing', async () => {
+  const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
+  const { gate, gated } = gateOf(client)
+  gate.open = true
+  const writing = gated.apply(things, thing('a'), { fieldManager: 'unit' })
+  // The first look was in this turn; the connection is not even begun.
+  expect(gate.asked).toBe(1)
+  gate.open = false
+  await expect(writing).rejects.toMatchObject({ name: 'NotLeaderError' })
+  expect(gate.asked).toBe(2)
+  expect(requests).toHaveLength(0)
+})
+
+test('a write on its way ends with the term', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const { client } = await serve(() => arrived.resolve())
+  const { gate, term, gated } = gateOf(client)
+  gate.open = true
+  const writing = gated.apply(things, thing('a'), { fieldManager: 'unit' })
+  await arrived.promise
+  term.abort(new NotLeaderError('the term is over'))
+  await expect(writing).rejects.toMatchObject({ name: 'NotLeaderError' })
+})

@@ -1,0 +1,25 @@
+// Turns a resource and a key into the URL path of the API server. Refuses names that would change the path's meaning.
+// Source: Kubernetes API concepts, "Resource URIs"; allowed names: k8s.io/apimachinery path segment rule. Pure.
+import type { ObjectKey, ResourceType } from '../../api/resource.ts'
+import { AppError } from '../../lib/errors.ts'
+
+function segment(value: string, what: string): string {
+  if (value === '' || value === '.' || value === '..' || /[/%]/.test(value))
+    throw new AppError('invalid_request', `${what} ${JSON.stringify(value)} is no name of an object`)
+  return encodeURIComponent(value)
+}
+
+/** `namespace` absent on a namespaced kind: all namespaces. */
+export function collectionPath(type: ResourceType, namespace?: string): string {
+  const root = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
+  if (namespace === undefined) return `${root}/${type.plural}`
+  if (!type.namespaced) throw new AppError('invalid_request', `${type.kind} is cluster-wide: leave out the namespace`)
+  return `${root}/namespaces/${segment(namespace, 'namespace')}/${type.plural}`
+}
+
+export function objectPath(type: ResourceType, key: ObjectKey, subresource?: 'status' | 'log'): string {
+  if (type.namespaced && key.namespace === undefined)
+    throw new AppError('invalid_request', `${type.kind} ${key.name} needs a namespace`)
+  const path = `${collectionPath(type, key.namespace)}/${segment(key.name, 'name')}`
+  return subresource === undefined ? path : `${path}/${subresource}`
+}

@@ -1,0 +1,337 @@
+import fc from 'fast-check'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { keyText } from '../../api/resource.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type Log, silentLog } from '../../lib/log.ts'
+import { createObjectStore } from '../cache/store.ts'
+import { KubeError } from '../client/errors.ts'
+import { createKubeMetrics } from '../metrics.ts'
+import { createFakeClock, settle } from '../testing/fake-clock.ts'
+import { type Thing, thing, things } from '../testing/objects.ts'
+import { createRecordingLog } from '../testing/recording-log.ts'
+import { type ControllerDefinition, done, type Outcome, requeueAfter, TerminalError } from './controller.ts'
+import { createControllerRunner, parseKey } from './controller-runner.ts'
+
+function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<ControllerDefinition> = {}, log: Log = silentLog) {
+  const clock = createFakeClock()
+  const store = createObjectStore<Thing>()
+  const registry = new Registry()
+  const definition: ControllerDefinition = { name: 'test', for: things, resyncMilliseconds: 0, reconcile, ...extra }
+  const runner = createControllerRunner(definition, {
+    objects: store,
+    clock,
+    random: () => 0.5,
+    log,
+    metrics: createKubeMetrics(registry),
+  })
+  // The runner asks for the one kind that there is.
+  runner.attach({ subscribe: (_type, _scope, listener) => store.subscribe(change => listener(change as never)) })
+  const count = async (result: string): Promise<number | undefined> => {
+    const metric = await registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
+    return metric?.values.find(({ labels }) => labels['result'] === result)?.value
+  }
+  return { runner, store, clock, count }
+}
+
+test('reconciles what is there when a term begins, and then every change of spec or metadata', async () => {
+  const runs: string[] = []
+  const { runner, store } = runnerOf(async ({ key }) => {
+    runs.push(keyText(key))
+    return done
+  })
+  store.replace([thing('a', { generation: 1 })])
+  await settle()
+  expect(runs).toEqual([])
+  runner.begin()
+  await settle()
+  store.upsert(thing('a', { generation: 2, resourceVersion: '2' }))
+  await settle()
+  store.upsert(thing('a', { generation: 2, resourceVersion: '3' }, 'only status changed'))
+  await settle()
+  store.upsert(thing('a', { generation: 2, resourceVersion: '4', annotations: { wake: '1' } }))
+  await settle()
+  store.remove(thing('a'))
+  await settle()
+  expect(runs).toEqual(['ns/a', 'ns/a', 'ns/a', 'ns/a'])
+  await runner.end({ abort: true })
+})
+
+test('a key never runs twice at once, whatever changes, and a change during a run is not lost', async () => {
+  const step = fc.record({ name: fc.constantFrom('a', 'b', 'c'), milliseconds: fc.integer({ min: 0, max: 300 }) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async steps => {
+      const running = new Set<string>()
+      const last = new Map<string, string | undefined>()
+      const { runner, store, clock } = runnerOf(
+        async ({ key }) => {
+          expect(running.has(key.name)).toBe(false)
+          running.add(key.name)
+          const seen = store.get(key)?.data
+          await clock.sleep(120)
+          last.set(key.name, seen)
+          running.delete(key.name)
+          return done
+        },
+        { concurrency: 2 },
+      )
+      store.replace([])
+      runner.begin()
+      for (const [index, { name, milliseconds }] of steps.entries()) {
+        store.upsert(thing(name, { resourceVersion: String(index + 2) }, String(index)))
+        await clock.advance(milliseconds)
+      }
+      await clock.advance(5000)
+      for (const object of store.list()) expect(last.get(object.metadata.name)).toBe(object.data)
+      await runner.end({ abort: true })
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('each outcome decides when the key comes again', async () => {
+  let next: () => Outcome = () => done
+  const runs: number[] = []
+  const { runner, store, clock, count } = runnerOf(async () => {
+    runs.push(clock.monotonic())
+    return next()
+  })
+  const runsWithin = async (milliseconds: number): Promise<number[]> => {
+    const from = clock.monotonic()
+    runs.length = 0
+    await clock.advance(milliseconds)
+    return runs.map(at => at - from)
+  }
+  let version = 10
+  const change = (): void => store.upsert(thing('a', { resourceVersion: String(++version) }))
+  const fail = (error: Error) => () => {
+    throw error
+  }
+  expect(await count('terminal_error')).toBe(0)
+  store.replace([thing('a')])
+  runner.begin()
+  expect(await runsWithin(60_000)).toEqual([0])
+  next = () => requeueAfter(700)
+  change()
+  expect(await runsWithin(2200)).toEqual([0, 700, 1400, 2100])
+  next = () => done
+  expect(await runsWithin(60_000)).toHaveLength(1)
+  next = fail(new Error('no'))
+  change()
+  expect(await runsWithin(5000)).toEqual([0, 375, 375 + 750, 375 + 750 + 1500])
+  next = () => done
+  expect(await runsWithin(60_000)).toHaveLength(1)
+  next = fail(new TerminalError('never'))
+  change()
+  expect(await runsWithin(600_000)).toEqual([0])
+  next = fail(new KubeError('slow down', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 20 }))
+  change()
+  expect(await runsWithin(30_000)).toEqual([0, 20_000])
+  next = fail(new AppError('too_many_requests', 'slow down', { retryAfterSeconds: 100 }))
+  expect(await runsWithin(130_000)).toEqual([10_000, 110_000])
+  expect(await count('terminal_error')).toBe(1)
+  expect(await count('requeue_after')).toBe(4)
+  await runner.end({ abort: true })
+})
+
+test('objects that are there come again after the resync time, deleted ones do not', async () => {
+  const runs: string[] = []
+  const { runner, store, clock } = runnerOf(
+    async ({ key }) => {
+      runs.push(key.name)
+      return done
+    },
+    { resyncMilliseconds: 60_000 },
+  )
+  store.replace([thing('a'), thing('b')])
+  runner.begin()
+  await settle()
+  store.remove(thing('b'))
+  await settle()
+  runs.length = 0
+  await clock.advance(180_500)
+  expect(runs.filter(name => name === 'a')).toHaveLength(3)
+  expect(runs.filter(name => name === 'b').length).toBeLessThanOrEqual(1)
+  await runner.end({ abort: true })
+})
+
+test('a reconcile that is too slow is told to stop, counted as timeout and repeated', async () => {
+  const { runner, store, clock, count } = runnerOf(
+    ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    { timeoutMilliseconds: 5000 },
+  )
+  store.replace([thing('a')])
+  runner.begin()
+  await clock.advance(5000)
+  expect(await count('timeout')).toBe(1)
+  await clock.advance(6000)
+  expect(await count('timeout')).toBe(2)
+  await runner.end({ abort: true })
+})
+
+test('one that ignores its signal keeps its key but not its worker', async () => {
+  const hang = Promise.withResolvers<Outcome>()
+  const runs: string[] = []
+  const { runner, store, clock } = runnerOf(
+    ({ key }) => {
+      runs.push(key.name)
+      return key.name === 'hangs' ? hang.promise : Promise.resolve(done)
+    },
+    { concurrency: 1, timeoutMilliseconds: 1000 },
+  )
+  store.replace([thing('hangs'), thing('other')])
+  runner.begin()
+  await clock.advance(10_000)
+  expect(runs).toEqual(['hangs'])
+  store.upsert(thing('hangs', { resourceVersion: '2' }))
+  await clock.advance(10_000)
+  expect(runs).toEqual(['hangs', 'other'])
+  hang.resolve(done)
+  await settle()
+  expect(runs).toEqual(['hangs', 'other', 'hangs'])
+  await runner.end({ abort: true })
+})
+
+test('between terms nothing runs; the next term does everything again and what changed meanwhile', async () => {
+  const runs: string[] = []
+  let cut = 0
+  const { runner, store, clock } = runnerOf(async ({ key, signal }) => {
+    runs.push(key.name)
+    if (key.name === 'slow') await clock.sleep(60_000, signal).finally(() => (cut += signal.aborted ? 1 : 0))
+    return done
+  })
+  store.replace([thing('slow'), thing('b')])
+  runner.begin()
+  await settle()
+  await runner.end({ abort: true })
+  expect(cut).toBe(1)
+  store.upsert(thing('new'))
+  await clock.advance(600_000)
+  expect(runs.toSorted()).toEqual(['b', 'slow'])
+  runs.length = 0
+  runner.begin()
+  await settle()
+  expect(runs.toSorted()).toEqual(['b', 'new', 'slow'])
+  expect(runs[0]).toBe('new')
+  await runner.end({ abort: true })
+})
+
+test('every line that a run logs carries its controller, its key and its own reconcile id', async () => {
+  const log = createRecordingLog()
+  const ids: string[] = []
+  let next: () => Promise<Outcome> = async () => done
+  const { runner, store, clock } = runnerOf(
+    ({ log: own, reconcileId }) => {
+      ids.push(reconcileId)
+      own.info({ step: 1 }, 'looked')
+      own.child({ part: 'inner' }).debug({}, 'deeper')
+      return next()
+    },
+    { timeoutMilliseconds: 1000 },
+    log,
+  )
+  const ways = [
+    async () => done,
+    () => Promise.reject(new TerminalError('never')),
+    () => Promise.reject(new Error('no')),
+    () => Promise.reject(new KubeError('lost race', { status: 409, reason: 'Conflict' })),
+    () => clock.sleep(20_000).then(() => done),
+  ]
+  store.replace([thing('a')])
+  for (const [index, way] of ways.entries()) {
+    next = way
+    if (index === 0) runner.begin()
+    else store.upsert(thing('a', { resourceVersion: String(index + 2) }))
+    await settle()
+    next = async () => done
+    await clock.advance(60_000)
+  }
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.length).toBeGreaterThanOrEqual(ways.length)
+  expect(log.lines.length).toBeGreaterThan(2 * ids.length)
+  expect(log.lines.map(({ message }) => message)).toContain(
+    'reconcile ignores its signal; its key waits for it, its worker goes on',
+  )
+  for (const line of log.lines) expect(line).toMatchObject({ controller: 'test', key: 'ns/a', reconcileId: expect.any(String) })
+  for (const id of ids) expect(log.lines.filter(({ reconcileId }) => reconcileId === id).length).toBeGreaterThanOrEqual(2)
+  await runner.end({ abort: true })
+})
+
+test('after ten minutes without an API server every key is tried again within four seconds of its return', async () => {
+  let away = true
+  const doneAt = new Map<string, number>()
+  const { runner, store, clock } = runnerOf(async ({ key }) => {
+    if (away) throw new KubeError('no answer', { status: 0, reason: 'Unreachable' })
+    doneAt.set(key.name, clock.monotonic())
+    return done
+  })
+  store.replace(['a', 'b', 'c'].map(name => thing(name)))
+  runner.begin()
+  await clock.advance(600_000)
+  away = false
+  const back = clock.monotonic()
+  await clock.advance(10_000)
+  expect([...doneAt.keys()].sort()).toEqual(['a', 'b', 'c'])
+  for (const at of doneAt.values()) expect(at - back).toBeLessThanOrEqual(3000)
+  await runner.end({ abort: true })
+})
+
+test('a tenant’s ten thousand keys, even hanging ones, leave a worker for another tenant', async () => {
+  const runs: string[] = []
+  const { runner, store, clock } = runnerOf(async ({ key, signal }) => {
+    runs.push(key.namespace ?? '')
+    if (key.namespace === 'flood') await clock.sleep(3_600_000, signal)
+    return done
+  })
+  store.replace(Array.from({ length: 10_000 }, (_, index) => thing(`x-${index}`, { namespace: 'flood' })))
+  runner.begin()
+  await settle()
+  expect(runs).toEqual(['flood', 'flood', 'flood', 'flood'])
+  store.upsert(thing('single', { namespace: 'other' }))
+  await settle()
+  expect(runs.at(-1)).toBe('other')
+  await runner.end({ abort: true })
+})
+
+test('who a tenant is, the controller may say', async () => {
+  const runs: string[] = []
+  const { runner, store } = runnerOf(
+    async ({ key, signal }) => {
+      runs.push(key.name)
+      if (key.name !== 'b-1') await new Promise(resolve => signal.addEventListener('abort', resolve))
+      return done
+    },
+    { concurrency: 2, tenantOf: ({ name }) => name.slice(0, 1) },
+  )
+  store.replace(['a-1', 'a-2', 'a-3', 'b-1'].map(name => thing(name)))
+  runner.begin()
+  await settle()
+  expect(runs).toEqual(['a-1', 'b-1'])
+  await runner.end({ abort: true })
+})
+
+test('cluster-wide objects are tenants of their own: none waits for another', async () => {
+  const runs: string[] = []
+  const { runner, store } = runnerOf(
+    async ({ key, signal }) => {
+      runs.push(key.name)
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+      return done
+    },
+    { concurrency: 2 },
+  )
+  store.replace(
+    ['a', 'b', 'c'].map(name => {
+      const { namespace: _, ...metadata } = thing(name).metadata
+      return { ...thing(name), metadata }
+    }),
+  )
+  runner.begin()
+  await settle()
+  expect(runs).toEqual(['a', 'b'])
+  await runner.end({ abort: true })
+})
+
+test('keys read back as they were written', () => {
+  for (const key of [{ name: 'system:node' }, { namespace: 'a', name: 'b.c' }]) expect(parseKey(keyText(key))).toEqual(key)
+})

@@ -1,0 +1,32 @@
+// Conditions as data: merging keeps the transition time where nothing changed.
+// Source: Kubernetes API conventions, "Typical status properties". Pure.
+import type { Condition } from '../../api/resource.ts'
+
+export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+/**
+ * The conditions to write: exactly the wanted ones, sorted by type. `lastTransitionTime` moves only when `status` differs from the
+ * current one; `observedGeneration` is always `generation`. Two wanted conditions of one type: the last one counts.
+ */
+export function mergeConditions(
+  current: readonly Condition[] | undefined,
+  wanted: readonly WantedCondition[],
+  generation: number,
+  now: Date,
+): Condition[] {
+  const before = new Map((current ?? []).map(condition => [condition.type, condition]))
+  const byType = new Map(wanted.map(condition => [condition.type, condition]))
+  // metav1.Time has whole seconds.
+  const moment = `${now.toISOString().slice(0, 19)}Z`
+  return [...byType.values()]
+    .map(({ type, status, reason, message }) => {
+      const old = before.get(type)
+      const lastTransitionTime = old?.status === status ? old.lastTransitionTime : moment
+      return { type, status, reason, message, lastTransitionTime, observedGeneration: generation }
+    })
+    .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
+}
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find(condition => condition.type === type)
+}
