@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { createRateLimiter } from '../rest/rate-limit.ts'
+import { createRateLimiter } from '../rest/protocol/rate-limit.ts'
 import { restRoutes } from '../rest/routes.ts'
 import { openDescription } from './description.ts'
 

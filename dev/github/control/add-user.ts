@@ -1,8 +1,8 @@
 // Owns: a new person, as signing up would make one.
 import { days, timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { invalidField } from '../rest/answer.ts'
-import type { Fields } from '../rest/body.ts'
+import { invalidField } from '../rest/protocol/answer.ts'
+import type { Fields } from '../rest/protocol/body.ts'
 import type { User } from '../state/accounts.ts'
 import { accountByLogin, nextId } from '../state/world.ts'
 import { credentialKey, newPersonalToken } from '../tokens/formats.ts'

@@ -1,8 +1,8 @@
 // Owns: reading the description of a fault that somebody arms. The parameters of each kind and their bounds are faults/kinds.ts. Pure.
 import { Value } from 'typebox/value'
 import { type Fault, faultKinds, isFaultKind } from '../faults/kinds.ts'
-import { invalidField } from '../rest/answer.ts'
-import { type Fields, fieldsOf } from '../rest/body.ts'
+import { invalidField } from '../rest/protocol/answer.ts'
+import { type Fields, fieldsOf } from '../rest/protocol/body.ts'
 
 export type Arming = {
   readonly fault: Fault

@@ -1,5 +1,5 @@
 // Owns: the refusals of the REST API that a test asked for. Never does anything else: a refused request has no effect.
-import { RestError } from '../rest/answer.ts'
+import { RestError } from '../rest/protocol/answer.ts'
 import { primaryLimitError, secondaryLimitError } from '../rest/protocol/limit-errors.ts'
 import { tokenOf } from '../tokens/authenticate.ts'
 import { credentialKey } from '../tokens/formats.ts'

@@ -1,6 +1,6 @@
 // Owns: the routes about the service itself.
-import { ok } from './answer.ts'
-import type { RateLimiter, Resource } from './rate-limit.ts'
+import { ok } from './protocol/answer.ts'
+import type { RateLimiter, Resource } from './protocol/rate-limit.ts'
 import { publicRoute, type RestRoute } from './route.ts'
 
 export const metaRoutes = (limiter: RateLimiter): readonly RestRoute[] => [

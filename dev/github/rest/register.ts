@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../actions/outcome.ts'
 import type { Context } from '../context.ts'
-import { errorBody, RestError } from './answer.ts'
+import { errorBody, RestError } from './protocol/answer.ts'
 import { mediaTypeHeader } from './protocol/media-type.ts'
+import { createRateLimiter } from './protocol/rate-limit.ts'
 import { respond, send } from './protocol/respond.ts'
 import { createSecondaryLimiter } from './protocol/secondary-limit.ts'
-import { createRateLimiter } from './rate-limit.ts'
 import { restRoutes } from './routes.ts'
 
 /** Largest JSON body. */

@@ -15,9 +15,9 @@ import {
   repositoryByName,
   userOf,
 } from '../state/world.ts'
-import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './answer.ts'
-import type { Paging } from './page.ts'
+import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './protocol/answer.ts'
 import type { MediaForm } from './protocol/media-type.ts'
+import type { Paging } from './protocol/page.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

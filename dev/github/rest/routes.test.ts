@@ -11,7 +11,7 @@ import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients } from '../testing/rest-client.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
-import { createRateLimiter } from './rate-limit.ts'
+import { createRateLimiter } from './protocol/rate-limit.ts'
 import { restRoutes } from './routes.ts'
 
 /** git and the validation take their time on a busy machine. */

@@ -3,8 +3,8 @@ import { canSee } from '../access.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName } from '../state/world.ts'
 import { repositoryView } from '../views/repository.ts'
-import { invalidField } from './answer.ts'
-import { paged } from './page.ts'
+import { invalidField } from './protocol/answer.ts'
+import { paged } from './protocol/page.ts'
 import { publicRoute, type RestCall, type RestRoute } from './route.ts'
 
 const longestQuery = 256

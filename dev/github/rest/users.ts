@@ -7,9 +7,9 @@ import { accountById, accountByLogin, organizationByLogin, repositoriesOf } from
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
 import { minimalRepository } from '../views/repository.ts'
 import { fullTeam } from '../views/team.ts'
-import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
+import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './protocol/answer.ts'
+import { fieldsOf } from './protocol/body.ts'
+import { paged } from './protocol/page.ts'
 import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } from './route.ts'
 
 /** Organizations of the person that this token may speak about: for a token of an App, those where the App may read members. */

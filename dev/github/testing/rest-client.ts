@@ -3,7 +3,7 @@ import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
 import type { RunningEmulator } from '../emulator.ts'
-import { createRateLimiter } from '../rest/rate-limit.ts'
+import { createRateLimiter } from '../rest/protocol/rate-limit.ts'
 import { restRoutes } from '../rest/routes.ts'
 import { describeAnswers } from './openapi.ts'
 

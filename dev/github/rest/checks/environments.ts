@@ -3,8 +3,8 @@ import { deleteEnvironment, ensureEnvironment, environmentByName } from '../../a
 import { timestamp } from '../../clock.ts'
 import type { Environment } from '../../state/checks.ts'
 import { environmentView } from '../../views/check.ts'
-import { invalidField, noContent, notFound, ok, type RestAnswer } from '../answer.ts'
-import { paged } from '../page.ts'
+import { invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 const nameOf = ({ params }: RepositoryCall): string => params['environment_name'] ?? ''

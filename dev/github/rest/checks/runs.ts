@@ -11,10 +11,10 @@ import {
   checkStatuses,
 } from '../../state/checks.ts'
 import { annotationView, checkRunView } from '../../views/check.ts'
-import { created, invalidField, notAccessible, notFound, ok, type RestAnswer, RestError } from '../answer.ts'
-import { type Fields, fieldsOf } from '../body.ts'
-import { commitOf } from '../branches.ts'
-import { paged } from '../page.ts'
+import { created, invalidField, notAccessible, notFound, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
+import { type Fields, fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { commitOf } from '../repository/branches.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const mostAnnotations = 50

@@ -3,7 +3,7 @@
 import { minutes } from '../../clock.ts'
 import { fullName } from '../../state/world.ts'
 import { credentialKey, newArchiveTicket } from '../../tokens/formats.ts'
-import { notFound, type RestAnswer } from '../answer.ts'
+import { notFound, type RestAnswer } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 const ticketLife = minutes(5)

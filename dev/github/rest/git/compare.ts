@@ -5,7 +5,7 @@ import { changedFiles, mergeBase } from '../../git/diff.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
 import { fileView } from '../../views/file-change.ts'
-import { notFound, ok, type RestAnswer } from '../answer.ts'
+import { notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 import { rangeInForm } from './media.ts'
 

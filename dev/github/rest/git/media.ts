@@ -1,6 +1,6 @@
 // Owns: the answers about commits and files in other forms than JSON. https://docs.github.com/en/rest/using-the-rest-api/media-types
 import { diffText, patchText } from '../../git/patch.ts'
-import { inForm, type RestAnswer } from '../answer.ts'
+import { inForm, type RestAnswer } from '../protocol/answer.ts'
 import type { MediaForm } from '../protocol/media-type.ts'
 import type { RepositoryCall } from '../route.ts'
 

@@ -1,7 +1,7 @@
 // Owns: the routes that show git objects as they are: commits, trees, blobs. https://docs.github.com/en/rest/git/trees
 import { objectType, readBlob, readTree } from '../../git/objects.ts'
 import { blobView, gitCommitView, treeView } from '../../views/git-object.ts'
-import { notFound, ok, type RestAnswer } from '../answer.ts'
+import { notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 import { fileInForm } from './media.ts'
 

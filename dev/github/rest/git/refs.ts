@@ -6,9 +6,9 @@ import { noCommit } from '../../git/ref-update.ts'
 import { isSafeRevision } from '../../git/revision.ts'
 import { unmoved } from '../../git/store.ts'
 import { gitTagView, refView, tagView } from '../../views/git-object.ts'
-import { created, noContent, notFound, ok, type RestAnswer, RestError } from '../answer.ts'
-import { fieldsOf } from '../body.ts'
-import { paged } from '../page.ts'
+import { created, noContent, notFound, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const unprocessable = (message: string): RestError => new RestError(422, message)

@@ -6,8 +6,8 @@ import { makeOutsideCollaborator, publicizeMembership } from '../../actions/peop
 import type { User } from '../../state/accounts.ts'
 import { repositoriesOf, userByLogin, userOf } from '../../state/world.ts'
 import { simpleUser } from '../../views/account.ts'
-import { noContent, notFound, type RestAnswer, RestError } from '../answer.ts'
-import { paged } from '../page.ts'
+import { noContent, notFound, type RestAnswer, RestError } from '../protocol/answer.ts'
+import { paged } from '../protocol/page.ts'
 import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
 const personOf = ({ context, params }: OrganizationCall): User => {

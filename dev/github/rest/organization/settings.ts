@@ -3,9 +3,9 @@
 import { deleteOrganization } from '../../actions/people/organizations.ts'
 import { fullOrganization } from '../../views/account.ts'
 import { installationView } from '../../views/app.ts'
-import { accepted, ok, type RestAnswer } from '../answer.ts'
-import { fieldsOf } from '../body.ts'
-import { paged } from '../page.ts'
+import { accepted, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
 import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
 const update = (call: OrganizationCall): RestAnswer => {

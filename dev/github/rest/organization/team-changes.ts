@@ -6,10 +6,10 @@ import type { Repository } from '../../state/repositories.ts'
 import { repositoryByName, userByLogin } from '../../state/world.ts'
 import { roleOfWord } from '../../views/role.ts'
 import { fullTeam } from '../../views/team.ts'
-import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../answer.ts'
-import { fieldsOf } from '../body.ts'
+import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
 import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
-import { roleOfTeam, teamOf } from '../teams.ts'
+import { roleOfTeam, teamOf } from './teams.ts'
 
 const sceneOf = (call: OrganizationCall) => ({
   context: call.context,

@@ -1,7 +1,7 @@
 // Owns: whether the caller has the answer already: ETag, Last-Modified and the 304 they allow. Never sends anything.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 import { createHash } from 'node:crypto'
-import type { RestAnswer } from '../answer.ts'
+import type { RestAnswer } from './answer.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 

@@ -1,6 +1,6 @@
 // Owns: how GitHub says that a rate limit was hit: texts, headers and the address that clients recognise them by. Never counts.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
-import { RestError } from '../answer.ts'
+import { RestError } from './answer.ts'
 
 export type LimitStatus = 403 | 429
 

@@ -1,6 +1,6 @@
 // Owns: which form of an answer the Accept header asks for. Never makes the form itself: the routes that have one do.
 // https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types
-import { RestError } from '../answer.ts'
+import { RestError } from './answer.ts'
 
 const forms = ['json', 'raw', 'html', 'object', 'diff', 'patch', 'sha', 'text', 'full'] as const
 export type MediaForm = (typeof forms)[number]

@@ -9,9 +9,9 @@ import { invitationView } from '../../views/invitation.ts'
 import { permissionFlags } from '../../views/repository.ts'
 import { olderWord, roleOfWord } from '../../views/role.ts'
 import { teamOnRepository } from '../../views/team.ts'
-import { created, invalidField, noContent, notFound, ok, type RestAnswer } from '../answer.ts'
-import { fieldsOf } from '../body.ts'
-import { paged } from '../page.ts'
+import { created, invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const personOf = ({ context, params }: RepositoryCall): User => {

@@ -7,9 +7,9 @@ import { transferRepository } from '../../actions/repository/transfer.ts'
 import type { Account } from '../../state/accounts.ts'
 import { accountByLogin, organizationByLogin } from '../../state/world.ts'
 import { fullRepository, minimalRepository } from '../../views/repository.ts'
-import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../answer.ts'
-import { fieldsOf } from '../body.ts'
-import { paged } from '../page.ts'
+import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const update = async (call: RepositoryCall): Promise<RestAnswer> => {

@@ -3,8 +3,8 @@ import { addCollaborator, dropInvitation } from '../../actions/people/collaborat
 import type { RepositoryInvitation } from '../../state/repositories.ts'
 import { repositoryById, userOf } from '../../state/world.ts'
 import { invitationView } from '../../views/invitation.ts'
-import { noContent, notFound } from '../answer.ts'
-import { paged } from '../page.ts'
+import { noContent, notFound } from '../protocol/answer.ts'
+import { paged } from '../protocol/page.ts'
 import { type RestRoute, type UserCall, userRoute } from '../route.ts'
 
 const mine = ({ context, user }: UserCall): readonly RepositoryInvitation[] =>

@@ -1,14 +1,14 @@
 // Owns: the routes about branches and commits. https://docs.github.com/en/rest/branches/branches
-import type { Context } from '../context.ts'
-import { changedFiles, type FileChange } from '../git/diff.ts'
-import type { Repository } from '../state/repositories.ts'
-import { fullName } from '../state/world.ts'
-import { commitView } from '../views/commit.ts'
-import { fileView } from '../views/file-change.ts'
-import { notFound, ok, RestError } from './answer.ts'
-import { commitInForm } from './git/media.ts'
-import { paged } from './page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute } from './route.ts'
+import type { Context } from '../../context.ts'
+import { changedFiles, type FileChange } from '../../git/diff.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { fullName } from '../../state/world.ts'
+import { commitView } from '../../views/commit.ts'
+import { fileView } from '../../views/file-change.ts'
+import { commitInForm } from '../git/media.ts'
+import { notFound, ok, RestError } from '../protocol/answer.ts'
+import { paged } from '../protocol/page.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 /** Commits that one list may page through. */
 const mostCommits = 1000

@@ -1,16 +1,16 @@
 // Owns: the routes about teams, by slug and by the numeric forms that GitHub serves beside them.
 // https://docs.github.com/en/rest/teams/teams
-import { joinTeam, leaveTeam } from '../actions/memberships.ts'
-import { type RepositoryRole, repositoryRoles, type Team, type User } from '../state/accounts.ts'
-import { repositoryById, teamBySlug, userByLogin, userOf } from '../state/world.ts'
-import { simpleUser } from '../views/account.ts'
-import { minimalRepository } from '../views/repository.ts'
-import { roleFlags } from '../views/role.ts'
-import { fullTeam, teamWithParent } from '../views/team.ts'
-import { noContent, notFound, ok, type RestAnswer } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
-import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from './route.ts'
+import { joinTeam, leaveTeam } from '../../actions/memberships.ts'
+import { type RepositoryRole, repositoryRoles, type Team, type User } from '../../state/accounts.ts'
+import { repositoryById, teamBySlug, userByLogin, userOf } from '../../state/world.ts'
+import { simpleUser } from '../../views/account.ts'
+import { minimalRepository } from '../../views/repository.ts'
+import { roleFlags } from '../../views/role.ts'
+import { fullTeam, teamWithParent } from '../../views/team.ts'
+import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
 /** The team of the path, by slug or id. */
 export const teamOf = ({ context, organization, params }: OrganizationCall): Team => {

@@ -1,6 +1,6 @@
 // Owns: reading the `permissions` of a body: names to levels. Whether they may be had is decided elsewhere.
-import { type PermissionLevel, type Permissions, permissionLevels } from '../state/apps.ts'
-import { RestError } from './answer.ts'
+import { type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
+import { RestError } from '../protocol/answer.ts'
 
 const levelOf = (name: string, value: unknown): PermissionLevel => {
   const level = permissionLevels.find(one => one === value)

@@ -1,11 +1,11 @@
 // Owns: the routes about an App's webhook: where it points, what was delivered, and sending it again.
 // https://docs.github.com/en/rest/apps/webhooks
-import type { App } from '../state/apps.ts'
-import type { Delivery } from '../webhooks/delivery.ts'
-import { accepted, invalidField, notFound, ok, type RestAnswer } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { perPage } from './page.ts'
-import { type AppCall, appRoute, type RestRoute } from './route.ts'
+import type { App } from '../../state/apps.ts'
+import type { Delivery } from '../../webhooks/delivery.ts'
+import { accepted, invalidField, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { perPage } from '../protocol/page.ts'
+import { type AppCall, appRoute, type RestRoute } from '../route.ts'
 
 const item = (delivery: Delivery) => ({
   id: delivery.id,

@@ -1,17 +1,17 @@
 // Owns: the routes about installations as an installation token or a person's token sees them.
 // https://docs.github.com/en/rest/apps/installations
-import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../access.ts'
-import { selectRepositories } from '../actions/install-app.ts'
-import type { Context } from '../context.ts'
-import type { User } from '../state/accounts.ts'
-import type { App, Installation } from '../state/apps.ts'
-import { organizationById, repositoriesOf } from '../state/world.ts'
-import { credentialKey } from '../tokens/formats.ts'
-import { installationView } from '../views/app.ts'
-import { fullRepository, permissionFlags, repositoryView } from '../views/repository.ts'
-import { noContent, notAccessible, notFound, RestError } from './answer.ts'
-import { paged } from './page.ts'
-import { installationRoute, type RestRoute, type UserCall, userRoute } from './route.ts'
+import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../access.ts'
+import { selectRepositories } from '../../actions/install-app.ts'
+import type { Context } from '../../context.ts'
+import type { User } from '../../state/accounts.ts'
+import type { App, Installation } from '../../state/apps.ts'
+import { organizationById, repositoriesOf } from '../../state/world.ts'
+import { credentialKey } from '../../tokens/formats.ts'
+import { installationView } from '../../views/app.ts'
+import { fullRepository, permissionFlags, repositoryView } from '../../views/repository.ts'
+import { noContent, notAccessible, notFound, RestError } from '../protocol/answer.ts'
+import { paged } from '../protocol/page.ts'
+import { installationRoute, type RestRoute, type UserCall, userRoute } from '../route.ts'
 
 /**
  * Whether the person meets the installation at all: own account, membership of the organization, or access to one repository.

@@ -1,13 +1,13 @@
 // Owns: the routes about repositories as such. https://docs.github.com/en/rest/repos/repos
-import { type Actor, canSee, mayUse, repositoryRole } from '../access.ts'
-import { createRepository } from '../actions/create-repository.ts'
-import type { Account } from '../state/accounts.ts'
-import type { Repository } from '../state/repositories.ts'
-import { accountById, repositoriesOf } from '../state/world.ts'
-import { fullRepository, minimalRepository } from '../views/repository.ts'
-import { created, notAccessible, ok, type RestAnswer } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
+import { type Actor, canSee, mayUse, repositoryRole } from '../../access.ts'
+import { createRepository } from '../../actions/create-repository.ts'
+import type { Account } from '../../state/accounts.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { accountById, repositoriesOf } from '../../state/world.ts'
+import { fullRepository, minimalRepository } from '../../views/repository.ts'
+import { created, notAccessible, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
 import {
   organizationRoute,
   type RepositoryCall,
@@ -16,7 +16,7 @@ import {
   repositoryRoute,
   userRoute,
   writerOf,
-} from './route.ts'
+} from '../route.ts'
 
 const show = (call: RepositoryCall): RestAnswer =>
   ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })

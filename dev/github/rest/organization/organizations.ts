@@ -1,12 +1,12 @@
 // Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
-import { membershipOf } from '../access.ts'
-import { leaveOrganization, setRole } from '../actions/memberships.ts'
-import { userByLogin, userOf } from '../state/world.ts'
-import { fullOrganization, organizationMembership, simpleUser } from '../views/account.ts'
-import { noContent, notFound, ok, type RestAnswer } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
-import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from './route.ts'
+import { membershipOf } from '../../access.ts'
+import { leaveOrganization, setRole } from '../../actions/memberships.ts'
+import { userByLogin, userOf } from '../../state/world.ts'
+import { fullOrganization, organizationMembership, simpleUser } from '../../views/account.ts'
+import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
 const show = ({ context, organization }: OrganizationCall): RestAnswer => ok(fullOrganization(context, organization))
 

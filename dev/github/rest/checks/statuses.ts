@@ -1,14 +1,14 @@
 // Owns: the routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
-import { tellStatus } from '../actions/deployment-events.ts'
-import { timestamp } from '../clock.ts'
-import { type CommitStatus, commitStates } from '../state/repositories.ts'
-import { nextId } from '../state/world.ts'
-import { combinedStatus, statusView } from '../views/status.ts'
-import { created, invalidField, ok, RestError } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { commitOf } from './branches.ts'
-import { paged } from './page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
+import { tellStatus } from '../../actions/deployment-events.ts'
+import { timestamp } from '../../clock.ts'
+import { type CommitStatus, commitStates } from '../../state/repositories.ts'
+import { nextId } from '../../state/world.ts'
+import { combinedStatus, statusView } from '../../views/status.ts'
+import { created, invalidField, ok, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { commitOf } from '../repository/branches.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 /** GitHub keeps 1000 statuses per commit and context. */
 const mostStatuses = 1000

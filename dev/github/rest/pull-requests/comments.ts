@@ -1,14 +1,14 @@
 // Owns: the routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
 
-import { repositoryRole, roleAtLeast } from '../access.ts'
-import { createComment, deleteComment, editComment } from '../actions/comments.ts'
-import type { IssueComment } from '../state/repositories.ts'
-import { pullRequestByNumber } from '../state/world.ts'
-import { commentView } from '../views/comment.ts'
-import { created, noContent, notFound, ok, RestError } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
+import { repositoryRole, roleAtLeast } from '../../access.ts'
+import { createComment, deleteComment, editComment } from '../../actions/comments.ts'
+import type { IssueComment } from '../../state/repositories.ts'
+import { pullRequestByNumber } from '../../state/world.ts'
+import { commentView } from '../../views/comment.ts'
+import { created, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const longestBody = 65_536
 

@@ -1,14 +1,14 @@
 // Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
-import { tellDeployment, tellDeploymentStatus } from '../actions/deployment-events.ts'
-import { ensureEnvironment } from '../actions/environments.ts'
-import { timestamp } from '../clock.ts'
-import { type Deployment, type DeploymentStatus, deploymentStates } from '../state/repositories.ts'
-import { nextId } from '../state/world.ts'
-import { deploymentStatusView, deploymentView } from '../views/status.ts'
-import { created, invalidField, noContent, notFound, ok, RestError } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from './route.ts'
+import { tellDeployment, tellDeploymentStatus } from '../../actions/deployment-events.ts'
+import { ensureEnvironment } from '../../actions/environments.ts'
+import { timestamp } from '../../clock.ts'
+import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
+import { nextId } from '../../state/world.ts'
+import { deploymentStatusView, deploymentView } from '../../views/status.ts'
+import { created, invalidField, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const longestPayload = 64 * 1024
 

@@ -1,19 +1,19 @@
 // Owns: the routes by which an application checks and ends its users' tokens, with its client id and secret as Basic credentials.
 // https://docs.github.com/en/rest/apps/oauth-applications
 import { createHash } from 'node:crypto'
-import { choosePermissions, chooseRepositories } from '../actions/mint-installation-token.ts'
-import { timestamp } from '../clock.ts'
-import { deriveUserToken, endUserToken, replaceUserToken, revokeGrant } from '../oauth/issue.ts'
-import type { App } from '../state/apps.ts'
-import type { TokenScope, UserToken } from '../state/credentials.ts'
-import { accountById, accountByLogin, accountOf, appByClientId, installationOf, userOf } from '../state/world.ts'
-import { basicCredentials } from '../tokens/authenticate.ts'
-import { credentialKey } from '../tokens/formats.ts'
-import { simpleUser } from '../views/account.ts'
-import { invalidField, noContent, notFound, ok, RestError } from './answer.ts'
-import { fieldsOf } from './body.ts'
+import { choosePermissions, chooseRepositories } from '../../actions/mint-installation-token.ts'
+import { timestamp } from '../../clock.ts'
+import { deriveUserToken, endUserToken, replaceUserToken, revokeGrant } from '../../oauth/issue.ts'
+import type { App } from '../../state/apps.ts'
+import type { TokenScope, UserToken } from '../../state/credentials.ts'
+import { accountById, accountByLogin, accountOf, appByClientId, installationOf, userOf } from '../../state/world.ts'
+import { basicCredentials } from '../../tokens/authenticate.ts'
+import { credentialKey } from '../../tokens/formats.ts'
+import { simpleUser } from '../../views/account.ts'
+import { invalidField, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import type { RestCall, RestRoute } from '../route.ts'
 import { permissionsOf } from './permissions.ts'
-import type { RestCall, RestRoute } from './route.ts'
 
 type Subject = { readonly app: App; readonly key: string; readonly text: string; readonly token: UserToken }
 

@@ -1,11 +1,11 @@
 // Owns: `POST /credentials/revoke`: whoever finds a leaked credential can end it, without credentials of their own. Installation tokens
 // are not taken: they end by themselves. https://docs.github.com/en/rest/credentials/revoke
-import type { Context } from '../context.ts'
-import { endUserToken } from '../oauth/issue.ts'
-import { credentialKey } from '../tokens/formats.ts'
-import { accepted, RestError } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { publicRoute, type RestRoute } from './route.ts'
+import type { Context } from '../../context.ts'
+import { endUserToken } from '../../oauth/issue.ts'
+import { credentialKey } from '../../tokens/formats.ts'
+import { accepted, RestError } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { publicRoute, type RestRoute } from '../route.ts'
 
 const mostCredentials = 1000
 const revocable = /^(?:ghp|github_pat|gho|ghu|ghr)_/

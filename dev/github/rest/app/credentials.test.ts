@@ -1,9 +1,9 @@
 // Leaked credentials are ended by whoever finds them; what is unknown or no such credential changes nothing.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
-import { exchange } from '../testing/oauth.ts'
-import { install, signIn } from '../testing/people.ts'
-import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import { exchange } from '../../testing/oauth.ts'
+import { install, signIn } from '../../testing/people.ts'
+import { createRestClients, type RestClients, refusal } from '../../testing/rest-client.ts'
 
 let emulator: RunningEmulator
 let clients: RestClients

@@ -1,8 +1,8 @@
 // Owns: the routes that an App calls as itself, with its JSON web token. https://docs.github.com/en/rest/apps/apps
-import { setSuspended, uninstallApp } from '../actions/install-app.ts'
-import { mintInstallationToken } from '../actions/mint-installation-token.ts'
-import { timestamp } from '../clock.ts'
-import type { Installation } from '../state/apps.ts'
+import { setSuspended, uninstallApp } from '../../actions/install-app.ts'
+import { mintInstallationToken } from '../../actions/mint-installation-token.ts'
+import { timestamp } from '../../clock.ts'
+import type { Installation } from '../../state/apps.ts'
 import {
   accountByLogin,
   appBySlug,
@@ -11,14 +11,14 @@ import {
   organizationByLogin,
   repositoryByName,
   userByLogin,
-} from '../state/world.ts'
-import { installationRequestView, installationView, integration } from '../views/app.ts'
-import { repositoryView } from '../views/repository.ts'
-import { created, noContent, notFound, ok } from './answer.ts'
-import { fieldsOf } from './body.ts'
-import { paged } from './page.ts'
+} from '../../state/world.ts'
+import { installationRequestView, installationView, integration } from '../../views/app.ts'
+import { repositoryView } from '../../views/repository.ts'
+import { created, noContent, notFound, ok } from '../protocol/answer.ts'
+import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
+import { type AppCall, appRoute, publicRoute, type RestRoute } from '../route.ts'
 import { permissionsOf } from './permissions.ts'
-import { type AppCall, appRoute, publicRoute, type RestRoute } from './route.ts'
 
 const installationOfCall = ({ app, context, params }: AppCall): Installation => {
   const id = params['installation_id'] ?? ''
