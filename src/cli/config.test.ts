@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { readCliSettings } from './config.ts'
+import { hasDisplay, kubeconfigPath, readCliSettings } from './config.ts'
 import { writePrivateFile } from './files/private-file.ts'
 import { readTokens, tokenFile, writeTokens } from './files/token-cache.ts'
 
@@ -25,6 +25,16 @@ test('an unknown or plain http issuer is refused with the cure', async () => {
   const HOME = await home()
   await expect(readCliSettings({}, { HOME })).rejects.toThrow('sekisho login --issuer')
   await expect(readCliSettings({ issuer: 'http://x.example' }, { HOME })).rejects.toThrow('https URL')
+})
+
+test('an empty variable is none, and a file of an authority is found from every folder afterwards', async () => {
+  const HOME = await home()
+  await writePrivateFile(join(HOME, '.config/sekisho/config.json'), '{"issuer":"https://saved.example"}')
+  const settings = await readCliSettings({ caFile: 'ca.pem' }, { HOME, SEKISHO_ISSUER: '', XDG_CONFIG_HOME: '' })
+  expect(settings.issuer).toBe('https://saved.example')
+  expect(settings.caFile).toBe(resolve('ca.pem'))
+  expect(hasDisplay({ DISPLAY: '' }, 'linux')).toBe(false)
+  expect(kubeconfigPath({ HOME, KUBECONFIG: '' })).toBe(join(HOME, '.kube', 'config'))
 })
 
 test('tokens of one issuer are never those of another', async () => {

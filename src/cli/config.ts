@@ -1,7 +1,7 @@
 // Where the CLI gets its settings: flags first, then environment variables, then the config file that `sekisho login` writes.
 // The only place in the CLI that looks at the process's environment. Never holds a token.
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { kubernetesClientId } from '../api/names.ts'
 import { AppError } from '../lib/errors.ts'
 import { readJsonFile } from './files/private-file.ts'
@@ -20,44 +20,53 @@ export type CliSettings = {
   /** The issuer's origin, such as https://sekisho.example.com. */
   readonly issuer: string
   readonly clientId: string
-  /** PEM file with the authority of the issuer's certificate, where it is not publicly trusted. */
+  /** PEM file with the authority of the issuer's certificate, where it is not publicly trusted. Absolute: it is remembered. */
   readonly caFile: string | undefined
   readonly folders: CliFolders
 }
 
 export type SavedConfig = { readonly issuer?: string; readonly caFile?: string }
 
+/** An empty variable is one that is not set, as the XDG base directory specification says of its own. */
+function variable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  return environment[name] === '' ? undefined : environment[name]
+}
+
+function homeOf(environment: NodeJS.ProcessEnv): string {
+  return variable(environment, 'HOME') ?? homedir()
+}
+
 export function cliFolders(environment: NodeJS.ProcessEnv = process.env): CliFolders {
-  const home = environment['HOME'] ?? homedir()
-  const cache = environment['XDG_CACHE_HOME'] ?? join(home, '.cache')
-  const config = environment['XDG_CONFIG_HOME'] ?? join(home, '.config')
-  const state = environment['XDG_STATE_HOME'] ?? join(home, '.local', 'state')
+  const home = homeOf(environment)
+  const cache = variable(environment, 'XDG_CACHE_HOME') ?? join(home, '.cache')
+  const config = variable(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')
+  const state = variable(environment, 'XDG_STATE_HOME') ?? join(home, '.local', 'state')
   return {
-    tokens: environment['SEKISHO_TOKEN_FOLDER'] ?? join(cache, 'sekisho', 'tokens'),
-    configFile: environment['SEKISHO_CONFIG_FILE'] ?? join(config, 'sekisho', 'config.json'),
+    tokens: variable(environment, 'SEKISHO_TOKEN_FOLDER') ?? join(cache, 'sekisho', 'tokens'),
+    configFile: variable(environment, 'SEKISHO_CONFIG_FILE') ?? join(config, 'sekisho', 'config.json'),
     state: join(state, 'sekisho'),
   }
 }
 
 /** The command that kubeconfigs name: the wrapper when it started us, else the name on PATH. */
 export function ownCommand(environment: NodeJS.ProcessEnv = process.env): string {
-  return environment['SEKISHO_COMMAND'] ?? 'sekisho'
+  return variable(environment, 'SEKISHO_COMMAND') ?? 'sekisho'
 }
 
 export function kubeconfigPath(environment: NodeJS.ProcessEnv = process.env): string {
-  const [first] = (environment['KUBECONFIG'] ?? '').split(':').filter(path => path !== '')
-  return first ?? join(environment['HOME'] ?? homedir(), '.kube', 'config')
+  const [first] = (environment['KUBECONFIG'] ?? '').split(delimiter).filter(path => path !== '')
+  return first ?? join(homeOf(environment), '.kube', 'config')
 }
 
 export function hasDisplay(environment: NodeJS.ProcessEnv = process.env, platform: string = process.platform): boolean {
-  return platform !== 'linux' || Boolean(environment['DISPLAY'] ?? environment['WAYLAND_DISPLAY'])
+  return platform !== 'linux' || ['DISPLAY', 'WAYLAND_DISPLAY'].some(name => variable(environment, name) !== undefined)
 }
 
 function issuerOf(text: string): string {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
     throw new AppError(
       'invalid_request',
-      `the issuer must be an https URL such as https://sekisho.example.com, not ${text.slice(0, 100)}`,
+      `the issuer (--issuer or SEKISHO_ISSUER) must be an https URL such as https://sekisho.example.com, not ${text.slice(0, 100)}`,
     )
   return new URL(text).origin
 }
@@ -72,9 +81,14 @@ function isSavedConfig(value: unknown): value is SavedConfig {
 export async function readCliSettings(flags: CliFlags, environment: NodeJS.ProcessEnv = process.env): Promise<CliSettings> {
   const folders = cliFolders(environment)
   const saved = await readJsonFile(folders.configFile, isSavedConfig)
-  const issuer = flags.issuer ?? environment['SEKISHO_ISSUER'] ?? saved?.issuer
+  const issuer = flags.issuer ?? variable(environment, 'SEKISHO_ISSUER') ?? saved?.issuer
   if (issuer === undefined)
     throw new AppError('invalid_request', 'no issuer is known: run sekisho login --issuer URL, or set SEKISHO_ISSUER')
-  const caFile = flags.caFile ?? environment['SEKISHO_CA_FILE'] ?? saved?.caFile
-  return { issuer: issuerOf(issuer), clientId: kubernetesClientId, caFile, folders }
+  const caFile = flags.caFile ?? variable(environment, 'SEKISHO_CA_FILE') ?? saved?.caFile
+  return {
+    issuer: issuerOf(issuer),
+    clientId: kubernetesClientId,
+    caFile: caFile === undefined ? undefined : resolve(caFile),
+    folders,
+  }
 }

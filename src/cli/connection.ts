@@ -1,12 +1,15 @@
 // How the CLI reaches the platform: one HTTP connection that trusts the given authority, used for OIDC and for our API alike.
 import { readFileSync } from 'node:fs'
 import { Agent, fetch as undiciFetch } from 'undici'
-import { AppError, messageOf } from '../lib/errors.ts'
+import { withBoundedBody } from '../lib/bounded-body.ts'
+import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import type { CliSettings } from './config.ts'
 
 export type Connection = { readonly fetch: typeof fetch; readonly close: () => Promise<void> }
 
 const longestWaitMilliseconds = 30_000
+/** A page of a thousand audit entries is far below. */
+const mostBytes = 64 * 1024 * 1024
 
 function authority(caFile: string | undefined): string | undefined {
   if (caFile === undefined) return undefined
@@ -22,6 +25,7 @@ function reason(error: unknown): string {
   return messageOf(cause)
 }
 
+/** Every answer is read whole, within the time and up to `mostBytes`. Throws `unavailable` when it does not come, `upstream_failed` beyond. */
 export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'>): Connection {
   const ca = authority(settings.caFile)
   const agent = new Agent({ connect: { ...(ca === undefined ? {} : { ca }), timeout: 10_000 } })
@@ -31,8 +35,14 @@ export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'
     try {
       // undici's own fetch, because only it takes undici's own agent; its types differ from the global ones in name only.
       const options = { ...init, redirect: 'manual', signal, dispatcher: agent } as unknown as Parameters<typeof undiciFetch>[1]
-      return (await undiciFetch(address, options)) as unknown as Response
+      const response = (await undiciFetch(address, options)) as unknown as Response
+      return await withBoundedBody(
+        response,
+        mostBytes,
+        () => new AppError('upstream_failed', `the answer of ${settings.issuer} is larger than ${mostBytes} bytes`),
+      )
     } catch (cause) {
+      if (isAppError(cause)) throw cause
       throw new AppError('unavailable', `${settings.issuer} cannot be reached: ${reason(cause)}`, { cause })
     }
   }

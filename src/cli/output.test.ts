@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { errorText, exitCodeOf, table } from './output.ts'
+import { errorText, exitCodeOf, json, printable, table } from './output.ts'
 
 test('columns line up, and nothing in a cell moves the cursor', () => {
   expect(
@@ -26,4 +26,11 @@ test.each([
 test('an error is one line, without tokens', async () => {
   const text = await errorText(new AppError('unavailable', 'refused ghu_16C7e42F292c6912E7710c838347Ae178B4a'))
   expect(text).toBe('sekisho: refused [redacted]')
+})
+
+test('what turns writing around or moves the cursor never reaches a terminal, and reaches a program unchanged', () => {
+  const text = 'a\u001b[2Jb\u009bc\u202ed\u2066é'
+  expect(printable(text)).toBe('a?[2Jb?c?d?é')
+  expect(printable(json({ text }))).toBe(json({ text }).replaceAll('\n', '?'))
+  expect(JSON.parse(json({ text }))).toEqual({ text })
 })

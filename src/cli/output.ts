@@ -4,19 +4,21 @@ import { AppError, messageOf } from '../lib/errors.ts'
 /** 0 done · 1 failed · 2 wrong usage · 3 sign in first · 4 the audit log does not verify. */
 export const exitCodes = { failed: 1, usage: 2, signIn: 3, notVerified: 4 } as const
 
-export type OutputFormat = 'table' | 'wide' | 'json'
+export type PlainFormat = 'table' | 'json'
+export type OutputFormat = PlainFormat | 'wide'
 
 export type Terminal = {
   readonly result: (text: string) => void
   readonly say: (text: string) => void
 }
 
+/** Control characters never reach the terminal: names, reasons and error texts come from other people. */
 export const processTerminal: Terminal = {
-  result: text => void process.stdout.write(`${text}\n`),
-  say: text => void process.stderr.write(`${text}\n`),
+  result: text => void process.stdout.write(`${printableLines(text)}\n`),
+  say: text => void process.stderr.write(`${printableLines(text)}\n`),
 }
 
-/** Columns as wide as their widest cell; control characters never reach the terminal. */
+/** Columns as wide as their widest cell; a cell is one line. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
   const clean = rows.map(row => row.map(printable))
   const widths = headers.map((header, column) => Math.max(header.length, ...clean.map(row => row[column]?.length ?? 0)))
@@ -28,8 +30,24 @@ export function table(headers: readonly string[], rows: readonly (readonly strin
   return [line(headers), ...clean.map(line)].join('\n')
 }
 
+/** What moves a cursor, changes colours (C0 and C1) or turns the direction of writing around. */
+const controls = /[\p{Cc}\p{Bidi_Control}]/gu
+
 export function printable(text: string): string {
-  return [...text].map(character => (character < ' ' || character === '\u007f' ? '?' : character)).join('')
+  return text.replace(controls, '?')
+}
+
+function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
+}
+
+/** JSON for programs: nothing in it is changed, what a terminal would obey is written as an escape. */
+export function json(value: unknown): string {
+  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value, null, 2)
+    .split('\n')
+    .map(line => line.replace(controls, escaped))
+    .join('\n')
 }
 
 export function exitCodeOf(error: unknown): number {

@@ -9,8 +9,6 @@ export type PlatformApi = {
   readonly lines: (path: string, query: URLSearchParams) => Promise<readonly unknown[]>
 }
 
-const mostBytes = 64 * 1024 * 1024
-
 function messageIn(text: string): string | undefined {
   try {
     const body: unknown = JSON.parse(text)
@@ -28,7 +26,16 @@ function failure(status: number, text: string): AppError {
   if (status === 403) return new AppError('forbidden', message)
   if (status === 404) return new AppError('not_found', message)
   if (status === 429) return new AppError('too_many_requests', message)
+  if (status < 400) return new AppError('upstream_failed', message)
   return status >= 500 ? new AppError('unavailable', message) : new AppError('invalid_request', message)
+}
+
+function parsed(text: string, path: string, issuer: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('upstream_failed', `the answer to ${path} is no JSON: is ${issuer} a Sekisho platform?`, { cause })
+  }
 }
 
 export function createPlatformApi(issuer: string, idToken: string, connection: Connection): PlatformApi {
@@ -37,16 +44,15 @@ export function createPlatformApi(issuer: string, idToken: string, connection: C
     if (query) url.search = query.toString()
     const response = await connection.fetch(url, { headers: { authorization: `Bearer ${idToken}`, accept } })
     const text = await response.text()
-    if (text.length > mostBytes) throw new AppError('upstream_failed', 'the answer of the platform is too large')
     if (response.status >= 300) throw failure(response.status, text)
     return text
   }
   return {
-    json: async (path, query) => JSON.parse(await fetchText(path, query, 'application/json')),
+    json: async (path, query) => parsed(await fetchText(path, query, 'application/json'), path, issuer),
     lines: async (path, query) =>
       (await fetchText(path, query, 'application/x-ndjson'))
         .split('\n')
         .filter(line => line !== '')
-        .map(line => JSON.parse(line) as unknown),
+        .map(line => parsed(line, path, issuer)),
   }
 }

@@ -7,7 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 import { type ChainHead, type ChainLink, createChainVerifier } from '../../lib/hash-chain.ts'
 import { checkpointsIn } from '../files/checkpoint-file.ts'
 import { readJsonFile, readTextFile, writePrivateFile } from '../files/private-file.ts'
-import { type OutputFormat, table } from '../output.ts'
+import { json, type OutputFormat, type PlainFormat, table } from '../output.ts'
 import type { PlatformApi } from '../platform-api.ts'
 import type { CommandContext } from './context.ts'
 
@@ -56,7 +56,7 @@ export async function auditList(context: CommandContext, options: AuditListOptio
     if (value !== undefined) query.set(name, value)
   }
   const entries = entriesOf(await (await context.api()).lines('/api/v1/audit', query))
-  if (options.output === 'json') return context.terminal.result(JSON.stringify(entries, null, 2))
+  if (options.output === 'json') return context.terminal.result(json(entries))
   const wide = options.output === 'wide'
   const headers = ['SEQUENCE', 'AT', 'WHO', 'WHAT', 'OUTCOME', 'OBJECT', 'WHY', ...(wide ? ['DETAILS', 'HASH'] : [])]
   context.terminal.result(
@@ -79,16 +79,21 @@ function isSignedHead(value: unknown): value is SignedHead {
   return isHead(value) && 'statement' in value && typeof value.statement === 'string'
 }
 
-async function platformKeys(context: CommandContext): Promise<CheckpointKeys> {
-  return (
-    await (await context.connection()).fetch(new URL('/oidc/jwks', context.settings.issuer))
-  ).json() as Promise<CheckpointKeys>
+function isKeySet(value: unknown): value is CheckpointKeys {
+  return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
 }
 
-async function signedHead(context: CommandContext, api: PlatformApi): Promise<ChainHead> {
+/** Throws what `api` throws when there is no answer: an outage must not look like a log that was altered. */
+async function platformKeys(api: PlatformApi): Promise<CheckpointKeys> {
+  const keys = await api.json('/oidc/jwks')
+  if (isKeySet(keys)) return keys
+  throw new AppError('upstream_failed', 'the platform sent no keys')
+}
+
+async function signedHead(api: PlatformApi, keys: CheckpointKeys, issuer: string): Promise<ChainHead> {
   const head = await api.json('/api/v1/audit/head')
   if (!isSignedHead(head)) throw new AppError('integrity_violation', 'the platform sent no signed head')
-  const stated = await verifyCheckpoint(head.statement, await platformKeys(context), context.settings.issuer)
+  const stated = await verifyCheckpoint(head.statement, keys, issuer)
   if (stated.sequence !== head.sequence || stated.hash !== head.hash)
     throw new AppError('integrity_violation', 'the signed head is not the head that the platform names')
   return stated
@@ -113,13 +118,13 @@ async function verifyFrom(api: PlatformApi, checkpoints: readonly ChainHead[], s
   return verdict.head
 }
 
-export type AuditVerifyOptions = { readonly output: OutputFormat; readonly checkpoint?: string }
+export type AuditVerifyOptions = { readonly output: PlainFormat; readonly checkpoint?: string }
 
-async function keptCheckpoints(context: CommandContext, file: string | undefined): Promise<readonly ChainHead[]> {
+async function keptCheckpoints(file: string | undefined, keys: CheckpointKeys, issuer: string): Promise<readonly ChainHead[]> {
   if (file === undefined) return []
   const text = await readTextFile(file)
-  if (text === undefined) throw new AppError('invalid_request', `there is no file ${file}`)
-  return checkpointsIn(text, await platformKeys(context), context.settings.issuer)
+  if (text === undefined) throw new AppError('invalid_request', `--checkpoint: there is no file ${file}`)
+  return checkpointsIn(text, keys, issuer)
 }
 
 export async function auditVerify(context: CommandContext, options: AuditVerifyOptions): Promise<void> {
@@ -130,14 +135,15 @@ export async function auditVerify(context: CommandContext, options: AuditVerifyO
   )
   const api = await context.api()
   const remembered = await readJsonFile(memory, isHead)
-  const stated = await signedHead(context, api)
-  const kept = await keptCheckpoints(context, options.checkpoint)
+  const keys = await platformKeys(api)
+  const stated = await signedHead(api, keys, settings.issuer)
+  const kept = await keptCheckpoints(options.checkpoint, keys, settings.issuer)
   const head = await verifyFrom(api, [stated, ...(remembered === undefined ? [] : [remembered]), ...kept], say)
   await writePrivateFile(memory, `${JSON.stringify(head)}\n`)
   const seen = remembered === undefined ? 'first look at this log' : `entry ${remembered.sequence} is as it was before`
   if (options.output === 'json')
     terminal.result(
-      JSON.stringify({
+      json({
         ok: true,
         entries: head.sequence,
         head,

@@ -1,10 +1,10 @@
 // `sekisho kubeconfig`: a context that gets its tokens from `sekisho token`. Merges by name; other entries and comments stay as they are.
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Document, isMap, isSeq, parseDocument } from 'yaml'
 import { AppError } from '../../lib/errors.ts'
 import { kubeconfigPath, ownCommand } from '../config.ts'
 import { readTextFile, writePrivateFile } from '../files/private-file.ts'
+import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
 export type KubeconfigOptions = {
@@ -13,6 +13,7 @@ export type KubeconfigOptions = {
   readonly namespace?: string
   readonly context: string
   readonly kubeconfig?: string
+  readonly output: PlainFormat
 }
 
 type Named = { readonly name: string } & Readonly<Record<string, unknown>>
@@ -26,10 +27,9 @@ function isCluster(value: unknown): value is { readonly server: string; readonly
 /** From the flags, else what the platform says of its own API server. */
 async function clusterOf(context: CommandContext, options: KubeconfigOptions): Promise<Cluster> {
   const { server, certificateAuthority } = options
-  if (server !== undefined) {
-    const authority = certificateAuthority === undefined ? undefined : await readFile(certificateAuthority, 'utf8')
-    return { server, authority }
-  }
+  if (server !== undefined) return { server, authority: await authorityIn(certificateAuthority) }
+  if (certificateAuthority !== undefined)
+    throw new AppError('invalid_request', '--certificate-authority goes with --server: without it the platform says both')
   const answer = await (await context.api()).json('/api/v1/cluster')
   if (!isCluster(answer))
     throw new AppError(
@@ -37,6 +37,13 @@ async function clusterOf(context: CommandContext, options: KubeconfigOptions): P
       'the platform does not say where its API server is: give --server and --certificate-authority',
     )
   return { server: answer.server, authority: answer.certificateAuthority ?? undefined }
+}
+
+async function authorityIn(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  const text = await readTextFile(file)
+  if (text?.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new AppError('invalid_request', `--certificate-authority: ${file} is no file with a certificate in PEM`)
 }
 
 function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry: Named): void {
@@ -60,7 +67,7 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
   if (document.errors.length > 0) throw new AppError('invalid_request', `${path} is no YAML: it is left as it is`)
 
   const name = options.context
-  const caArguments = settings.caFile === undefined ? [] : ['--ca-file', resolve(settings.caFile)]
+  const caArguments = settings.caFile === undefined ? [] : ['--ca-file', settings.caFile]
   put(document, 'clusters', {
     name,
     cluster: {
@@ -87,5 +94,6 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
   })
   document.set('current-context', name)
   await writePrivateFile(path, document.toString())
-  context.say(`context ${name} written to ${path}`)
+  if (options.output === 'json') context.terminal.result(json({ context: name, kubeconfig: resolve(path) }))
+  else context.say(`context ${name} written to ${path}`)
 }

@@ -5,7 +5,7 @@ import { writePrivateFile } from '../files/private-file.ts'
 import { browserLogin } from '../login/browser-login.ts'
 import { deviceLogin } from '../login/device-login.ts'
 import { signIn, signOut } from '../login/session.ts'
-import type { OutputFormat } from '../output.ts'
+import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
 export type LoginOptions = {
@@ -13,7 +13,7 @@ export type LoginOptions = {
   /** commander's name for `--no-browser`. */
   readonly browser: boolean
   readonly printUrlFile?: string
-  readonly output: OutputFormat
+  readonly output: PlainFormat
 }
 
 async function rememberIssuer({ settings }: CommandContext): Promise<void> {
@@ -35,11 +35,13 @@ export async function login(context: CommandContext, options: LoginOptions): Pro
   )
   await rememberIssuer(context)
   const expiresAt = new Date(tokens.expiresAt * 1000).toISOString()
-  if (options.output === 'json') terminal.result(JSON.stringify({ issuer: tokens.issuer, expiresAt }))
+  if (options.output === 'json') terminal.result(json({ issuer: tokens.issuer, expiresAt }))
   else say(`signed in to ${tokens.issuer}`)
 }
 
-export async function logout(context: CommandContext): Promise<void> {
-  if (!(await signOut(context))) throw new AppError('not_found', `you were not signed in to ${context.settings.issuer}`)
-  context.say(`signed out of ${context.settings.issuer}`)
+export async function logout(context: CommandContext, options: { readonly output: PlainFormat }): Promise<void> {
+  const { issuer } = context.settings
+  if (!(await signOut(context))) throw new AppError('not_found', `you were not signed in to ${issuer}`)
+  if (options.output === 'json') context.terminal.result(json({ issuer, signedOut: true }))
+  else context.say(`signed out of ${issuer}`)
 }

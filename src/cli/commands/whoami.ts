@@ -1,6 +1,6 @@
 // `sekisho whoami`: who the platform takes me for.
 import { AppError } from '../../lib/errors.ts'
-import { type OutputFormat, table } from '../output.ts'
+import { json, type OutputFormat, table } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
 type WhoAmI = {
@@ -22,7 +22,7 @@ export async function whoami(context: CommandContext, options: { readonly output
   if (!isWhoAmI(answer))
     throw new AppError('upstream_failed', 'the answer of the platform is not understood: is this sekisho up to date?')
   const { terminal } = context
-  if (options.output === 'json') return terminal.result(JSON.stringify(answer, null, 2))
+  if (options.output === 'json') return terminal.result(json(answer))
   terminal.result(`${answer.login ?? 'unknown'} (${answer.subject})${answer.platformAdmin ? ', platform admin' : ''}`)
   if (options.output === 'wide') terminal.result(answer.groups.map(group => `  ${group}`).join('\n'))
   if (answer.tenants.length === 0) return terminal.result('no role in any tenant')

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -31,6 +31,24 @@ test('the lock of a process that is gone is taken over', async () => {
   const path = await lockPath()
   await writeFile(path, '999999999')
   expect(await withLockFile(path, options, async () => 'done')).toBe('done')
+})
+
+test('many that find the lock of a process that is gone are still one at a time', async () => {
+  // Each step of each of them at another moment: whoever looked early may act late.
+  const clock = { ...systemClock, sleep: () => new Promise<void>(resolve => setImmediate(resolve)) }
+  for (let round = 0; round < 20; round += 1) {
+    const path = await lockPath()
+    await writeFile(path, '999999999')
+    let [inside, most] = [0, 0]
+    const work = async (): Promise<void> => {
+      inside += 1
+      most = Math.max(most, inside)
+      for (let step = 0; step < 5; step += 1) await readFile(path)
+      inside -= 1
+    }
+    await Promise.all(Array.from({ length: 12 }, () => withLockFile(path, { ...options, clock }, work)))
+    expect(most).toBe(1)
+  }
 })
 
 test('who waits too long is told which file to look at', async () => {

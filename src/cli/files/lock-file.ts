@@ -30,12 +30,23 @@ async function tryTake(path: string): Promise<boolean> {
   }
 }
 
-async function dropAbandoned(path: string): Promise<void> {
+async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readTextFile(path)
   // Empty: its process is between creating and writing it, or died there; the wait below decides.
-  if (holder === undefined || holder === '') return
+  if (holder === undefined || holder === '') return false
   const pid = Number(holder)
-  if (!Number.isInteger(pid) || !isAlive(pid)) await rm(path, { force: true })
+  return !Number.isInteger(pid) || !isAlive(pid)
+}
+
+/** Of several that see it abandoned one removes it, after another look: else the last would remove the lock of whoever took it next. */
+async function dropAbandoned(path: string): Promise<void> {
+  const removal = `${path}.removal`
+  if (!(await isAbandoned(path)) || !(await tryTake(removal))) return
+  try {
+    if (await isAbandoned(path)) await rm(path, { force: true })
+  } finally {
+    await rm(removal, { force: true })
+  }
 }
 
 export async function withLockFile<T>(
@@ -50,7 +61,10 @@ export async function withLockFile<T>(
     if (attempt === 0) options.onWaiting()
     await dropAbandoned(path)
     if (clock.now().getTime() > deadline)
-      throw new AppError('unavailable', `another sekisho has been signing in for long: end it, or remove ${path}`)
+      throw new AppError(
+        'unavailable',
+        `another sekisho has been signing in for long: end it, or remove ${path} and ${path}.removal`,
+      )
     await clock.sleep(pollMilliseconds)
   }
   try {

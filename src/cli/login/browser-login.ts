@@ -30,10 +30,10 @@ function openBrowser(url: string, platform: string): void {
 }
 
 export async function browserLogin(configuration: oidc.Configuration, options: BrowserLoginOptions): Promise<Tokens> {
-  const server = await startLoopbackServer()
+  const state = oidc.randomState()
+  const server = await startLoopbackServer(state)
   try {
     const verifier = oidc.randomPKCECodeVerifier()
-    const state = oidc.randomState()
     const nonce = oidc.randomNonce()
     const url = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: server.redirectUri,

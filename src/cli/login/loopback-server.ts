@@ -1,4 +1,5 @@
 // Waits on this computer for the browser to come back (RFC 8252 §7.3): one address, one path, one answer, then gone.
+import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { AppError } from '../../lib/errors.ts'
 
@@ -12,12 +13,18 @@ export type LoopbackServer = {
   readonly close: () => Promise<void>
 }
 
-export async function startLoopbackServer(): Promise<LoopbackServer> {
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** Only an answer that carries `state` ends the wait: other programs on this computer may ask too. */
+export async function startLoopbackServer(state: string): Promise<LoopbackServer> {
   const arrived = Promise.withResolvers<URL>()
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
     const url = new URL(request.url ?? '/', redirectUri())
-    // Another tab or a curious neighbour: only the answer itself ends the wait.
-    if (request.method !== 'GET' || url.pathname !== '/callback' || !url.searchParams.has('state')) {
+    const isAnswer = url.pathname === '/callback' && sameText(url.searchParams.get('state') ?? '', state)
+    if (request.method !== 'GET' || !isAnswer) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here\n')
       return
     }
@@ -29,8 +36,7 @@ export async function startLoopbackServer(): Promise<LoopbackServer> {
     const refused = url.searchParams.has('error')
     response
       .writeHead(200, headers)
-      .end(page(refused ? 'The sign-in was refused.' : 'You are signed in. You can close this page.'))
-    arrived.resolve(url)
+      .end(page(refused ? 'The sign-in was refused.' : 'You are signed in. You can close this page.'), () => arrived.resolve(url))
   })
   const redirectUri = (): string => {
     const address = server.address()
@@ -58,7 +64,8 @@ export async function startLoopbackServer(): Promise<LoopbackServer> {
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())
-        server.closeIdleConnections()
+        // Browsers open connections ahead of need; one on which nothing was asked yet would keep us for half a minute.
+        server.closeAllConnections()
       }),
   }
 }

@@ -1,6 +1,6 @@
 // Begins, renews and ends the person's login at the issuer, and keeps what it brings in the token file. Callers of `refreshTokens` hold the lock.
 import * as oidc from 'openid-client'
-import { isAppError } from '../../lib/errors.ts'
+import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { type CachedTokens, readTokens, removeTokens, writeTokens } from '../files/token-cache.ts'
 import { discoverIssuer, type Tokens, tokensToCache, translated } from './issuer-client.ts'
 import { isGood, lifeLeft, type SessionDeps, underLock } from './login-state.ts'
@@ -43,7 +43,7 @@ export async function signIn(
   })
 }
 
-/** Forgets the login here and ends it at the issuer. Returns false when there was none. */
+/** Forgets the login here, then ends it at the issuer. Returns false when there was none; throws when only the first could be done. */
 export async function signOut(deps: SessionDeps): Promise<boolean> {
   const { settings } = deps
   return underLock(deps, logoutWaitMilliseconds, async () => {
@@ -51,8 +51,16 @@ export async function signOut(deps: SessionDeps): Promise<boolean> {
     await removeTokens(settings)
     const { refreshToken } = tokens ?? {}
     if (refreshToken === undefined) return tokens !== undefined
-    const configuration = await discoverIssuer(settings, await deps.connection())
-    await translated(() => oidc.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' }))
+    try {
+      const configuration = await discoverIssuer(settings, await deps.connection())
+      await translated(() => oidc.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' }))
+    } catch (cause) {
+      throw new AppError(
+        'unavailable',
+        `signed out on this computer, but ${settings.issuer} could not be told (${messageOf(cause)}): there the login ends when it has not been used for 12 hours`,
+        { cause },
+      )
+    }
     return true
   })
 }
