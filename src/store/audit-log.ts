@@ -19,6 +19,8 @@ export type AuditQuery = {
   readonly namespace?: string
   readonly action?: AuditAction
   readonly actor?: string
+  /** Only entries of this moment and later. */
+  readonly since?: Date
   /** 1 to 1000. */
   readonly limit: number
 }
@@ -103,6 +105,7 @@ async function listEntries(prisma: PrismaClient, query: AuditQuery): Promise<rea
       ...(query.namespace === undefined ? {} : { namespace: query.namespace }),
       ...(query.action === undefined ? {} : { action: query.action }),
       ...(query.actor === undefined ? {} : { actor: query.actor }),
+      ...(query.since === undefined ? {} : { at: { gte: query.since } }),
       sequence: {
         ...(query.after === undefined ? {} : { gt: BigInt(query.after) }),
         ...(query.before === undefined ? {} : { lt: BigInt(query.before) }),

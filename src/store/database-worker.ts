@@ -6,21 +6,22 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { createMessageFramer, type MessageFramer } from './wire-framing.ts'
 
-/** From the process to the thread: a stream begins, its bytes, or the wish to end. */
+/** From the process to the thread: a stream begins, its bytes (whose buffer is handed over), or the wish to end. */
 export type ToThread =
   | { readonly kind: 'open'; readonly stream: number }
-  | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'close' }
 
-/** From the thread: the database is open, bytes for a stream, or why it does not work. */
+/** From the thread: the database is open, bytes for a stream, a buffer that is given back, or why it does not work. */
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'spent'; readonly buffer: ArrayBuffer }
   | { readonly kind: 'failed'; readonly message: string }
 
 if (parentPort === null) throw new Error('database-worker.ts runs as a worker thread only')
 const port = parentPort
-const say = (message: FromThread): void => port.postMessage(message)
+const say = (message: FromThread, handedOver: readonly ArrayBuffer[] = []): void => port.postMessage(message, handedOver)
 const sayFailed = (error: unknown): void =>
   say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
 
@@ -38,6 +39,7 @@ async function serve(database: PGlite): Promise<void> {
           const bytes = await database.execProtocolRaw(batch)
           if (bytes.length > 0) say({ kind: 'bytes', stream: message.stream, bytes })
         }
+        say({ kind: 'spent', buffer: message.bytes.buffer }, [message.bytes.buffer])
         return
       case 'close':
         await database.close()

@@ -21,9 +21,13 @@ export type EmbeddedDatabase = {
   readonly close: () => Promise<void>
 }
 
+/** Buffers go to the thread and come back, so that a flood of statements leaves neither side anything to collect. */
+const leastBytes = 64 * 1024
+const mostSpareBytes = 1024 * 1024
+
 export async function startEmbeddedDatabase(dataFolder: string): Promise<EmbeddedDatabase> {
   const thread = new Worker(new URL('./database-worker.ts', import.meta.url), { workerData: { dataFolder }, name: 'database' })
-  const tell = (message: ToThread): void => thread.postMessage(message)
+  const tell = (message: ToThread, handedOver: readonly ArrayBuffer[] = []): void => thread.postMessage(message, handedOver)
   const first = await firstWord(thread)
   if (first.kind !== 'ready') {
     await thread.terminate()
@@ -31,7 +35,9 @@ export async function startEmbeddedDatabase(dataFolder: string): Promise<Embedde
     throw new AppError('unavailable', `the embedded database does not open: ${why}`)
   }
   let current: { readonly stream: Duplex; readonly number: number } | undefined
+  let spare: ArrayBuffer | undefined
   thread.on('message', (message: FromThread) => {
+    if (message.kind === 'spent' && message.buffer.byteLength <= mostSpareBytes) spare = message.buffer
     if (message.kind === 'bytes' && message.stream === current?.number) current.stream.push(message.bytes)
     if (message.kind === 'failed')
       current?.stream.destroy(new AppError('unavailable', `the embedded database failed: ${message.message}`))
@@ -47,7 +53,11 @@ export async function startEmbeddedDatabase(dataFolder: string): Promise<Embedde
     openStream() {
       const number = (current?.number ?? 0) + 1
       tell({ kind: 'open', stream: number })
-      const stream = databaseStream(bytes => tell({ kind: 'bytes', stream: number, bytes }))
+      const stream = databaseStream(chunks => {
+        const bytes = gathered(chunks, spare)
+        if (bytes.buffer === spare) spare = undefined
+        tell({ kind: 'bytes', stream: number, bytes }, [bytes.buffer])
+      })
       current = { stream, number }
       return stream
     },
@@ -66,11 +76,29 @@ async function firstWord(thread: Worker): Promise<FromThread> {
   }
 }
 
-function databaseStream(send: (bytes: Uint8Array) => void): DatabaseStream {
+/** All of them in one buffer that can be handed over: `spare` where it is large enough. */
+function gathered(chunks: readonly Uint8Array[], spare: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  const buffer = spare !== undefined && spare.byteLength >= size ? spare : new ArrayBuffer(Math.max(size, leastBytes))
+  const bytes = new Uint8Array(buffer, 0, size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+function databaseStream(send: (chunks: readonly Uint8Array[]) => void): DatabaseStream {
   const stream = new Duplex({
     read() {},
     write(chunk: Buffer, _encoding, done) {
-      send(chunk)
+      send([chunk])
+      done()
+    },
+    // The messages of one question come together and go together.
+    writev(chunks, done) {
+      send(chunks.map(({ chunk }) => chunk))
       done()
     },
     final(done) {

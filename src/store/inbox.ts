@@ -29,7 +29,7 @@ type Ended = { readonly id: string; readonly outcome: string }
 
 const mostInStatement = 200
 const mostWaiting = 10_000
-/** A body may have 25 MB. What goes together must fit the embedded database, what waits the process. */
+/** Bodies are of very different sizes. What goes together must fit the embedded database, what waits the process. */
 const mostBytesInStatement = 8 * 1024 * 1024
 const mostBytesWaiting = 128 * 1024 * 1024
 

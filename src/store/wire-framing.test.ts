@@ -49,6 +49,15 @@ describe('framing the protocol for the embedded database', () => {
     )
   })
 
+  test('keeps an incomplete message when the bytes it came in are used for something else', () => {
+    const framer = createMessageFramer()
+    const question = message('Q', Buffer.from('select 1\0'))
+    const first = Buffer.concat([startup(), question.subarray(0, 7)])
+    expect(framer.push(first)).toHaveLength(1)
+    first.fill(0)
+    expect(framer.push(question.subarray(7)).map(batch => Buffer.from(batch))).toEqual([question])
+  })
+
   test.each([0, 3, -1, 2 ** 31 - 1])('refuses a message that says it is %d bytes long', length => {
     const framer = createMessageFramer()
     framer.push(startup())

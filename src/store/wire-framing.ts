@@ -8,12 +8,15 @@ const headerBytes = 5
 const mostBytes = 64 * 1024 * 1024
 
 export type MessageFramer = {
-  /** Adds bytes and returns the batches that became complete. Throws RangeError on a message above 64 MiB. */
+  /**
+   * Adds bytes and returns the batches that became complete, as views of these bytes where that is possible: nothing else refers to them
+   * once the batches are done with. Throws RangeError on a message above 64 MiB.
+   */
   readonly push: (bytes: Uint8Array) => readonly Uint8Array[]
 }
 
 export function createMessageFramer(): MessageFramer {
-  let held = Buffer.alloc(0)
+  let held: Buffer = Buffer.alloc(0)
   let started = false
 
   /** The end of the message that begins at `from`; undefined while it is incomplete. */
@@ -28,7 +31,7 @@ export function createMessageFramer(): MessageFramer {
 
   return {
     push(bytes) {
-      held = Buffer.concat([held, bytes])
+      held = held.length === 0 ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : Buffer.concat([held, bytes])
       const batches: Uint8Array[] = []
       let batchStart = 0
       let position = 0
@@ -37,10 +40,10 @@ export function createMessageFramer(): MessageFramer {
         started = true
         position = end
         if (!asks) continue
-        batches.push(Uint8Array.from(held.subarray(batchStart, end)))
+        batches.push(held.subarray(batchStart, end))
         batchStart = end
       }
-      held = held.subarray(batchStart)
+      held = Buffer.from(held.subarray(batchStart))
       return batches
     },
   }

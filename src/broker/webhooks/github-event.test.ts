@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAppError } from '../../lib/errors.ts'
-import { githubEvent } from './github-event.ts'
+import { githubEvent, readGitHubEvent } from './github-event.ts'
 
 const repository = { id: 5, full_name: 'acme/shop' }
 const installation = { id: 9, account: { id: 7 } }
@@ -40,6 +40,47 @@ test.each(names.flatMap(claimed => names.filter(real => real !== claimed).map(re
     expect(() => githubEvent(claimed, bytes(bodies[real]))).toThrow('header and body must agree')
   },
 )
+
+test('what is kept of a body says the same as the body', () => {
+  for (const name of names) {
+    const { facts, kept } = readGitHubEvent(name, bytes(bodies[name]))
+    expect(githubEvent(name, kept)).toEqual(facts)
+    expect(facts).toEqual(githubEvent(name, bytes(bodies[name])))
+  }
+})
+
+test('what is kept of any body says the same as the body, in every header’s eyes', () => {
+  const fields = ['action', 'ref', 'before', 'after', 'zen', 'number', 'installation', 'requester', 'organization', 'repository']
+  const others = ['sender', 'pull_request', 'repositories_added', 'changes', 'account', 'team', 'member', 'commits', '__proto__']
+  const value = fc.oneof(fc.jsonValue(), fc.constant({ id: 3 }), fc.constant(repository), fc.constant('refs/heads/main'))
+  const outcome = (name: string, body: Buffer): unknown => {
+    try {
+      return githubEvent(name, body)
+    } catch (error) {
+      return isAppError(error, 'invalid_request') ? 'refused' : error
+    }
+  }
+  const body = fc.dictionary(fc.constantFrom(...fields, ...others), value)
+  fc.assert(
+    fc.property(fc.constantFrom(...names, 'star'), body, (name, json) => {
+      const { kept } = readGitHubEvent('star', bytes(json))
+      expect(outcome(name, kept)).toEqual(outcome(name, bytes(json)))
+    }),
+  )
+})
+
+test('what people wrote into a push is not kept', () => {
+  const commits = [{ message: 'a secret plan', author: { email: 'dave@example.com' }, added: ['plan.md'] }]
+  const { kept } = readGitHubEvent('push', bytes({ ...bodies.push, commits, pusher: { name: 'dave' }, head_commit: commits[0] }))
+  expect(JSON.parse(kept.toString())).toEqual({
+    ref: 'refs/heads/feature/x',
+    before: 'a',
+    after: 'b',
+    repository,
+    installation: { id: 9 },
+    sender,
+  })
+})
 
 test('what matters is taken from the body', () => {
   expect(githubEvent('push', bytes(bodies.push))).toMatchObject({

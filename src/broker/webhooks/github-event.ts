@@ -60,6 +60,46 @@ const shapes: Readonly<Record<string, Shape>> = {
   repository: both(acted, has('repository'), without('pull_request', 'ref', 'member', 'team')),
 }
 
+/** `value`: a text, number or truth value; `shape`: only whether it is an object, a list or anything else; or members of an object. */
+type Look = 'value' | 'shape' | Looks
+type Looks = { readonly [name: string]: Look }
+
+/** All that is looked at in any event. */
+export const looksAt = {
+  action: 'value',
+  ref: 'value',
+  before: 'value',
+  after: 'value',
+  zen: 'value',
+  number: 'value',
+  installation: { id: 'value' },
+  requester: { id: 'value' },
+  organization: { id: 'value' },
+  repository: { id: 'value', full_name: 'value' },
+  sender: { id: 'value' },
+  pull_request: 'shape',
+  repositories_added: 'shape',
+  changes: 'shape',
+  account: 'shape',
+  team: 'shape',
+  member: 'shape',
+} as const satisfies Looks
+
+function withOnly(json: Json, looks: Looks): Json {
+  const kept: Record<string, unknown> = {}
+  for (const name in looks) {
+    const value = json[name]
+    if (value !== undefined) kept[name] = lookedAt(value, looks[name])
+  }
+  return kept
+}
+
+function lookedAt(value: unknown, look: Look | undefined): unknown {
+  if (Array.isArray(value)) return []
+  if (isObject(value)) return typeof look === 'object' ? withOnly(value, look) : {}
+  return look === 'value' ? value : null
+}
+
 function idIn(value: unknown): number | undefined {
   if (!isObject(value)) return undefined
   const { id } = value
@@ -77,9 +117,22 @@ function repositoryOf(value: unknown): GitHubEvent['repository'] {
   return { id, fullName: value['full_name'].slice(0, 300) }
 }
 
-/** Throws `invalid_request` for what is no JSON object or not of the shape its header claims. Unknown events pass with no meaning. */
-export function githubEvent(event: string, body: Buffer): GitHubEvent {
+/**
+ * Throws `invalid_request` for what is no JSON object or not of the shape its header claims. Unknown events pass with no meaning.
+ * `kept` is JSON that says the same as `body` to this function and holds nothing that it does not look at: commit messages, names of
+ * files and addresses of people have no reason to be stored.
+ */
+export function readGitHubEvent(event: string, body: Buffer): { readonly facts: GitHubEvent; readonly kept: Buffer } {
   const json = parsed(body)
+  return { facts: factsOf(event, json), kept: Buffer.from(JSON.stringify(withOnly(json, looksAt))) }
+}
+
+/** As `readGitHubEvent`, for what was kept. */
+export function githubEvent(event: string, body: Buffer): GitHubEvent {
+  return factsOf(event, parsed(body))
+}
+
+function factsOf(event: string, json: Json): GitHubEvent {
   const shape = shapes[event]
   if (shape !== undefined && !shape(json))
     throw new AppError('invalid_request', `the body is no ${event} event: header and body must agree`)

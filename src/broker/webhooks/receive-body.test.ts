@@ -117,3 +117,11 @@ test('wanted values that are too large together are refused', async () => {
   const body = await received(JSON.stringify({ repository: { id: 1, full_name: 'x'.repeat(300_000) } }), 65_536)
   expect(() => body.content()).toThrow('too large')
 })
+
+test('small members that come very often are too large together, too', async () => {
+  const often = (name: string): string => `{${Array.from({ length: 70_000 }, () => `"${name}":0`).join(',')}}`
+  for (const name of ['team', 'number']) {
+    const body = await received(often(name), 65_536)
+    expect(() => body.content()).toThrow('too large')
+  }
+})

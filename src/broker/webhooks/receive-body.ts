@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { createWebhookVerifier } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
+import { looksAt } from './github-event.ts'
 import { createFieldReader, type Wanted } from './top-level-fields.ts'
 
 export type ReceivedBody = {
@@ -22,12 +23,9 @@ const mostKept = 256 * 1024
 /** GitHub's own examples of all events are below 30 KB. Reading members on the way takes three times as long as parsing such a body. */
 const mostWhole = 64 * 1024
 
-/** All that `githubEvent` looks at. */
-const wanted: Wanted = new Map([
-  ...['action', 'ref', 'before', 'after', 'zen', 'number'].map(name => [name, 'value'] as const),
-  ...['installation', 'requester', 'organization', 'repository', 'sender'].map(name => [name, 'value'] as const),
-  ...['pull_request', 'repositories_added', 'changes', 'account', 'team', 'member'].map(name => [name, 'shape'] as const),
-])
+const wanted: Wanted = new Map(
+  Object.entries(looksAt).map(([name, look]) => [name, look === 'shape' ? 'shape' : 'value'] as const),
+)
 
 export async function receiveBody(
   body: Readable,

@@ -21,7 +21,7 @@ function refused(problem: string): AppError {
   return new AppError('invalid_request', `the body ${problem}`)
 }
 
-/** Values of more than `mostBytes` together are refused. */
+/** Wanted members of more than `mostBytes` together are refused, however small each is. */
 export function createFieldReader(wanted: Wanted, mostBytes: number): FieldReader {
   const members: string[] = []
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -35,10 +35,13 @@ export function createFieldReader(wanted: Wanted, mostBytes: number): FieldReade
   let from = 0
   let bytes = 0
 
+  const counted = (more: number): void => {
+    bytes += more
+    if (bytes > mostBytes) throw refused('has values that are too large')
+  }
   const keep = (chunk: Uint8Array, to: number): void => {
     if (parts === undefined) return
-    bytes += to - from
-    if (bytes > mostBytes) throw refused('has values that are too large')
+    counted(to - from)
     parts.push(chunk.slice(from, to))
     from = 0
   }
@@ -70,6 +73,7 @@ export function createFieldReader(wanted: Wanted, mostBytes: number): FieldReade
     phase = 'key'
     if (!wanted.has(key)) return
     if (parts !== undefined) {
+      counted(key.length)
       keep(chunk, at)
       members.push(`${JSON.stringify(key)}:${taken()}`)
     }
@@ -77,6 +81,7 @@ export function createFieldReader(wanted: Wanted, mostBytes: number): FieldReade
   /** At the first byte of a value of which only the shape is wanted. */
   const shape = (byte: number): void => {
     parts = undefined
+    counted(key.length)
     members.push(`${JSON.stringify(key)}:${byte === openObject ? '{}' : byte === openList ? '[]' : 'null'}`)
   }
 

@@ -1,5 +1,6 @@
 // Bench `inbox`: signed deliveries that are durable before the answer, beside GitHub's receiver library, which keeps nothing; on the embedded
-// database and on a PostgreSQL that waits for its disk. After each run the deliveries that were answered are counted in the database.
+// database and on a PostgreSQL that waits for its disk. What is stored of a delivery is what is read of it (docs/adr/0015), not its 7 KB.
+// After each run the deliveries that were answered are counted in the database.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
@@ -23,7 +24,7 @@ const program = (name: string, file: string, environment: Readonly<Record<string
 
 export const inbox: Bench = {
   name: 'inbox',
-  title: `signed pushes of 7 KB over ${connections} connections, durable before the answer`,
+  title: `signed pushes of 7 KB over ${connections} connections; what the platform reads of them is durable before the answer`,
   budgetSeconds: 240,
   obstacle: async () => (findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined),
   async open({ scale, folder }): Promise<OpenBench> {

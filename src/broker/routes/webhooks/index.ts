@@ -1,4 +1,5 @@
-// The webhook inbox of GitHub. Order: bytes as they come → signature over exactly these bytes → event agrees with the body → stored → 202.
+// The webhook inbox of GitHub. Order: bytes as they come → signature over exactly these bytes → event agrees with the body → what we read of
+// it is stored → 202. The payload itself stays with GitHub, which shows it in the App's list of deliveries.
 // Nothing is decided here; nothing but the signature is believed. 25 MB on this route only, GitHub's own limit, and none of it in memory.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 import type { IncomingMessage } from 'node:http'
@@ -10,7 +11,7 @@ import type { SecretString } from '../../../lib/secret-string.ts'
 import type { Store } from '../../../store/store.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'
-import { githubEvent } from '../../webhooks/github-event.ts'
+import { readGitHubEvent } from '../../webhooks/github-event.ts'
 import type { InboxWorker } from '../../webhooks/inbox-worker.ts'
 import { bodyLimit, type ReceivedBody, receiveBody } from '../../webhooks/receive-body.ts'
 
@@ -97,7 +98,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
       }
       const { event, deliveryId } = deliveryOf(request)
       const content = await readable(request, body)
-      const facts = await agreed(request, event, content)
+      const { facts, kept } = await agreed(request, event, content)
       const { host } = github.app().endpoints
       const stored = await store.inbox.receive({
         deliveryId,
@@ -105,7 +106,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
         action: facts.action,
         host,
         receivedAt: clock.now(),
-        body: content,
+        body: kept,
       })
       if (stored === 'stored') inbox.poke()
       return reply.code(202).send({ delivery: stored })
@@ -123,7 +124,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
 
   const agreed = async (request: FastifyRequest, event: string, body: Buffer) => {
     try {
-      return githubEvent(event, body)
+      return readGitHubEvent(event, body)
     } catch (error) {
       await recordRefusal(request, `header and body disagree about the event ${event}`)
       throw error
