@@ -2,20 +2,14 @@
 // after it. Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import { clusterGitHubApp } from '../api/cluster-github-app.ts'
+import { type ClusterGitHubApp, clusterGitHubApp } from '../api/cluster-github-app.ts'
 import { installation } from '../api/installation.ts'
-import { kubernetesClientId } from '../api/names.ts'
 import { remoteSync } from '../api/remote-sync.ts'
 import { repositoryGrant } from '../api/repository-grant.ts'
 import { tenant } from '../api/tenant.ts'
-import { createIssuer } from '../identity/oidc/issuer.ts'
-import { loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
-import { createRotatingIssuer } from '../identity/oidc/rotating-issuer.ts'
-import { createIdTokenVerifier } from '../identity/verify-id-token.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
@@ -25,10 +19,9 @@ import { createCheckpointExport } from './audit/checkpoint-export.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
-import { createIssuerAccounts } from './issuer-accounts.ts'
+import { createBrokerIssuer } from './issuer.ts'
 import type { BeginDeps } from './onboarding/begin.ts'
 import { createOnboardingWorker } from './onboarding/worker.ts'
-import { issuerPages } from './pages/issuer.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
 import { registerRoutes } from './routes/index.ts'
@@ -56,6 +49,12 @@ export type BrokerApp = {
   readonly stop: () => Promise<void>
 }
 
+/** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */
+function formTargets(app: ClusterGitHubApp | undefined): readonly string[] {
+  const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
+  return [...github, 'http://127.0.0.1:*']
+}
+
 export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
   const { settings, store, kube, manager, clock, random } = deps
   const log = deps.log.child({ process: 'broker' })
@@ -63,7 +62,6 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
   const installations = manager.cache(installation)
   const syncs = manager.cache(remoteSync)
   const grants = manager.cache(repositoryGrant)
-
   const apps = manager.cache(clusterGitHubApp)
 
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
@@ -88,43 +86,20 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
   })
   const sweeper = createSweeper({ store, onboarding, clock, log })
 
-  const headers = (): SecurityHeaderOptions => {
-    const app = apps.get({ name: settings.githubApp })
-    // A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl).
-    const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
-    return { formTargets: [...github, 'http://127.0.0.1:*'], strictTransport: true }
-  }
-  const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>
-    log.error({ problem: messageOf(error) }, 'the signing keys of a new period could not be had'),
-  )
-  const issuerDeps = {
-    publicUrl: settings.publicUrl,
-    keys: issuerKeys,
-    records: store.oidc,
-    accounts: createIssuerAccounts({ people, audit: store.audit }),
-    pages: issuerPages,
-    headers: () => securityHeaders(headers()),
-    now: clock.now,
-    log,
-  }
-  const issuer = createRotatingIssuer(issuerKeys, () => createIssuer(issuerDeps))
+  const headers = (): SecurityHeaderOptions => ({
+    formTargets: formTargets(apps.get({ name: settings.githubApp })),
+    strictTransport: true,
+  })
+  const { publicUrl } = settings
+  const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: () => securityHeaders(headers()), clock, log })
   const checkpoints = createCheckpointExport({
     kube,
     audit: store.audit,
-    keys: issuerKeys,
-    issuer: settings.publicUrl.origin,
+    keys: issuer.issuerKeys,
+    issuer: publicUrl.origin,
     everyMilliseconds: settings.auditCheckpointSeconds * 1000,
     clock,
     log,
-  })
-  const verifyIdToken = createIdTokenVerifier({
-    issuer: settings.publicUrl.origin,
-    audience: kubernetesClientId,
-    keySet: async () => {
-      await issuerKeys.period()
-      return { keys: [...issuerKeys.publicKeys.keys] }
-    },
-    clock,
   })
 
   const server = await createWebServer({
@@ -143,9 +118,7 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
     sessions,
     tenants,
     installations,
-    issuer,
-    issuerKeys,
-    verifyIdToken,
+    ...issuer,
     onboarding,
     inbox,
     clock,
@@ -155,11 +128,12 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
 
   return {
     async start() {
+      // First, because it may fail: then nothing goes on that nobody stops.
+      const port = await listen(server, { host: settings.address, port: settings.port })
       inbox.start()
       sweeper.start()
       checkpoints.start()
-      const port = await listen(server, { host: settings.address, port: settings.port })
-      log.info({ port, publicUrl: settings.publicUrl.origin }, 'broker serves')
+      log.info({ port, publicUrl: publicUrl.origin }, 'broker serves')
       return port
     },
     async stop() {

@@ -26,8 +26,10 @@ test('nobody is platform admin by default', () => {
 test.each([
   ['SEKISHO_PUBLIC_URL', 'http://sekisho.example.com', 'https'],
   ['SEKISHO_PUBLIC_URL', 'https://example.com/sekisho', 'no path'],
+  ['SEKISHO_API_SERVER_URL', 'http://10.0.0.1:8080', 'https'],
   ['SEKISHO_PLATFORM_ADMINS', 'olivia', 'subjects such as'],
   ['SEKISHO_PLATFORM_ADMINS', 'system:masters', 'subjects such as'],
+  ['SEKISHO_PLATFORM_ADMINS', 'github|github.com|42,github|github.com|org|acme|owners', 'org.acme.owners; .* with numbers'],
   ['SEKISHO_BROKER_PORT', '99999', 'whole number'],
 ])('%s=%s is refused by name', (variable, value, words) => {
   expect(() => readBrokerSettings({ ...environment, [variable]: value })).toThrow(new RegExp(`${variable}.*${words}`))

@@ -1,5 +1,6 @@
 // The broker's settings: one table, read once; what is missing or wrong is told all at once with the variable's name.
 // The App's host, client id and addresses are not here: they come from the ClusterGitHubApp object.
+import { isGroup, parseUserSubject } from '../api/names.ts'
 import {
   type Environment,
   integerSetting,
@@ -19,24 +20,35 @@ function namesSetting(variable: string, description: string): Setting<readonly s
       .split(',')
       .map(name => name.trim())
       .filter(name => name !== '')
-    const wrong = names.find(name => !/^github\|[^,\s]{1,300}$/.test(name))
-    if (wrong !== undefined)
-      throw new Error('must hold only subjects such as github|github.com|42 or groups such as github|github.com|org|7|owners')
-    return names
+    // A login in the place of a number would never match anybody, and nobody would be told.
+    const wrong = names.find(name => parseUserSubject(name) === undefined && !isGroup(name))
+    if (wrong === undefined) return names
+    throw new Error(
+      `holds ${wrong.slice(0, 100)}; it must hold only subjects such as github|github.com|42 or groups such as github|github.com|org|7|owners, with numbers`,
+    )
   }
   return { variable, description, defaultText: '', parse }
 }
 
-function publicUrlSetting(variable: string, description: string): Setting<URL> {
+/** People's tokens and cookies go there: never over plain http. */
+function httpsSetting(variable: string, description: string): Setting<URL> {
   const plain = urlSetting(variable, description)
   const parse = (text: string): URL => {
     const url = plain.parse(text)
-    if (url.protocol !== 'https:')
-      throw new Error('must be an https URL: browsers keep our cookies and API servers our issuer only then')
+    if (url.protocol === 'https:') return url
+    throw new Error('must be an https URL: tokens and cookies go there')
+  }
+  return { ...plain, parse }
+}
+
+function publicUrlSetting(variable: string, description: string): Setting<URL> {
+  const secure = httpsSetting(variable, description)
+  const parse = (text: string): URL => {
+    const url = secure.parse(text)
     if (url.pathname !== '/' || url.search !== '' || url.hash !== '') throw new Error('must have no path, query or fragment')
     return url
   }
-  return { ...plain, parse }
+  return { ...secure, parse }
 }
 
 export const brokerSettings = {
@@ -62,7 +74,7 @@ export const brokerSettings = {
     'subjects or groups, separated by commas, that may read the whole audit log',
   ),
   apiServerUrl: optional(
-    urlSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
+    httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
   ),
   apiServerAuthorityPath: optional(textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the authority of that API server')),
   auditCheckpointSeconds: integerSetting(

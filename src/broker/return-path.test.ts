@@ -8,7 +8,7 @@ test.each([
   ['/', '/'],
   ['/tenants/acme', '/tenants/acme'],
   ['/oidc/interaction/abc-DEF_1?x=1&y=%20', '/oidc/interaction/abc-DEF_1?x=1&y=%20'],
-  ['/a/../b', '/b'],
+  ['/device?user_code=A//B&x=%2F..%2F', '/device?user_code=A//B&x=%2F..%2F'],
 ])('%s leads to %s', (text, path) => {
   expect(safeReturnPath(text)).toBe(path)
 })
@@ -21,6 +21,13 @@ test.each([
   'javascript:alert(1)',
   'a',
   '/%5cevil',
+  '/.//evil.example',
+  '/x/..//evil.example',
+  '/%2e//evil.example',
+  '/a/%2E%2E//evil.example',
+  '/a/../b',
+  '/a/..',
+  '/a//evil.example',
   '/a\nb',
   '/ü',
   `/${'a'.repeat(600)}`,
@@ -36,6 +43,7 @@ test('whatever is let through stays on this host, as a browser reads it', () => 
         fc.string(),
         fc.webPath(),
         fc.string({ unit: fc.constantFrom('/', '\\', '.', '%', '2', 'f', ':', '@', 'a') }),
+        fc.array(fc.constantFrom('/', '.', '..', '%2e', 'evil.example'), { maxLength: 8 }).map(parts => `/${parts.join('')}`),
       ),
       text => {
         let path: string
@@ -45,6 +53,9 @@ test('whatever is let through stays on this host, as a browser reads it', () => 
           return
         }
         expect(new URL(path, 'https://here.example/login').origin).toBe('https://here.example')
+        // A server that normalises a path sends it back normalised.
+        const { pathname, search } = new URL(path, 'https://here.example')
+        expect(new URL(`${pathname}${search}`, 'https://here.example').origin).toBe('https://here.example')
       },
     ),
   )

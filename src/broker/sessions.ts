@@ -34,12 +34,15 @@ export type PersonSessions = {
     person: { readonly host: string; readonly userId: number; readonly login: string },
   ) => Promise<void>
   readonly end: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  /** Ties what is begun in this browser to it: a hash of a secret that only this browser holds. Sets the cookie when it has none. */
+  /** Ties what is begun in this browser to it: a hash of a secret that only this browser holds. Sets the cookie, or makes it live on. */
   readonly bindBrowser: (request: FastifyRequest, reply: FastifyReply) => string
   readonly isBoundBrowser: (request: FastifyRequest, binding: unknown) => boolean
 }
 
-const cookieOptions = { path: '/', httpOnly: true, secure: true, sameSite: 'lax' } as const
+/** The attributes of every cookie of ours; `__Host-` demands the first two of them. */
+export const cookieAttributes = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const
+/** Far longer than a sign-in lives. */
+const browserCookieSeconds = 3600
 const handlePattern = /^[A-Za-z0-9_-]{20,200}$/
 
 function handleIn(request: FastifyRequest, name: string): string | undefined {
@@ -95,17 +98,17 @@ export function createPersonSessions(deps: {
       if (former !== undefined) await sessions.revoke(former)
       const expiresAt = new Date(clock.now().getTime() + lifeSeconds * 1000)
       const handle: SecretString = await sessions.create({ ...person, expiresAt, data: {} })
-      reply.setCookie(sessionCookie, handle.reveal(), { ...cookieOptions, maxAge: lifeSeconds })
+      reply.setCookie(sessionCookie, handle.reveal(), { ...cookieAttributes, maxAge: lifeSeconds })
     },
     async end(request, reply) {
       const handle = handleIn(request, sessionCookie)
       if (handle !== undefined) await sessions.revoke(handle)
-      for (const name of [sessionCookie, browserCookie]) reply.clearCookie(name, cookieOptions)
+      for (const name of [sessionCookie, browserCookie]) reply.clearCookie(name, cookieAttributes)
     },
     bindBrowser(request, reply) {
-      const known = handleIn(request, browserCookie)
-      const secret = known ?? randomBytes(32).toString('base64url')
-      if (known === undefined) reply.setCookie(browserCookie, secret, { ...cookieOptions, maxAge: 3600 })
+      const secret = handleIn(request, browserCookie) ?? randomBytes(32).toString('base64url')
+      // Also one that is there already: it must outlive what begins now.
+      reply.setCookie(browserCookie, secret, { ...cookieAttributes, maxAge: browserCookieSeconds })
       return hashed(secret)
     },
     isBoundBrowser(request, binding) {

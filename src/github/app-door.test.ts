@@ -196,6 +196,12 @@ describe('revoking', () => {
     await expect(doorTo(github.url).revoke(new SecretString(plainToken))).resolves.toBeUndefined()
   })
 
+  test.each([401, 404])('takes %i of a fresh token for no proof', async status => {
+    await using github = await scriptedGitHub(() => ({ status, body: { message: 'x' } }))
+    const revoked = doorTo(github.url).revoke(new SecretString(plainToken), { fresh: true })
+    await expect(revoked).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 })
+  })
+
   test('throws what may be retried while GitHub fails', async () => {
     await using github = await scriptedGitHub(() => ({ status: 503, body: { message: 'x' } }))
     await expect(doorTo(github.url).revoke(new SecretString(plainToken))).rejects.toMatchObject({ code: 'unavailable' })
@@ -220,4 +226,10 @@ describe('bounds', () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     await expect(doorTo(github.url).installation(99)).resolves.toBeUndefined()
   })
+})
+
+test('a delivery whose number JavaScript would round is refused: another one would be asked for again', async () => {
+  const delivery = { id: 2 ** 53 + 2, guid: 'g', event: 'push', delivered_at: '2026-01-01T00:00:00Z', status_code: 502 }
+  await using github = await scriptedGitHub(() => ({ status: 200, body: [delivery] }))
+  await expect(doorTo(github.url).deliveries()).rejects.toMatchObject({ code: 'upstream_failed' })
 })

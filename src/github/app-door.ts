@@ -45,8 +45,11 @@ export type AppDoor = {
   readonly mint: (request: MintRequest) => Promise<MintedToken>
   /** Only for the platform's own check of who owns an organisation: a token that can read members and nothing of any repository. */
   readonly mintOrganizationReader: (installationId: number) => Promise<OrganizationReader>
-  /** Resolves when the token is dead (204, or 401/404: it was already); throws a retryable error otherwise. */
-  readonly revoke: (token: SecretString) => Promise<void>
+  /**
+   * Resolves when the token is dead (204, or 401/404: it was already); throws a retryable error otherwise. `fresh`: it is seconds old, so
+   * a 401 or 404 may only mean that not all of GitHub knows it yet (octokit/auth-app.js#65); that is no proof, and has to be asked again.
+   */
+  readonly revoke: (token: SecretString, options?: { readonly fresh?: boolean }) => Promise<void>
   readonly deliveries: (options?: {
     readonly cursor?: string
     readonly limit?: number
@@ -80,7 +83,7 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
     }
   }
 
-  const revoke: AppDoor['revoke'] = async token => {
+  const revoke: AppDoor['revoke'] = async (token, { fresh = false } = {}) => {
     const route = 'DELETE /installation/token'
     // A client of its own: revoking must not queue behind GitHub's advice of one write a second, and each token is its own bucket.
     const own = createClient({ ...deps, circuit: revoking }, `revoke:${crypto.randomUUID()}`)
@@ -88,7 +91,7 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
       await own.raw(route, {}, `Bearer ${token.reveal()}`)
     } catch (error) {
       const status = statusOf(error)
-      if (status !== 401 && status !== 404) throw githubFailure(error, route, deps.clock.now())
+      if (fresh || (status !== 401 && status !== 404)) throw notRevoked(githubFailure(error, route, deps.clock.now()))
     }
   }
 
@@ -147,6 +150,12 @@ export function createAppDoor(deps: AppDoorDeps): AppDoor {
       await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId }, redelivering)
     },
   }
+}
+
+/** Whatever GitHub said: the same request may end the token later. */
+function notRevoked(failure: AppError): AppError {
+  if (failure.code === 'unavailable' || failure.code === 'too_many_requests') return failure
+  return new AppError('unavailable', `the token may not be dead: ${failure.message}`, { cause: failure, retryAfterSeconds: 5 })
 }
 
 /**

@@ -1,5 +1,6 @@
 // The HTTP of the GitHub door: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin
 // (a renamed repository answers 301). Credentials never follow a redirect to another host.
+import { withBoundedBody } from '../lib/bounded-body.ts'
 import { AppError } from '../lib/errors.ts'
 import { githubReasons } from './failure.ts'
 
@@ -12,7 +13,6 @@ export const defaultBounds: FetchBounds = { timeoutMilliseconds: 15_000, maximum
 
 const mostRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
-const bodilessStatuses = new Set([204, 205, 304])
 
 /**
  * Requests go to `origin` only (a Link header of a page could name another host, and the credential would go there too).
@@ -45,10 +45,11 @@ export function createBoundedFetch(
 }
 
 async function follow(underlying: Fetch, first: string, init: RequestInit, bounds: FetchBounds): Promise<Response> {
+  const tooLarge = () => new AppError('upstream_failed', `GitHub's answer is larger than ${bounds.maximumBytes} bytes`)
   let url = first
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
     const response = await underlying(url, init)
-    if (!redirectStatuses.has(response.status)) return await readBounded(response, bounds.maximumBytes)
+    if (!redirectStatuses.has(response.status)) return await withBoundedBody(response, bounds.maximumBytes, tooLarge)
     await response.body?.cancel()
     url = redirectTarget(url, response, init.method ?? 'GET')
   }
@@ -61,22 +62,4 @@ function redirectTarget(from: string, response: Response, method: string): strin
   if (method !== 'GET' || target === undefined || target.origin !== new URL(from).origin)
     throw new AppError('upstream_failed', 'GitHub redirected a request to where it must not go')
   return target.href
-}
-
-async function readBounded(response: Response, maximumBytes: number): Promise<Response> {
-  const chunks: Uint8Array<ArrayBuffer>[] = []
-  let length = 0
-  const reader = response.body?.getReader()
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    length += part.value.byteLength
-    if (length > maximumBytes) {
-      await reader?.cancel()
-      throw new AppError('upstream_failed', `GitHub's answer is larger than ${maximumBytes} bytes`)
-    }
-    chunks.push(part.value)
-  }
-  const body = bodilessStatuses.has(response.status) ? null : new Blob(chunks)
-  const read = new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
-  // Pagination reads the address; a Response that is made by hand has none.
-  return Object.defineProperty(read, 'url', { value: response.url })
 }

@@ -64,6 +64,35 @@ test.each([
   expect(state.asked).toBe(2)
 })
 
+test('what was on its way when GitHub told us to wait neither ends nor shortens the wait', async () => {
+  const clock = movableClock()
+  const sent: PromiseWithResolvers<Response>[] = []
+  const circuit = createCircuit(clock)
+  const fetch = circuit.guard(() => {
+    const answer = Promise.withResolvers<Response>()
+    sent.push(answer)
+    return answer.promise
+  })
+  const asked = Array.from({ length: 8 }, () => fetch('https://github.test/').catch(() => undefined))
+  const answerWith = async (index: number, status: number, headers: Record<string, string> = {}): Promise<void> => {
+    sent[index]?.resolve(new Response('{}', { status, headers }))
+    await asked[index]
+  }
+  await answerWith(0, 429, { 'retry-after': '60' })
+  await answerWith(1, 200)
+  await answerWith(2, 429, { 'retry-after': '5' })
+  for (const index of [3, 4, 5, 6]) await answerWith(index, 502)
+  sent[7]?.reject(new Error('reset'))
+  await asked[7]
+  expect(circuit.refusal()).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 60 })
+})
+
+test('many that fail at once are no more than the five it takes', async () => {
+  const { circuit, ask } = world()
+  await Promise.all(Array.from({ length: 30 }, ask))
+  expect(circuit.refusal()).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
+})
+
 test('one at a time looks whether GitHub is back', async () => {
   const { clock, state, ask } = world()
   for (let attempt = 0; attempt < 5; attempt += 1) await ask()

@@ -42,7 +42,8 @@ export function createCircuit(clock: Clock): Circuit {
     })
   }
   const wait = (milliseconds: number, code: Pause['code']): void => {
-    pause = { since: clock.now().getTime(), milliseconds, code }
+    // What GitHub asked for holds, whatever shorter wait another answer is good for.
+    if (milliseconds > left()) pause = { since: clock.now().getTime(), milliseconds, code }
   }
   const failed = (): void => {
     failures += 1
@@ -50,11 +51,13 @@ export function createCircuit(clock: Clock): Circuit {
     if (tries < 0) return
     wait(Math.min(longestPauseMilliseconds, shortestPauseMilliseconds * 2 ** Math.min(tries, 10)), 'unavailable')
   }
-  const answered = async (response: Response): Promise<void> => {
+  /** `overtaken`: sent before what we wait for now was known, so that it says nothing of its end; many on their way are one failure. */
+  const answered = async (response: Response, overtaken: () => boolean): Promise<void> => {
     const { status, headers } = response
     const text = status === 403 ? await response.clone().text() : ''
     const limited = limitedSeconds(status, Object.fromEntries(headers), text, clock.now())
     if (limited !== undefined) return wait(Math.min(longestLimitMilliseconds, limited * 1000), 'too_many_requests')
+    if (overtaken()) return
     if (status >= 500) return failed()
     failures = 0
     pause = undefined
@@ -65,14 +68,16 @@ export function createCircuit(clock: Clock): Circuit {
     guard: fetch => async (url, init) => {
       const refused = refusal()
       if (refused !== undefined) throw refused
-      const isLook = pause !== undefined
+      const begun = pause
+      const overtaken = (): boolean => pause !== begun
+      const isLook = begun !== undefined
       if (isLook) looking = true
       try {
         const response = await fetch(url, init)
-        await answered(response)
+        await answered(response, overtaken)
         return response
       } catch (error) {
-        failed()
+        if (!overtaken()) failed()
         throw error
       } finally {
         if (isLook) looking = false

@@ -1,9 +1,9 @@
 // Webhook deliveries as GitHub lists them, so that what was missed can be found and asked for again.
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-import { listOf, optionalTextAt, recordOf, textAt } from './answer.ts'
+import { integerAt, listOf, optionalTextAt, recordOf, textAt } from './answer.ts'
 
 export type Delivery = {
-  /** A 64-bit number, so a text. */
+  /** GitHub's is a 64-bit number; one that JavaScript would round is refused, so that no other delivery is asked for again. */
   readonly id: string
   /** Stays the same when GitHub delivers again. */
   readonly guid: string
@@ -24,7 +24,7 @@ export function deliveryPage(page: Page): { readonly deliveries: readonly Delive
 function delivery(value: unknown): Delivery {
   const answer = recordOf(value, 'delivery')
   return {
-    id: String(answer['id']),
+    id: String(integerAt(answer, 'id', 'delivery')),
     guid: textAt(answer, 'guid', 'delivery'),
     event: textAt(answer, 'event', 'delivery'),
     action: optionalTextAt(answer, 'action', 'delivery'),

@@ -4,7 +4,6 @@
 import { exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import { AppError } from '../lib/errors.ts'
-import { redactTokens } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
 import type { GitHubEndpoints } from './endpoints.ts'
@@ -31,7 +30,6 @@ export type OAuthDoor = {
     readonly state: string
     readonly codeChallenge: string
     readonly redirectUri: string
-    readonly login?: string
   }) => string
   /** Throws `unauthenticated` when GitHub refuses the code, `unavailable` when GitHub cannot be reached. */
   readonly exchange: (options: {
@@ -73,7 +71,6 @@ export function createOAuthDoor(deps: OAuthDoorDeps): OAuthDoor {
       url.searchParams.set('code_challenge', options.codeChallenge)
       url.searchParams.set('code_challenge_method', 'S256')
       url.searchParams.set('allow_signup', 'false')
-      if (options.login !== undefined) url.searchParams.set('login', options.login)
       return url.href
     },
     exchange: options =>
@@ -119,7 +116,7 @@ async function translated(what: string, work: () => Promise<UserTokens>): Promis
         reason: githubReasons.credentialRefused,
       })
     if (status === 400 && word !== '')
-      throw new AppError('unauthenticated', `GitHub refuses the ${what}: ${redactTokens(word)}; sign in again`, {
+      throw new AppError('unauthenticated', `GitHub refuses the ${what}: ${word}; sign in again`, {
         reason: githubReasons.credentialRefused,
       })
     throw new AppError('unavailable', `GitHub could not exchange the ${what}${status === undefined ? '' : ` (HTTP ${status})`}`, {

@@ -52,6 +52,15 @@ describe('the repository door', () => {
     await expect(createRepositoryDoor(depsFor(github.url)).commit('acme/shop', 'abc')).resolves.toBeUndefined()
   })
 
+  test('a commit is found however much it changed', async () => {
+    const change = { filename: 'a', patch: 'x'.repeat(200_000) }
+    await using github = await scriptedGitHub(({ path }) => {
+      const files = Number(new URL(path, 'http://github.test').searchParams.get('per_page') ?? 100)
+      return { status: 200, body: { sha: 'a'.repeat(40), files: Array.from({ length: files }, () => change) } }
+    })
+    await expect(createRepositoryDoor(depsFor(github.url)).commit('acme/shop', 'abc')).resolves.toBe('a'.repeat(40))
+  })
+
   test('reads the finer role, and the coarse permission when the role is a custom one', async () => {
     const roles = [
       { permission: 'write', role_name: 'maintain', user: { id: 3 } },

@@ -94,7 +94,8 @@ export function createRepositoryDoor(deps: RepositoryDoorDeps): RepositoryDoor {
       return answer && pullRequestFacts(answer)
     },
     async commit(reference, sha) {
-      const answer = await within(reference, '/commits/{ref}', { ref: sha })
+      // Its diff comes along, a page of files at a time: of no use here, and as large as the commit is.
+      const answer = await within(reference, '/commits/{ref}', { ref: sha, per_page: 1 })
       return answer && textAt(answer, 'sha', 'commit')
     },
     async collaboratorPermission(reference, login) {

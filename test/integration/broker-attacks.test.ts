@@ -235,6 +235,9 @@ describe('sign-in', () => {
     '\\\\evil.example',
     'javascript:alert(1)',
     '/%2f/evil',
+    '/.//evil.example',
+    '/x/..//evil.example',
+    '/%2e%2e//evil.example',
     '/a\tb',
   ])('return_to=%s is refused', async text => {
     const answer = await site.fetch(`${site.url}/login?return_to=${encodeURIComponent(text)}`, { redirect: 'manual' })

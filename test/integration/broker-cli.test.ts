@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { install } from '../../dev/github/testing/people.ts'
 import { groups } from '../../src/api/names.ts'
-import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
+import { type BrokerSite, bringOrganization, patience, startBrokerSite } from './broker-site.ts'
 import { waitUntil } from './harness.ts'
 
 let site: BrokerSite
@@ -70,13 +69,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-cli-'))
   site = await startBrokerSite({ platformAdmins: host => `github|${host}|1001` })
   await writeFile(join(folder, 'ca.pem'), site.certificateAuthority)
-  const { browser, page } = await site.signIn('olivia', '/onboard')
-  browser.stops.push(`${site.github.url}/github-apps/`)
-  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
-  browser.stops.length = 0
-  const confirm = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state })
-  await confirm.form('Create the tenant').submit({ team: '3001' })
-  await site.makeNamespace(site.organization.login)
+  await bringOrganization(site)
   const onboarded = async () => (await site.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)
   await waitUntil('the tenant', onboarded, patience)
 })
@@ -155,7 +148,8 @@ describe('sekisho login', () => {
   test('logout ends the refresh token at the platform', async () => {
     await login('noah')
     const { tokens } = await cachedTokens('noah')
-    expect((await sekisho('noah', ['logout'])).code).toBe(0)
+    const ended = await sekisho('noah', ['logout', '-o', 'json'])
+    expect(JSON.parse(ended.out)).toEqual({ issuer: site.url, signedOut: true })
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: String(tokens['refreshToken']),
@@ -198,11 +192,25 @@ describe('sekisho kubeconfig', () => {
     await writeFile(path, '# mine\napiVersion: v1\nkind: Config\nclusters:\n- name: other\n  cluster: {server: https://other}\n')
     const args = ['kubeconfig', '--server', 'https://10.0.0.1:6443', '--namespace', 'acme', '--kubeconfig', path]
     expect((await sekisho('dave', args)).code).toBe(0)
-    expect((await sekisho('dave', args)).code).toBe(0)
+    const again = await sekisho('dave', [...args, '-o', 'json'])
+    expect(JSON.parse(again.out)).toEqual({ context: 'sekisho', kubeconfig: path })
     const text = await readFile(path, 'utf8')
     expect(text).toContain('# mine')
     expect(text.match(/name: other/g)).toHaveLength(1)
     expect(text).toContain('current-context: sekisho')
     expect(text.match(/interactiveMode: Never/g)).toHaveLength(1)
+  })
+
+  test('an authority that is none, or that nobody asked for, changes nothing', async () => {
+    const path = join(folder, 'untouched.yaml')
+    const server = ['--server', 'https://10.0.0.1:6443']
+    const missing = ['--certificate-authority', join(folder, 'none.pem'), '--kubeconfig', path]
+    for (const args of [missing, [...server, ...missing]]) {
+      const finished = await sekisho('dave', ['kubeconfig', ...args])
+      expect(finished).toMatchObject({ code: 2, out: '' })
+      expect(finished.err).toContain('--certificate-authority')
+      expect(finished.err.trim().split('\n')).toHaveLength(1)
+    }
+    await expect(stat(path)).rejects.toThrow('ENOENT')
   })
 })

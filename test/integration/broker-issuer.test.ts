@@ -2,11 +2,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { install } from '../../dev/github/testing/people.ts'
 import { installation } from '../../src/api/installation.ts'
 import { groups, wakeAnnotation } from '../../src/api/names.ts'
 import { remoteSync } from '../../src/api/remote-sync.ts'
-import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
+import { type BrokerSite, bringOrganization, patience, startBrokerSite } from './broker-site.ts'
 import { waitUntil } from './harness.ts'
 
 let site: BrokerSite
@@ -52,13 +51,7 @@ beforeAll(async () => {
       return { ...seed, teams: [...seed.teams, ...parents] }
     },
   })
-  const { browser, page } = await site.signIn('olivia', '/onboard')
-  browser.stops.push(`${site.github.url}/github-apps/`)
-  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
-  browser.stops.length = 0
-  const confirm = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state })
-  await confirm.form('Create the tenant').submit({ team: '3001' })
-  await site.makeNamespace(site.organization.login)
+  await bringOrganization(site)
   await waitUntil(
     'the Installation',
     () => site.kube.get(installation, { namespace: site.organization.login, name: 'github' }),

@@ -11,6 +11,7 @@ import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.t
 import { defaultSeed } from '../../dev/github/seed/default-seed.ts'
 import type { Seed } from '../../dev/github/seed/seed.ts'
 import { type Browser, type BrowserPage, createBrowser } from '../../dev/github/testing/browser.ts'
+import { install } from '../../dev/github/testing/people.ts'
 import { namespaces } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/cluster-github-app.ts'
 import { customResourceDefinition } from '../../src/api/crd.ts'
@@ -21,8 +22,8 @@ import { readBrokerSettings } from '../../src/broker/config.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
 import { createManager } from '../../src/kube/manager.ts'
+import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
@@ -233,4 +234,16 @@ export async function startBrokerSite(
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The organisation brought by its owner, with its team of developers; ends when the browser has confirmed, the namespace is there. */
+export async function bringOrganization(site: BrokerSite): Promise<void> {
+  const { id, login } = site.organization
+  const { browser, page } = await site.signIn('olivia', '/onboard')
+  browser.stops.push(`${site.github.url}/github-apps/`)
+  const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
+  browser.stops.length = 0
+  const confirm = await install(site.github, browser, id, { repositoryIds: 'all', state })
+  await confirm.form('Create the tenant').submit({ team: '3001' })
+  await site.makeNamespace(login)
 }

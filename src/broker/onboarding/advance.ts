@@ -1,6 +1,7 @@
 // Carries a confirmed onboarding forward, one remembered state at a time, from wherever it stopped: Tenant, then (once the Tenant
 // controller made the namespace) Installation, then the audit record. The only writer of these objects; every step may run again.
 
+import type { AuditRecord } from '../../api/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/installation.ts'
 import { labels, userSubject } from '../../api/names.ts'
@@ -27,6 +28,8 @@ export type AdvanceDeps = {
 export type Progress = 'finished' | 'waiting' | 'unconfirmed'
 
 const manager = { fieldManager: 'sekisho-broker' }
+/** The newest of a tenant: more onboardings than these do not come between an append and its repetition. */
+const mostOnboardingsRead = 100
 
 function isSameAccount(existing: Tenant, intent: ProvedIntent): boolean {
   return existing.spec.account.host === intent.account.host && existing.spec.account.id === intent.account.id
@@ -108,10 +111,21 @@ function isSameBinding(existing: Installation, installationId: number, intent: P
   )
 }
 
+/** Told by an earlier run that did not live to say so. */
+async function isRecorded({ audit }: AdvanceDeps, onboarding: Onboarding, namespace: string): Promise<boolean> {
+  const told = await audit.list({ action: 'tenant.onboarded', namespace, limit: mostOnboardingsRead })
+  return told.some(({ details }) => details['onboarding'] === onboarding.id)
+}
+
 async function recordBinding(deps: AdvanceDeps, onboarding: Onboarding): Promise<void> {
-  const intent = provedIntentOf(onboarding)
-  const { account, boundBy, proof, ceiling, teams, tenantName = '' } = intent
-  await deps.audit.append({
+  const { tenantName = '' } = intentOf(onboarding)
+  if (!(await isRecorded(deps, onboarding, tenantName))) await deps.audit.append(bindingRecord(onboarding))
+  await deps.onboardings.advance(onboarding.id, 'finished')
+}
+
+function bindingRecord(onboarding: Onboarding): AuditRecord {
+  const { account, boundBy, proof, ceiling, teams, tenantName = '' } = provedIntentOf(onboarding)
+  return {
     action: 'tenant.onboarded',
     actor: userSubject(account.host, boundBy.id),
     namespace: tenantName,
@@ -119,6 +133,7 @@ async function recordBinding(deps: AdvanceDeps, onboarding: Onboarding): Promise
     outcome: 'allowed',
     reason: `${proof.method} proved at ${proof.provedAt}`,
     details: {
+      onboarding: onboarding.id,
       host: account.host,
       accountId: account.id,
       accountLogin: account.login,
@@ -127,8 +142,7 @@ async function recordBinding(deps: AdvanceDeps, onboarding: Onboarding): Promise
       permissions: ceiling.permissions,
       developerTeamIds: teams.map(({ id }) => id),
     },
-  })
-  await deps.onboardings.advance(onboarding.id, 'finished')
+  }
 }
 
 export async function advanceOnboarding(deps: AdvanceDeps, started: Onboarding): Promise<Progress> {

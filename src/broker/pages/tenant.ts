@@ -17,20 +17,30 @@ function state(name: string, conditions: readonly Condition[] | undefined): Html
   return html`<tr><th scope="row">${name}</th><td>${ready?.status === 'True' ? 'Ready' : (ready?.reason ?? 'Pending')}</td><td>${ready?.message ?? ''}</td></tr>`
 }
 
+const lively = { forMilliseconds: 5 * 60_000, everySeconds: 3 }
+const patientSeconds = 60
+
+/** Often while it is being made. Later seldom: each look asks GitHub in the person's name, who has only so many questions an hour. */
+function refreshSecondsOf({ metadata }: Tenant, now: Date): number {
+  const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
+  return age < lively.forMilliseconds ? lively.everySeconds : patientSeconds
+}
+
 export function tenantPage(options: {
   readonly person: Person
   readonly tenant: Tenant
   readonly role: TenantRole
   readonly installations: readonly Installation[]
   readonly issuer: string
+  readonly now: Date
 }): Html {
-  const { person, tenant, role, installations, issuer } = options
+  const { person, tenant, role, installations, issuer, now } = options
   const { account, namespace, roles } = tenant.spec
   const ready = isReady(tenant.status?.conditions) && installations.some(item => isReady(item.status?.conditions))
   return page({
     title: tenant.metadata.name,
     person,
-    ...(ready ? {} : { refreshSeconds: 3 }),
+    ...(ready ? {} : { refreshSeconds: refreshSecondsOf(tenant, now) }),
     body: html`<p>GitHub account <strong>${account.login}</strong>, namespace <code>${namespace}</code>. You are its ${role}.</p>
 <h2>State</h2><table><tbody>${state('Tenant', tenant.status?.conditions)}
 ${installations.length === 0 ? html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting for the namespace</td></tr>` : installations.map(item => state(`Installation ${item.metadata.name}`, item.status?.conditions))}</tbody></table>

@@ -2,16 +2,16 @@
 // Never answers from memory when a token is at stake; the snapshot of the last answer is for display only.
 import { parseUserSubject, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { UserDoor } from '../../github/index.ts'
+import { githubReasons, type UserDoor, type UserTokens } from '../../github/index.ts'
 import type { Cache } from '../../kube/cache/store.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { isAppError } from '../../lib/errors.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Users } from '../../store/users.ts'
 import type { BrokerGitHub } from '../github.ts'
 import { boundGroups, groupsOf } from './groups.ts'
 import { readMemberships } from './read-memberships.ts'
-import { freshUserToken } from './user-tokens.ts'
+import { freshUserToken, tokenFields } from './user-tokens.ts'
 
 export type PeopleDeps = {
   readonly users: Users
@@ -27,10 +27,17 @@ export type People = {
   readonly exists: (subject: string) => Promise<boolean>
   /** Undefined when the person has to sign in again. Throws when GitHub does not answer. */
   readonly claims: (subject: string) => Promise<PersonClaims | undefined>
-  /** For pages: what GitHub says, or what it said last when it does not answer. */
+  /** For pages: what GitHub says, or what it said last when it does not answer. Throws `unauthenticated` when they have to sign in again. */
   readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
+  /** Keeps what a sign-in brought. Returns who signed in, by GitHub's own word. */
+  readonly signedIn: (host: string, tokens: UserTokens) => Promise<{ readonly userId: number; readonly login: string }>
   /** The door to GitHub as that person. Throws `unauthenticated` when they have to sign in again. */
   readonly door: (host: string, userId: number) => Promise<UserDoor>
+}
+
+/** GitHub no longer honours what it gave the person: unlike an outage, nothing known from before holds. */
+function signInIsOver(error: unknown): boolean {
+  return isAppError(error, 'unauthenticated') || (isAppError(error) && error.reason === githubReasons.credentialRefused)
 }
 
 export function createPeople(deps: PeopleDeps): People {
@@ -66,8 +73,7 @@ export function createPeople(deps: PeopleDeps): People {
       try {
         return { login: user.login, groups: await currentGroups(person.host, person.userId) }
       } catch (error) {
-        const refused = isAppError(error, 'unauthenticated') || (isAppError(error) && error.reason === 'CredentialRefused')
-        if (!refused) throw error
+        if (!signInIsOver(error)) throw error
         log.info({ subject }, 'GitHub no longer honours the sign-in of a person')
         return undefined
       }
@@ -76,10 +82,20 @@ export function createPeople(deps: PeopleDeps): People {
       try {
         return await currentGroups(host, userId)
       } catch (error) {
+        if (signInIsOver(error)) throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
         if (!isAppError(error)) throw error
         log.info({ subject: userSubject(host, userId), code: error.code }, 'groups shown as they were known last')
         return (await users.find(host, userId))?.groups ?? []
       }
+    },
+    async signedIn(host, tokens) {
+      const { id: userId, login } = await github.userDoor(tokens.accessToken).user()
+      // Whoever refreshes or notes groups writes back what they read: the tokens of this sign-in must not be lost to older ones.
+      await users.withRefreshLock(host, userId, async () => {
+        const former = await users.find(host, userId)
+        await users.save({ host, userId, login, ...tokenFields(tokens), groups: former?.groups ?? [] })
+      })
+      return { userId, login }
     },
   }
 }

@@ -4,32 +4,14 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLog } from '../../lib/log.ts'
 import { SecretString } from '../../lib/secret-string.ts'
-import type { StoredUser, Users } from '../../store/users.ts'
+import type { StoredUser } from '../../store/users.ts'
 import type { BrokerGitHub } from '../github.ts'
+import { memoryUsers } from './testing/memory-users.ts'
 import { freshUserToken } from './user-tokens.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const clock: Clock = { now: () => now, sleep: async () => {} }
 const inMinutes = (minutes: number) => new Date(now.getTime() + minutes * 60_000)
-
-function memoryUsers(first: StoredUser | undefined): Users {
-  let user = first
-  let last: Promise<unknown> = Promise.resolve()
-  return {
-    save: async next => {
-      user = next
-    },
-    find: async () => user,
-    remove: async () => {
-      user = undefined
-    },
-    withRefreshLock: (_host, _userId, work) => {
-      const run = last.then(work)
-      last = run.catch(() => undefined)
-      return run
-    },
-  }
-}
 
 function stored(expiresAt: Date, refreshToken: string | undefined = 'r1'): StoredUser {
   const refresh = refreshToken === undefined ? undefined : new SecretString(refreshToken)

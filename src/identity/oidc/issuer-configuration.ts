@@ -9,7 +9,7 @@ import {
   type KoaContextWithOIDC,
 } from 'oidc-provider'
 import { kubernetesClientId } from '../../api/names.ts'
-import { AppError } from '../../lib/errors.ts'
+import { type ErrorCode, isAppError } from '../../lib/errors.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { IssuerPages, PageForm } from './issuer-pages.ts'
 import { createRecordAdapter, type OidcRecordStore } from './record-adapter.ts'
@@ -23,7 +23,7 @@ export type IssuerAccounts = {
   /** Asks GitHub now. Undefined: no longer entitled, sign in again. Throws `unavailable`/`upstream_failed` when GitHub does not answer. */
   readonly claims: (subject: string) => Promise<IssuerClaims | undefined>
   /** Called before an ID token is signed; when it throws, no token is. */
-  readonly recordIssued: (subject: string, claims: IssuerClaims, grantType: string) => Promise<void>
+  readonly recordIssued: (subject: string, claims: IssuerClaims) => Promise<void>
 }
 
 export type IssuerConfigurationDeps = {
@@ -82,23 +82,29 @@ function codeProblem(out: { readonly error?: string } | undefined, error: Error 
   return 'This code is not valid, was used or has expired. Look at the computer that shows it and try again.'
 }
 
+/** What may be better at the next try: a program keeps its refresh token then. */
+const passingFailures: readonly ErrorCode[] = ['unavailable', 'upstream_failed', 'too_many_requests']
+
+async function currentClaims(accounts: IssuerAccounts, subject: string): Promise<IssuerClaims | undefined> {
+  try {
+    return await accounts.claims(subject)
+  } catch (error) {
+    if (isAppError(error) && passingFailures.includes(error.code))
+      throw new errors.TemporarilyUnavailable('GitHub does not answer: try again shortly')
+    throw error
+  }
+}
+
 async function accountFor(deps: IssuerConfigurationDeps, subject: string, issuing: boolean): Promise<Account | undefined> {
   const { accounts } = deps
   // While a person is still clicking, only existence matters; groups are read from GitHub at the moment a token is made.
   if (!issuing) return (await accounts.exists(subject)) ? { accountId: subject, claims: () => ({ sub: subject }) } : undefined
-  const claims = await accounts.claims(subject).catch((error: unknown) => {
-    if (
-      error instanceof AppError &&
-      (error.code === 'unavailable' || error.code === 'upstream_failed' || error.code === 'too_many_requests')
-    )
-      throw new errors.TemporarilyUnavailable('GitHub does not answer: try again shortly')
-    throw error
-  })
+  const claims = await currentClaims(accounts, subject)
   if (claims === undefined) return undefined
   return {
     accountId: subject,
     async claims(use) {
-      if (use === 'id_token') await accounts.recordIssued(subject, claims, issuing ? 'token' : 'none')
+      if (use === 'id_token') await accounts.recordIssued(subject, claims)
       return { sub: subject, login: claims.login, groups: [...claims.groups] }
     },
   }

@@ -104,7 +104,7 @@ export async function loadIssuerKeys(
       if (signing === undefined) throw new AppError('integrity_violation', 'the issuer has no signing key')
       return new SignJWT({ ...claims })
         .setProtectedHeader({ alg: algorithm, typ: type, kid: String(signing.kid) })
-        .setIssuedAt()
+        .setIssuedAt(clock.now())
         .sign(await importJWK(signing, algorithm))
     },
   }

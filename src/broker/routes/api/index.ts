@@ -5,9 +5,12 @@ import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditActions } from '../../../api/audit-event.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
+import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
 import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
 import { AppError } from '../../../lib/errors.ts'
+import type { AuditLog } from '../../../store/audit-log.ts'
 import type { WebServer } from '../../../web/server.ts'
+import type { BrokerSettings } from '../../config.ts'
 import type { BrokerContext } from '../../context.ts'
 import { isPlatformAdmin, tenantRole } from '../../people/tenant-access.ts'
 
@@ -22,8 +25,18 @@ const auditQuery = Type.Object({
 })
 const mostEntries = 1000
 
-export function registerApi(server: WebServer, context: BrokerContext): void {
-  const { store, tenants, settings, issuerKeys, verifyIdToken } = context
+/** What of the log a person may read. A namespace can come to be another tenant's: what was before this tenant is not its business. */
+type AuditScope = { readonly namespace?: string; readonly since?: Date }
+
+/** The parts of the broker that the API needs. */
+export type ApiContext = Pick<BrokerContext, 'tenants' | 'verifyIdToken' | 'clock'> & {
+  readonly settings: Pick<BrokerSettings, 'platformAdmins' | 'publicUrl' | 'apiServerUrl' | 'apiServerAuthorityPath'>
+  readonly store: { readonly audit: Pick<AuditLog, 'list' | 'head'> }
+  readonly issuerKeys: Pick<IssuerKeys, 'sign'>
+}
+
+export function registerApi(server: WebServer, context: ApiContext): void {
+  const { store, tenants, settings, issuerKeys, verifyIdToken, clock } = context
   const rateLimit = { max: 300, timeWindow: 60_000 }
 
   const authenticated = async (request: FastifyRequest): Promise<IdentityClaims> => {
@@ -36,18 +49,17 @@ export function registerApi(server: WebServer, context: BrokerContext): void {
       const role = tenantRole(identity, tenant)
       return role === undefined ? [] : [{ name: tenant.metadata.name, namespace: tenant.spec.namespace, role }]
     })
-  /** The namespace the answer is limited to; undefined for everything. */
-  const auditScope = (identity: IdentityClaims, wanted: string | undefined): string | undefined => {
-    if (isPlatformAdmin(identity, settings.platformAdmins)) return wanted
-    const administered = heldTenants(identity)
-      .filter(({ role }) => role === 'admin')
-      .map(({ namespace }) => namespace)
-    if (wanted !== undefined && administered.includes(wanted)) return wanted
-    const [only] = administered
-    if (wanted === undefined && only !== undefined && administered.length === 1) return only
-    if (wanted === undefined && administered.length > 1)
-      throw new AppError('invalid_request', `namespace must be one of ${administered.join(', ')}`)
-    throw new AppError('not_found', 'there is no audit log that you may read')
+  const auditScope = (identity: IdentityClaims, wanted: string | undefined): AuditScope => {
+    if (isPlatformAdmin(identity, settings.platformAdmins)) return wanted === undefined ? {} : { namespace: wanted }
+    const administered = tenants.list().filter(tenant => tenantRole(identity, tenant) === 'admin')
+    const [found, ...others] = administered.filter(({ spec }) => wanted === undefined || spec.namespace === wanted)
+    if (found === undefined) throw new AppError('not_found', 'there is no audit log that you may read')
+    if (others.length > 0)
+      throw new AppError(
+        'invalid_request',
+        `namespace must be one of ${administered.map(({ spec }) => spec.namespace).join(', ')}`,
+      )
+    return { namespace: found.spec.namespace, since: new Date(found.metadata.creationTimestamp ?? clock.now()) }
   }
 
   server.get('/api/v1/whoami', { config: { rateLimit } }, async request => {
@@ -68,19 +80,18 @@ export function registerApi(server: WebServer, context: BrokerContext): void {
     const { apiServerUrl, apiServerAuthorityPath } = settings
     if (apiServerUrl === undefined) throw new AppError('not_found', 'this platform does not say where its API server is')
     const authority = apiServerAuthorityPath === undefined ? null : await readFile(apiServerAuthorityPath, 'utf8')
-    return { server: apiServerUrl.origin, certificateAuthority: authority }
+    return { server: apiServerUrl.href.replace(/\/$/, ''), certificateAuthority: authority }
   })
 
   server.get('/api/v1/audit', { schema: { querystring: auditQuery }, config: { rateLimit } }, async (request, reply) => {
     const identity = await authenticated(request)
     const query = request.query
-    const namespace = auditScope(identity, query.namespace)
     const limit = Math.min(Number(query.limit ?? 100), mostEntries)
     const entries = await store.audit.list({
       limit,
       ...(query.after === undefined ? {} : { after: Number(query.after) }),
       ...(query.before === undefined ? {} : { before: Number(query.before) }),
-      ...(namespace === undefined ? {} : { namespace }),
+      ...auditScope(identity, query.namespace),
       ...(query.action === undefined ? {} : { action: query.action }),
       ...(query.actor === undefined ? {} : { actor: query.actor }),
     })

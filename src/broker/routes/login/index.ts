@@ -2,13 +2,14 @@
 // Order of the callback: take the state (so that it is used up whatever follows) → same browser → code → exchange → who → session.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app , RFC 9700
 import { createHash, randomBytes } from 'node:crypto'
-import { Type } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { userSubject } from '../../../api/names.ts'
+import type { UserTokens } from '../../../github/index.ts'
 import type { JsonValue } from '../../../lib/canonical-json.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
-import { tokenFields } from '../../people/user-tokens.ts'
 import { safeReturnPath } from '../../return-path.ts'
 import { handleText } from '../field-schemas.ts'
 
@@ -40,7 +41,7 @@ const callbackQuery = Type.Object({
 })
 
 export function registerLogin(server: WebServer, context: BrokerContext): void {
-  const { sessions, store, github, clock, settings, log } = context
+  const { sessions, people, store, github, clock, settings, log } = context
   const redirectUri = new URL(loginCallbackPath, settings.publicUrl).href
   const rateLimit = { max: 60, timeWindow: 60_000 }
 
@@ -61,8 +62,8 @@ export function registerLogin(server: WebServer, context: BrokerContext): void {
     },
   )
 
-  server.get(loginCallbackPath, { schema: { querystring: callbackQuery }, config: { rateLimit } }, async (request, reply) => {
-    const query = request.query
+  /** What GitHub's answer says, when it answers a sign-in that began in this very browser and was not answered before. */
+  const answered = async (request: FastifyRequest, query: Static<typeof callbackQuery>) => {
     if (query.state === undefined) throw refused('the answer of GitHub carries no state')
     const state = await store.sessions.takeLoginState(query.state)
     if (!isSignInState(state)) throw refused('this sign-in was used already or has expired')
@@ -70,36 +71,41 @@ export function registerLogin(server: WebServer, context: BrokerContext): void {
     if (query.error !== undefined)
       throw new AppError('forbidden', 'GitHub did not sign you in: you refused, or the App is blocked')
     if (query.code === undefined) throw refused('the answer of GitHub carries no code')
+    return { code: query.code, codeVerifier: state.codeVerifier, returnTo: state.returnTo }
+  }
 
-    const { host } = github.app().endpoints
-    const tokens = await github
-      .oauth()
-      .exchange({ code: query.code, codeVerifier: state.codeVerifier, redirectUri })
-      .catch(async (error: unknown) => {
-        if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error
-        await store.audit.append({
-          action: 'session.refused',
-          actor: 'sekisho:broker',
-          object: 'session',
-          outcome: 'denied',
-          reason: 'GitHub refused the code',
-          details: { host },
-        })
-        throw refused('GitHub refused the code')
+  const exchanged = async (host: string, code: string, codeVerifier: string): Promise<UserTokens> => {
+    try {
+      return await github.oauth().exchange({ code, codeVerifier, redirectUri })
+    } catch (error) {
+      if (!isAppError(error, 'unauthenticated')) throw error
+      await store.audit.append({
+        action: 'session.refused',
+        actor: 'sekisho:broker',
+        object: 'session',
+        outcome: 'denied',
+        reason: 'GitHub refused the code',
+        details: { host },
       })
-    const person = await github.userDoor(tokens.accessToken).user()
-    const former = await store.users.find(host, person.id)
-    await store.users.save({ host, userId: person.id, login: person.login, ...tokenFields(tokens), groups: former?.groups ?? [] })
+      throw refused('GitHub refused the code')
+    }
+  }
+
+  server.get(loginCallbackPath, { schema: { querystring: callbackQuery }, config: { rateLimit } }, async (request, reply) => {
+    const { code, codeVerifier, returnTo } = await answered(request, request.query)
+    const { host } = github.app().endpoints
+    const person = await people.signedIn(host, await exchanged(host, code, codeVerifier))
+    const subject = userSubject(host, person.userId)
     await store.audit.append({
       action: 'session.signed-in',
-      actor: userSubject(host, person.id),
+      actor: subject,
       object: 'session',
       outcome: 'allowed',
       reason: 'signed in with GitHub',
       details: { login: person.login },
     })
-    await sessions.begin(request, reply, { host, userId: person.id, login: person.login })
-    log.info({ subject: userSubject(host, person.id) }, 'signed in')
-    return reply.redirect(state.returnTo, 303)
+    await sessions.begin(request, reply, { host, ...person })
+    log.info({ subject }, 'signed in')
+    return reply.redirect(returnTo, 303)
   })
 }

@@ -5,6 +5,7 @@ import { html } from '../../../web/html.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { formSecret, page } from '../../pages/layout.ts'
+import { cookieAttributes } from '../../sessions.ts'
 import { csrfText } from '../field-schemas.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 
@@ -19,8 +20,7 @@ export function registerLogout(server: WebServer, { sessions }: BrokerContext): 
   server.post('/logout', { schema: { body: Type.Object({ csrf: csrfText }) } }, async (request, reply) => {
     await sessions.requireForm(request, request.body.csrf)
     await sessions.end(request, reply)
-    for (const name of [issuerSessionCookie, `${issuerSessionCookie}.sig`])
-      reply.clearCookie(name, { path: '/', httpOnly: true, secure: true, sameSite: 'lax' })
+    for (const name of [issuerSessionCookie, `${issuerSessionCookie}.sig`]) reply.clearCookie(name, cookieAttributes)
     return reply.redirect('/', 303)
   })
 }

@@ -12,14 +12,13 @@ import { type BeginDeps, beginOnboarding, confirmOnboarding, openOnboarding } fr
 import { onboardingCandidates } from '../../onboarding/candidates.ts'
 import { intentOf } from '../../onboarding/intent.ts'
 import { chooseAccountPage, confirmPage, preparingPage, waitingPage } from '../../pages/onboard.ts'
-import type { Person } from '../../sessions.ts'
+import { cookieAttributes, type Person } from '../../sessions.ts'
 import { csrfText, handleText, idText, idTexts, numbersOf } from '../field-schemas.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 
 const stateLifeMilliseconds = 60 * 60_000
 /** Remembers in the browser what was begun: GitHub loses the state when an owner has to approve. */
 const begunCookie = '__Host-sekisho-onboarding'
-const cookieOptions = { path: '/', httpOnly: true, secure: true, sameSite: 'lax' } as const
 
 type BegunState = { readonly purpose: 'onboard'; readonly subject: string }
 
@@ -68,7 +67,7 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
       const data: BegunState = { purpose: 'onboard', subject: person.subject }
       const expiresAt = new Date(clock.now().getTime() + stateLifeMilliseconds)
       const state = (await store.sessions.createLoginState({ data, expiresAt })).reveal()
-      reply.setCookie(begunCookie, state, { ...cookieOptions, maxAge: stateLifeMilliseconds / 1000 })
+      reply.setCookie(begunCookie, state, { ...cookieAttributes, maxAge: stateLifeMilliseconds / 1000 })
       return reply.redirect(installationPage(endpoints, slug, state), 303)
     },
   )
@@ -78,7 +77,7 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
     if (person === undefined) return reply
     const query = request.query
     const begunHandle = request.cookies[begunCookie]
-    reply.clearCookie(begunCookie, cookieOptions)
+    reply.clearCookie(begunCookie, cookieAttributes)
     if (query.setup_action === 'request') {
       await takeBegun(query.state ?? begunHandle, person)
       await waitForApproval(begin, person)
@@ -104,7 +103,7 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
 
   server.get(
     '/onboard/confirm',
-    { schema: { querystring: Type.Object({ onboarding: onboardingId }) } },
+    { schema: { querystring: Type.Object({ onboarding: onboardingId }) }, config: { rateLimit } },
     async (request, reply) => {
       const person = await personOrSignIn(sessions, request, reply)
       if (person === undefined) return reply

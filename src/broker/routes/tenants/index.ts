@@ -10,7 +10,7 @@ import { personOrSignIn, sendPage } from '../pages.ts'
 const parameters = Type.Object({ name: Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' }) })
 
 export function registerTenants(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, tenants, installations, settings } = context
+  const { sessions, people, tenants, installations, settings, clock } = context
   server.get('/tenants/:name', { schema: { params: parameters } }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
@@ -20,6 +20,7 @@ export function registerTenants(server: WebServer, context: BrokerContext): void
     if (tenant === undefined || role === undefined)
       throw new AppError('not_found', 'there is no such tenant, or you have no role in it')
     const bound = installations.list(tenant.spec.namespace)
-    return sendPage(reply, tenantPage({ person, tenant, role, installations: bound, issuer: settings.publicUrl.origin }))
+    const issuer = settings.publicUrl.origin
+    return sendPage(reply, tenantPage({ person, tenant, role, installations: bound, issuer, now: clock.now() }))
   })
 }

@@ -1,0 +1,61 @@
+// The broker as an OIDC issuer: its keys, the issuer that follows them through their periods, and the check of the tokens it made.
+// Puts parts together; what a token says is decided in src/identity and by `people`.
+import { kubernetesClientId } from '../api/names.ts'
+import { createIssuer, type Issuer } from '../identity/oidc/issuer.ts'
+import { type IssuerKeys, loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
+import { createRotatingIssuer } from '../identity/oidc/rotating-issuer.ts'
+import { createIdTokenVerifier, type IdentityClaims } from '../identity/verify-id-token.ts'
+import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Store } from '../store/store.ts'
+import { createIssuerAccounts } from './issuer-accounts.ts'
+import { issuerPages } from './pages/issuer.ts'
+import type { People } from './people/people.ts'
+
+export type BrokerIssuer = {
+  readonly issuer: Issuer
+  readonly issuerKeys: IssuerKeys
+  /** Throws `unauthenticated`. */
+  readonly verifyIdToken: (token: string) => Promise<IdentityClaims>
+}
+
+export type BrokerIssuerDeps = {
+  readonly publicUrl: URL
+  readonly store: Pick<Store, 'keys' | 'oidc' | 'audit'>
+  readonly people: People
+  /** Set on what the issuer answers by itself. */
+  readonly headers: () => Readonly<Record<string, string>>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<BrokerIssuer> {
+  const { publicUrl, store, people, headers, clock, log } = deps
+  const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>
+    log.error({ problem: messageOf(error) }, 'the signing keys of a new period could not be had'),
+  )
+  const accounts = createIssuerAccounts({ people, audit: store.audit })
+  const issuer = createRotatingIssuer(issuerKeys, () =>
+    createIssuer({
+      publicUrl,
+      keys: issuerKeys,
+      records: store.oidc,
+      accounts,
+      pages: issuerPages,
+      headers,
+      now: clock.now,
+      log,
+    }),
+  )
+  const verifyIdToken = createIdTokenVerifier({
+    issuer: publicUrl.origin,
+    audience: kubernetesClientId,
+    keySet: async () => {
+      await issuerKeys.period()
+      return { keys: [...issuerKeys.publicKeys.keys] }
+    },
+    clock,
+  })
+  return { issuer, issuerKeys, verifyIdToken }
+}

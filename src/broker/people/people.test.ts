@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { groups } from '../../api/names.ts'
+import { type Tenant, tenant } from '../../api/tenant.ts'
+import { githubReasons, type UserDoor, type UserTokens } from '../../github/index.ts'
+import type { Cache } from '../../kube/cache/store.ts'
+import { AppError } from '../../lib/errors.ts'
+import { silentLog } from '../../lib/log.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { BrokerGitHub } from '../github.ts'
+import { createPeople } from './people.ts'
+import { memoryUsers } from './testing/memory-users.ts'
+
+const host = 'github.com'
+const subject = 'github|github.com|1'
+const owners = [groups.members(host, 7), groups.owners(host, 7)]
+const clock = { now: () => new Date('2026-01-01T00:00:00Z'), sleep: async () => {} }
+
+const acme: Tenant = {
+  apiVersion: tenant.apiVersion,
+  kind: tenant.kind,
+  metadata: { name: 'acme' },
+  spec: { account: { host, id: 7, login: 'acme', type: 'Organization' }, namespace: 'acme', roles: [] },
+}
+
+function tokens(name: string): UserTokens {
+  return { accessToken: new SecretString(name), expiresAt: undefined, refreshToken: undefined, refreshTokenExpiresAt: undefined }
+}
+
+/** GitHub for one owner of acme; `fail` is what it answers to questions about memberships. */
+function people(options: { readonly fail?: () => Error | undefined } = {}) {
+  const users = memoryUsers()
+  const answer =
+    <T>(value: T) =>
+    async (): Promise<T> => {
+      const error = options.fail?.()
+      if (error !== undefined) throw error
+      return value
+    }
+  const door = {
+    user: async () => ({ id: 1, login: 'olivia' }),
+    organizations: answer([{ id: 7, login: 'acme' }]),
+    teams: answer([]),
+    organizationMembership: answer({ state: 'active', role: 'admin', organizationId: 7, userId: 1 }),
+  } as unknown as UserDoor
+  const github = { userDoor: () => door } as unknown as BrokerGitHub
+  const tenants = { list: () => [acme] } as unknown as Cache<Tenant>
+  return { users, people: createPeople({ users, github, tenants, clock, log: silentLog }) }
+}
+
+describe('groups for the pages', () => {
+  test('are those GitHub says now, else those it said last', async () => {
+    let error: Error | undefined
+    const site = people({ fail: () => error })
+    await site.people.signedIn(host, tokens('t1'))
+    expect(await site.people.shownGroups(host, 1)).toEqual(owners)
+    error = new AppError('unavailable', 'GitHub is away', { reason: githubReasons.unreachable })
+    expect(await site.people.shownGroups(host, 1)).toEqual(owners)
+    await expect(site.people.claims(subject)).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  test('are none for whom GitHub no longer honours: what was known before shows nothing', async () => {
+    let error: Error | undefined
+    const site = people({ fail: () => error })
+    await site.people.signedIn(host, tokens('t1'))
+    await site.people.shownGroups(host, 1)
+    error = new AppError('upstream_failed', 'Bad credentials', { reason: githubReasons.credentialRefused })
+    await expect(site.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
+    expect(await site.people.claims(subject)).toBeUndefined()
+    await site.users.remove(host, 1)
+    await expect(site.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+})
+
+test('a sign-in while groups are noted keeps its own tokens', async () => {
+  const { users, people: site } = people()
+  await site.signedIn(host, tokens('before'))
+  const noted = Promise.withResolvers<void>()
+  // Somebody who read the person before the sign-in and writes after it, as the noting of groups does.
+  const slow = users.withRefreshLock(host, 1, async () => {
+    const known = await users.find(host, 1)
+    await noted.promise
+    if (known !== undefined) await users.save({ ...known, groups: owners })
+  })
+  const signIn = site.signedIn(host, tokens('after'))
+  // As far as the sign-in comes by itself.
+  await new Promise(resolve => setImmediate(resolve))
+  noted.resolve()
+  await Promise.all([slow, signIn])
+  expect((await users.find(host, 1))?.accessToken.reveal()).toBe('after')
+  expect((await users.find(host, 1))?.groups).toEqual(owners)
+})

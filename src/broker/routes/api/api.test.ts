@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { movableClock, openTestStore } from '../../../../test/store/databases.ts'
+import { groups } from '../../../api/names.ts'
+import { type Tenant, tenant as tenantKind } from '../../../api/tenant.ts'
+import type { IdentityClaims } from '../../../identity/verify-id-token.ts'
+import type { Cache } from '../../../kube/cache/store.ts'
+import { silentLog } from '../../../lib/log.ts'
+import type { Store } from '../../../store/store.ts'
+import { createWebServer, type WebServer } from '../../../web/server.ts'
+import { registerApi } from './index.ts'
+
+const host = 'github.com'
+const clock = movableClock()
+let store: Store
+let server: WebServer
+
+function tenant(name: string, id: number, createdAt: Date): Tenant {
+  return {
+    apiVersion: tenantKind.apiVersion,
+    kind: tenantKind.kind,
+    metadata: { name, creationTimestamp: createdAt.toISOString() },
+    spec: {
+      account: { host, id, login: name, type: 'Organization' },
+      namespace: name,
+      roles: [
+        { role: 'admin', subject: { type: 'Owners' } },
+        { role: 'viewer', subject: { type: 'Members' } },
+      ],
+    },
+  }
+}
+
+function identity(userId: number, ...held: readonly string[]): IdentityClaims {
+  const subject = `github|${host}|${userId}`
+  return { subject, host, userId, login: 'x', groups: held, tokenId: undefined, expiresAt: new Date(0) }
+}
+
+const people: Readonly<Record<string, IdentityClaims>> = {
+  admin: identity(1),
+  owner: identity(2, groups.owners(host, 7), groups.members(host, 7)),
+  member: identity(3, groups.members(host, 7)),
+  both: identity(4, groups.owners(host, 7), groups.owners(host, 8)),
+}
+
+beforeAll(async () => {
+  store = await openTestStore({ dataFolder: 'memory://' }, clock)
+  const note = (namespace: string, reason: string) =>
+    store.audit.append({
+      action: 'grant.decided',
+      actor: 'sekisho:test',
+      namespace,
+      object: 'x',
+      outcome: 'allowed',
+      reason,
+      details: {},
+    })
+  await note('acme', 'of the tenant that had this name before')
+  clock.advance(60)
+  const tenants = [tenant('acme', 7, clock.now()), tenant('globex', 8, clock.now())]
+  await note('acme', 'of acme')
+  await note('globex', 'of globex')
+  server = await createWebServer({ log: silentLog })
+  registerApi(server, {
+    tenants: { list: () => tenants } as unknown as Cache<Tenant>,
+    verifyIdToken: async token => people[token.replace('token-of-somebody-', '')] ?? expect.unreachable(),
+    clock,
+    store,
+    settings: {
+      platformAdmins: [`github|${host}|1`],
+      publicUrl: new URL('https://sekisho.example.com'),
+      apiServerUrl: new URL('https://kubernetes.example.com:6443/clusters/one/'),
+      apiServerAuthorityPath: undefined,
+    },
+    issuerKeys: { sign: async () => 'signed' },
+  })
+})
+
+afterAll(async () => {
+  await server?.close()
+  await store?.close()
+})
+
+async function ask(who: string, path: string) {
+  const answer = await server.inject({ url: path, headers: { authorization: `Bearer token-of-somebody-${who}` } })
+  const body = answer.json()
+  return { status: answer.statusCode, body, reasons: body.entries?.map((entry: { readonly reason: string }) => entry.reason) }
+}
+
+describe('the audit log', () => {
+  test('a platform admin reads all of it', async () => {
+    const all = ['of globex', 'of acme', 'of the tenant that had this name before']
+    expect((await ask('admin', '/api/v1/audit')).reasons).toEqual(all)
+    expect((await ask('admin', '/api/v1/audit?namespace=acme')).reasons).toEqual(all.slice(1))
+  })
+
+  test('a tenant admin reads what is of their tenant, and nothing of one that had its name before', async () => {
+    for (const query of ['', '?namespace=acme', '?after=0'])
+      expect((await ask('owner', `/api/v1/audit${query}`)).reasons).toEqual(['of acme'])
+    for (const query of ['?namespace=globex', '?namespace=kube-system'])
+      expect(await ask('owner', `/api/v1/audit${query}`)).toMatchObject({ status: 404 })
+    expect((await ask('owner', '/api/v1/audit/head')).status).toBe(404)
+  })
+
+  test('who administers two says which, and who administers none is told that there is nothing', async () => {
+    expect((await ask('both', '/api/v1/audit')).body.error.message).toContain('acme, globex')
+    expect((await ask('both', '/api/v1/audit?namespace=globex')).reasons).toEqual(['of globex'])
+    expect((await ask('member', '/api/v1/audit?namespace=acme')).status).toBe(404)
+  })
+})
+
+test('the API server is named as the operator wrote it, path and all', async () => {
+  expect((await ask('member', '/api/v1/cluster')).body).toEqual({
+    server: 'https://kubernetes.example.com:6443/clusters/one',
+    certificateAuthority: null,
+  })
+})

@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { expect, test } from 'vitest'
+import { SecretString } from '../lib/secret-string.ts'
+import type { Session, Sessions } from '../store/sessions.ts'
+import { browserCookie, createPersonSessions, sessionCookie } from './sessions.ts'
+
+const clock = { now: () => new Date('2026-01-01T00:00:00Z'), sleep: async () => {} }
+const olivia = { host: 'github.com', userId: 1, login: 'olivia' }
+
+/** The part of the store that sessions use, in memory. */
+function memorySessions(): Sessions & { readonly held: Map<string, Session> } {
+  const held = new Map<string, Session>()
+  let made = 0
+  const unused = (): never => {
+    throw new Error('not used here')
+  }
+  return {
+    held,
+    create: async session => {
+      const handle = `handle-${++made}-${'x'.repeat(30)}`
+      held.set(handle, { ...session, createdAt: clock.now() })
+      return new SecretString(handle)
+    },
+    find: async handle => held.get(handle),
+    revoke: async handle => void held.delete(handle),
+    createLoginState: unused,
+    takeLoginState: unused,
+    revokeAllOf: unused,
+    deleteExpired: unused,
+  }
+}
+
+type Cookie = { readonly value: string; readonly attributes: Readonly<Record<string, unknown>> }
+
+/** A browser that keeps what it is told to keep. */
+function browser() {
+  const cookies = new Map<string, Cookie>()
+  const written: string[] = []
+  const reply = {
+    setCookie: (name: string, value: string, attributes: Cookie['attributes']) => {
+      written.push(name)
+      cookies.set(name, { value, attributes })
+    },
+    clearCookie: (name: string) => cookies.delete(name),
+  } as unknown as FastifyReply
+  const request = () =>
+    ({ cookies: Object.fromEntries([...cookies].map(([name, { value }]) => [name, value])) }) as unknown as FastifyRequest
+  return { cookies, written, reply, request }
+}
+
+test('a session lives in a cookie of this host only, and a new one ends the former', async () => {
+  const store = memorySessions()
+  const sessions = createPersonSessions({ sessions: store, clock, lifeHours: 12 })
+  const { cookies, reply, request } = browser()
+  await sessions.begin(request(), reply, olivia)
+  expect(cookies.get(sessionCookie)?.attributes).toEqual({
+    path: '/',
+    secure: true,
+    httpOnly: true,
+    sameSite: 'lax',
+    maxAge: 43_200,
+  })
+  const first = await sessions.requirePerson(request())
+  expect(first).toMatchObject({ ...olivia, subject: 'github|github.com|1' })
+  const old = request()
+  await sessions.begin(request(), reply, { ...olivia, userId: 2, login: 'noah' })
+  expect(await sessions.personOf(old)).toBeUndefined()
+  const second = await sessions.requirePerson(request())
+  expect(second.login).toBe('noah')
+  await expect(sessions.requireForm(request(), first.csrf)).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(sessions.requireForm(request(), second.csrf)).resolves.toMatchObject({ login: 'noah' })
+  await sessions.end(request(), reply)
+  expect(store.held.size).toBe(0)
+  expect(cookies.size).toBe(0)
+})
+
+test('what begins in a browser holds there only, and its cookie lives on with every beginning', () => {
+  const sessions = createPersonSessions({ sessions: memorySessions(), clock, lifeHours: 12 })
+  const [mine, other] = [browser(), browser()]
+  const binding = sessions.bindBrowser(mine.request(), mine.reply)
+  expect(sessions.bindBrowser(mine.request(), mine.reply)).toBe(binding)
+  // Set again: one that was about to expire would end in the middle of the second sign-in.
+  expect(mine.written).toEqual([browserCookie, browserCookie])
+  expect(sessions.isBoundBrowser(mine.request(), binding)).toBe(true)
+  expect(sessions.isBoundBrowser(other.request(), binding)).toBe(false)
+  sessions.bindBrowser(other.request(), other.reply)
+  expect(sessions.isBoundBrowser(other.request(), binding)).toBe(false)
+  expect(binding).not.toBe(mine.cookies.get(browserCookie)?.value)
+})
