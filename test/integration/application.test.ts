@@ -9,6 +9,7 @@ import { createApplicationChartController } from '../../src/controllers/applicat
 import { isKubeError } from '../../src/kube/client/errors.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
+import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { installKinds, patience, podsOf, readyReason, runPods, type Site, setPodStatus, withSite } from './application-site.ts'
@@ -171,6 +172,53 @@ describe('Application', () => {
       },
       patience,
     )
+  })
+
+  test('names what it makes before it makes it, unless it could be found by its owner; what was made unnamed is pruned', async () => {
+    const site = await withSite()
+    const { client, namespace, writes } = site
+    const chart = await makeChart(site)
+    const worker = { name: 'worker', replicas: 0 }
+    const shop = await applyApplication(site, { chart, processes: [worker], image: image(1) })
+    // As a controller leaves it that died right after it had made the Deployment of a process which was taken away since.
+    const { apiVersion, kind } = deployments
+    const labels = { 'sekisho.dev/application': 'shop' }
+    const unnamed = {
+      apiVersion,
+      kind,
+      metadata: { name: 'shop-web', namespace, labels, ownerReferences: [ownerReference(shop, { controller: true })] },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: image(1) }] } },
+      },
+    }
+    await client.create(deployments, unnamed, { fieldManager })
+    await startControllers(site)
+    const settled = await readyReason(client, application, namespace, 'shop', 'Available')
+    expect(settled.status?.inventory).toEqual([{ apiVersion, kind, name: 'shop-worker' }])
+    expect(await client.get(deployments, { namespace, name: 'shop-web' })).toBeUndefined()
+    expect(writes.slice(0, 2)).toEqual(['apply Deployment shop-worker', 'delete Deployment shop-web'])
+
+    writes.length = 0
+    const code = `export function chart({ name }) { return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }] }`
+    const { platformNamespace } = site
+    const metadataOfChart = { namespace: platformNamespace, name: 'mine' }
+    await client.apply(
+      configMaps,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOfChart, data: { 'chart.js': code } },
+      { fieldManager },
+    )
+    const configMap = { name: 'mine', key: 'chart.js' }
+    await client.mergePatch(applicationChart, { name: chart }, { spec: { builtIn: null, configMap } }, { fieldManager })
+    await waitUntil(
+      'what the chart rendered before is gone',
+      async () => ((await client.get(deployments, { namespace, name: 'shop-worker' })) ? undefined : true),
+      patience,
+    )
+    const order = ['status Application shop', 'apply ConfigMap shop'].map(write => writes.indexOf(write))
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+    expect(order).not.toContain(-1)
   })
 
   test('never takes over an object of somebody else, before and after', async () => {

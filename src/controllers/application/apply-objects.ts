@@ -146,6 +146,6 @@ export async function prune(
     const uid = live?.metadata.uid
     if (!type || !live || uid === undefined || !owns(application, live)) continue
     await mayChange()
-    await client.delete(type, key, { uid, propagationPolicy: 'Background' })
+    await client.delete(type, key, { uid })
   }
 }

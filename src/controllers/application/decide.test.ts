@@ -37,6 +37,7 @@ function facts(changes: Partial<Facts> = {}): Facts {
     configMap: () => undefined,
     usersOfDomain: () => [],
     cached: () => undefined,
+    present: [],
     deployment: () => undefined,
     pods: [],
     ...changes,

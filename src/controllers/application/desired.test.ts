@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../api/application.ts'
 import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
-import { entriesOf, obsolete, union } from './inventory.ts'
+import { isFoundByOwner } from './gather.ts'
+import { entriesOf, mustBeNamedFirst, obsolete, union } from './inventory.ts'
 import { contains, needsApply } from './live-match.ts'
 
 const application: Application = {
@@ -137,10 +138,21 @@ describe('comparing with the cluster', () => {
   })
 })
 
-test('the inventory grows before anything is made and shrinks when it is gone', () => {
+test('the inventory grows by what is made and shrinks when it is gone', () => {
   const wantedEntries = entriesOf(wanted(configMap, deployment()))
   const before = [{ apiVersion: 'v1', kind: 'Service', name: 'old' }, ...wantedEntries.slice(0, 1)]
   expect(union(before, wantedEntries)).toHaveLength(3)
   expect(obsolete(before, wantedEntries)).toEqual([{ apiVersion: 'v1', kind: 'Service', name: 'old' }])
   expect(obsolete(wantedEntries, wantedEntries)).toEqual([])
+})
+
+test('the inventory comes first exactly where something new could not be found without it', () => {
+  const wantedEntries = entriesOf(wanted(configMap, deployment()))
+  const [deploymentEntry] = wantedEntries.filter(({ kind }) => kind === 'Deployment')
+  const [configMapEntry] = wantedEntries.filter(({ kind }) => kind === 'ConfigMap')
+  if (!deploymentEntry || !configMapEntry) throw new Error('entries are missing')
+  expect(mustBeNamedFirst([], wantedEntries, isFoundByOwner)).toBe(true)
+  expect(mustBeNamedFirst([], [deploymentEntry], isFoundByOwner)).toBe(false)
+  expect(mustBeNamedFirst([configMapEntry], wantedEntries, isFoundByOwner)).toBe(false)
+  expect(mustBeNamedFirst([{ ...configMapEntry, name: 'other' }], wantedEntries, isFoundByOwner)).toBe(true)
 })

@@ -14,8 +14,9 @@ import {
 import { labels } from '../../api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import type { Cache } from '../../kube/cache/store.ts'
+import { controllerOf } from '../../kube/object/owner.ts'
 import { hostsOf, type IngressAddress } from './hosts.ts'
-import type { InventoryEntry } from './inventory.ts'
+import { entryOf, type InventoryEntry, union } from './inventory.ts'
 
 /** Objects that carry the label: those of Applications, and nothing else of the cluster, are cached. */
 export const applicationSelector = labels.application
@@ -23,6 +24,7 @@ export const applicationSelector = labels.application
 export const domainIndex = 'domain'
 export const chartIndex = 'chart'
 const applicationIndex = 'application'
+const ownerIndex = 'owner'
 
 export type ApplicationCaches = {
   readonly applications: Cache<Application>
@@ -40,6 +42,16 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.applications.addIndex(domainIndex, application => hostsOf(application, ingress))
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.pods.addIndex(applicationIndex, pod => [`${pod.metadata.namespace}/${pod.metadata.labels?.[labels.application] ?? ''}`])
+  for (const cache of childCaches(caches)) cache.addIndex(ownerIndex, ownersOf)
+}
+
+function ownersOf(child: KubeObject): readonly string[] {
+  const owner = controllerOf(child)
+  return owner === undefined ? [] : [owner.uid]
+}
+
+function childCaches({ deployments, services, ingresses }: ApplicationCaches): readonly Cache<KubeObject>[] {
+  return [deployments, services, ingresses]
 }
 
 export type Facts = {
@@ -49,8 +61,15 @@ export type Facts = {
   readonly usersOfDomain: (domain: string) => readonly Application[]
   /** The cached object of an inventory entry; undefined also for kinds that are not cached. */
   readonly cached: (entry: InventoryEntry) => KubeObject | undefined
+  /** What it has: what its inventory names, and what of the cached kinds names it as controller. */
+  readonly present: readonly InventoryEntry[]
   readonly deployment: (name: string) => Deployment | undefined
   readonly pods: readonly Pod[]
+}
+
+/** Objects of these kinds are found by their owner: one that was made shortly before a crash is not lost without an inventory. */
+export function isFoundByOwner({ apiVersion, kind }: InventoryEntry): boolean {
+  return [deployments, services, ingresses].some(type => type.apiVersion === apiVersion && type.kind === kind)
 }
 
 function cacheOf(caches: ApplicationCaches, entry: InventoryEntry): Cache<KubeObject> | undefined {
@@ -70,13 +89,17 @@ export function gather(
   const cached = caches.applications.get(key)
   if (!cached) return undefined
   const application = latest(cached)
-  const { namespace = '', name } = application.metadata
+  const { namespace = '', name, uid = '' } = application.metadata
   return {
     application,
     chart: caches.charts.get({ name: application.spec.chart }),
     configMap: configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap }),
     usersOfDomain: domain => caches.applications.byIndex(domainIndex, domain),
     cached: entry => cacheOf(caches, entry)?.get({ namespace, name: entry.name }),
+    present: union(
+      application.status?.inventory ?? [],
+      childCaches(caches).flatMap(cache => cache.byIndex(ownerIndex, uid).map(entryOf)),
+    ),
     deployment: deployment => caches.deployments.get({ namespace, name: deployment }),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`),
   }

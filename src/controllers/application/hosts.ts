@@ -1,6 +1,7 @@
 // The host names of an Application: the platform's own name for it, or its domains, and who may have which. Pure.
 // A name below the platform's domain belongs to the namespace it contains; any other name to the Application that had it first.
 import type { Application } from '../../api/application.ts'
+import { type Claim, comesFirst } from '../precedence.ts'
 
 /** Where people reach the ingress, such as http://localhost:8080: its host is the platform's domain. */
 export type IngressAddress = { readonly publicUrl: URL; readonly className: string }
@@ -24,11 +25,8 @@ export function urlOf(host: string, ingress: IngressAddress): string {
   return url.href.replace(/\/$/, '')
 }
 
-/** The older one, and of two made in one second (times have whole seconds) the one that was applied; the uid when both or neither was. */
-function isOlder(a: Application, b: Application): boolean {
-  const claim = ({ metadata, status }: Application): string =>
-    [metadata.creationTimestamp, status?.appliedAt === undefined ? 1 : 0, metadata.uid].join('/')
-  return claim(a) < claim(b)
+function claimOf({ metadata, status }: Application): Claim {
+  return { metadata, holds: status?.appliedAt !== undefined }
 }
 
 /** Why a domain may not be used, for its owner to read; it never names an application of another namespace. */
@@ -44,7 +42,7 @@ export function domainProblem(
     if (domain === ingress.publicUrl.hostname) return `spec.domains: ${domain} is the platform's own name`
     if (domain.endsWith(platform) && !domain.endsWith(own))
       return `spec.domains: ${domain} belongs to another namespace; names here end in ${own}`
-    const former = usersOf(domain).find(other => other.metadata.uid !== application.metadata.uid && isOlder(other, application))
+    const former = usersOf(domain).find(other => comesFirst(claimOf(other), claimOf(application), 'age'))
     if (!former) continue
     const holder =
       former.metadata.namespace === application.metadata.namespace ? `Application ${former.metadata.name}` : 'another application'

@@ -10,14 +10,18 @@ import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { fieldManager } from './apply-objects.ts'
+import type { ChartRenderer } from './charts/renderer.ts'
 import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
 import { hostsOf } from './hosts.ts'
+import { createManifestSource } from './manifest-source.ts'
 import { troublePart } from './pod-trouble.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 
-export { type ChartRenderer, createChartRenderer } from './charts/renderer.ts'
+export { createChartRenderer } from './charts/renderer.ts'
+export type { ChartRenderer }
 
-export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client'> & {
+export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client' | 'manifests'> & {
+  readonly renderer: Pick<ChartRenderer, 'render'>
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
 }
@@ -58,7 +62,7 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     events: deps.events,
     onTheWay: [applicationReasons.waitingForImage, applicationReasons.rollingOut],
   })
-  const all: ApplicationDeps = { ...deps, client, caches, status }
+  const all: ApplicationDeps = { ...deps, client, caches, status, manifests: createManifestSource(deps.renderer) }
   return {
     name: 'application',
     for: application,

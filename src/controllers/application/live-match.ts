@@ -25,11 +25,22 @@ export function contains(live: unknown, wanted: unknown): boolean {
     if (named) return wanted.every(item => contains(keyed(live, item.name), item))
     return live.length === wanted.length && wanted.every((item, index) => contains(live[index], item))
   }
-  if (typeof wanted !== 'object' || wanted === null || typeof live !== 'object' || live === null) return false
-  const present = new Map<string, unknown>(Object.entries(live))
-  return Object.entries(wanted).every(
-    ([key, value]) => value === undefined || (present.has(key) ? contains(present.get(key), value) : isEmptyList(value)),
-  )
+  return isFields(wanted) && isFields(live) && containsFields(live, wanted)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null
+}
+
+/** Only own fields count: a label such as `constructor` must not be found on the prototype. */
+function containsFields(live: Fields, wanted: Fields): boolean {
+  for (const [key, value] of Object.entries(wanted)) {
+    if (value === undefined) continue
+    if (!(Object.hasOwn(live, key) ? contains(live[key], value) : isEmptyList(value))) return false
+  }
+  return true
 }
 
 export function needsApply(manifest: Manifest, live: KubeObject): boolean {

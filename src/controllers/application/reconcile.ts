@@ -1,6 +1,6 @@
 // Brings one Application's objects to what its chart renders. Only this file and apply-objects.ts write to the cluster.
-// Order: inventory into the status, then new and changed objects, then prune, then status. A crash at any point leaks nothing, and
-// whatever fails, the objects of the running version stay and keep serving.
+// Order: inventory into the status where a new object could not be found by its owner, then new and changed objects, then prune, then
+// status. A crash at any point leaks nothing, and whatever fails, the objects of the running version stay and keep serving.
 import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
 import { type Deployment, deployments } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
@@ -10,12 +10,12 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { Clock } from '../../lib/clock.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { applyObjects, prune } from './apply-objects.ts'
-import type { ChartRenderer } from './charts/renderer.ts'
 import { decide } from './decide.ts'
-import { desiredManifests, type Manifest } from './desired.ts'
-import { type ApplicationCaches, type Facts, gather } from './gather.ts'
+import type { Manifest } from './desired.ts'
+import { type ApplicationCaches, type Facts, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, type IngressAddress, urlOf } from './hosts.ts'
-import { entriesOf, entryText, type InventoryEntry, mostEntries, obsolete, union } from './inventory.ts'
+import { entriesOf, entryText, type InventoryEntry, mostEntries, mustBeNamedFirst, obsolete, union } from './inventory.ts'
+import type { ManifestSource } from './manifest-source.ts'
 import { judgeRollout } from './rollout.ts'
 import { nextStatus, type Progress } from './status.ts'
 
@@ -23,7 +23,7 @@ export type ApplicationDeps = {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
   readonly caches: ApplicationCaches
   readonly status: StatusWriter<Application>
-  readonly renderer: Pick<ChartRenderer, 'render'>
+  readonly manifests: ManifestSource
   readonly clock: Clock
   readonly ingress: IngressAddress
   readonly platformNamespace: string
@@ -37,10 +37,6 @@ type Step = {
   readonly inventory: readonly InventoryEntry[]
   /** What the server answered in this run: newer than the caches. */
   readonly live: ReadonlyMap<string, KubeObject>
-}
-
-function inventoryOf(application: Application): readonly InventoryEntry[] {
-  return application.status?.inventory ?? []
 }
 
 /** The status must name an object before it is made. Everything else in it stays as it was. */
@@ -69,20 +65,23 @@ async function applyManifests(
   facts: Facts,
   manifests: readonly Manifest[],
 ): Promise<Step & { application: Application }> {
+  const { present } = facts
   const wanted = entriesOf(manifests)
-  const everything = union(inventoryOf(facts.application), wanted)
+  const everything = union(present, wanted)
   if (everything.length > mostEntries) {
     const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or mend what refused the change before`
     const progress: Progress = { kind: 'refused', reason: applicationReasons.chartFailed, message }
-    return { application: facts.application, progress, inventory: inventoryOf(facts.application), live: new Map() }
+    return { application: facts.application, progress, inventory: present, live: new Map() }
   }
-  const application = await recordInventory(deps, facts.application, everything)
+  const application = mustBeNamedFirst(present, wanted, isFoundByOwner)
+    ? await recordInventory(deps, facts.application, everything)
+    : facts.application
   let current: Promise<void> | undefined
   const mayChange = (): Promise<void> => {
     current ??= mustBeCurrent(deps, application)
     return current
   }
-  const before = new Set(inventoryOf(facts.application).map(entryText))
+  const before = new Set(present.map(entryText))
   const known = { cached: facts.cached, isNew: (entry: InventoryEntry) => !before.has(entryText(entry)) }
   const outcome = await applyObjects(deps.client, application, manifests, known, mayChange)
   if (outcome.kind === 'refused') {
@@ -100,17 +99,13 @@ async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step & { ap
   const refused = (reason: string, message: string): Step & { application: Application } => ({
     application,
     progress: { kind: 'refused', reason, message },
-    inventory: inventoryOf(application),
+    inventory: facts.present,
     live: new Map(),
   })
   const decision = decide(facts, deps.ingress)
   if (decision.kind === 'refused') return refused(decision.reason, decision.message)
-  const rendering = await deps.renderer.render(decision.source, decision.input, decision.timeoutMilliseconds)
-  const chart = `ApplicationChart ${application.spec.chart}`
-  if (rendering.kind === 'failed') return refused(applicationReasons.chartFailed, `${chart}: ${rendering.message}`)
-  if (rendering.kind === 'timed-out') return refused(applicationReasons.chartTimedOut, `${chart}: ${rendering.message}`)
-  const desired = desiredManifests(application, rendering.objects)
-  if (desired.kind === 'refused') return refused(applicationReasons.chartFailed, `${chart}: ${desired.message}`)
+  const desired = await deps.manifests.of(application, decision)
+  if (desired.kind === 'refused') return refused(desired.reason, `ApplicationChart ${application.spec.chart}: ${desired.message}`)
   return applyManifests(deps, facts, desired.manifests)
 }
 

@@ -5,6 +5,7 @@ import type { Run } from '../harness/bench.ts'
 import { usageOf } from '../harness/process-usage.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
+import { servedRequests } from './served-requests.ts'
 import type { Site } from './site.ts'
 
 export const coldStartFigures = {
@@ -12,6 +13,10 @@ export const coldStartFigures = {
   servers: 'API server and etcd, CPU s per 1,000',
   serversShare: 'API server and etcd, share of the processors',
   controllerShare: 'controller, share of the processors',
+  reconciles: 'reconciles per Application',
+  writes: 'writes per Application, by the API server',
+  refused: 'of them refused',
+  reads: 'reads per Application, by the API server',
 } as const
 
 async function cpuSecondsOf(pids: readonly number[]): Promise<number> {
@@ -31,6 +36,7 @@ export async function memoryOf(program: MeasuredProgram, signal: AbortSignal): P
 
 async function measure(site: Site, program: MeasuredProgram, count: number, question: object, signal: AbortSignal): Promise<Run> {
   const { admin, servers } = site
+  const requestsBefore = await servedRequests(admin)
   const [serversBefore, before] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   const started = performance.now()
   const elapsed = (): number => (performance.now() - started) / 1000
@@ -40,6 +46,8 @@ async function measure(site: Site, program: MeasuredProgram, count: number, ques
   const [serversAfter, after] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   await allReported(admin, count, hopeless(program, signal))
   const reported = elapsed()
+  const requests = await servedRequests(admin)
+  const { reconciles } = await program.ask({ do: 'count' }, signal)
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds
   const serversSeconds = serversAfter - serversBefore
   const processorSeconds = wallSeconds * cpus().length
@@ -53,6 +61,10 @@ async function measure(site: Site, program: MeasuredProgram, count: number, ques
       [coldStartFigures.servers]: (serversSeconds / count) * 1000,
       [coldStartFigures.serversShare]: serversSeconds / processorSeconds,
       [coldStartFigures.controllerShare]: cpuSeconds / processorSeconds,
+      [coldStartFigures.reconciles]: Number(reconciles) / count,
+      [coldStartFigures.writes]: (requests.writes - requestsBefore.writes) / count,
+      [coldStartFigures.refused]: (requests.refused - requestsBefore.refused) / count,
+      [coldStartFigures.reads]: (requests.reads - requestsBefore.reads) / count,
     },
   }
 }

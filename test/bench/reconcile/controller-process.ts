@@ -7,17 +7,17 @@ import { createApplicationController, createChartRenderer } from '../../../src/c
 import { createApplicationChartController } from '../../../src/controllers/application-chart/index.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import type { RequestObserver } from '../../../src/kube/client/transport.ts'
-import { loadKubeConnection } from '../../../src/kube/connection/kubeconfig.ts'
 import { createManager } from '../../../src/kube/manager.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
 import { createEventRecorder } from '../../../src/kube/object/events.ts'
+import { loadKubeConnection } from '../../../src/kubeconfig/kubeconfig.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
 import { ingress } from './applications.ts'
 
-const counts = { writes: 0, lists: 0, failures: 0 }
+const counts = { writes: 0, lists: 0, failures: 0, reconciles: 0 }
 const lookedAt = new Set<string>()
 let ready = (): boolean => false
 const random = Math.random
@@ -46,6 +46,7 @@ function start(): void {
     ...applications,
     async reconcile(context) {
       const outcome = await applications.reconcile(context)
+      counts.reconciles += 1
       lookedAt.add(keyText(context.key))
       return outcome
     },

@@ -5,6 +5,7 @@ import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast } from '../harnes
 import { figureNames } from '../harness/summarize.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import { ourProgram } from './our-program.ts'
+import { serverAlone } from './server-alone.ts'
 import { startSite } from './site.ts'
 import { steadyFigures, steadyState } from './steady-state.ts'
 
@@ -42,6 +43,12 @@ export const reconcile: Bench = {
         },
       ],
       measurements: [
+        {
+          name: 'API server alone',
+          title: `the writes of ${count.toLocaleString('en-US')} Applications by bare keep-alive connections: no controller, no cache, no watch`,
+          run: signal => serverAlone(site, count, signal),
+          goals: [],
+        },
         {
           name: 'steady state',
           title: 'the controller on a cluster where all is done',

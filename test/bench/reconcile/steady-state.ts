@@ -1,13 +1,13 @@
 // Rest: a controller that starts where everything is done must look at every object, write nothing, and go on writing nothing.
 // Writes are counted twice: by the controller's own client and by the API server's metrics, so that neither can be wrong alone.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Figure } from '../harness/bench.ts'
 import { type MeasuredProgram, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
 import { hopeless, memoryOf } from './cold-start.ts'
 import { ourProgram } from './our-program.ts'
+import { servedRequests } from './served-requests.ts'
 import type { Site } from './site.ts'
 
 export const steadyFigures = {
@@ -27,23 +27,6 @@ export type SteadyStateOptions = {
   readonly applications: number
   readonly watchedSeconds: number
   readonly note: (message: string) => void
-}
-
-const watchedKinds = ['applications', 'applicationcharts', 'deployments', 'services', 'ingresses', 'events']
-const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']
-
-/** From the API server's own counter of finished requests, in the text format of Prometheus. */
-export function writesIn(metrics: string): number {
-  let sum = 0
-  for (const [, labels = '', value] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)$/gm)) {
-    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
-    if (watchedKinds.includes(label('resource')) && writeVerbs.includes(label('verb'))) sum += Number(value)
-  }
-  return sum
-}
-
-async function servedWrites(admin: AdminClient): Promise<number> {
-  return writesIn(String(await admin.call('GET', '/metrics')))
 }
 
 /** Every Application was reconciled since the start, and the controller has said nothing new for a while. */
@@ -88,7 +71,7 @@ async function watch(
   const objects = applications * 4
   const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
   try {
-    const servedBefore = await servedWrites(site.admin)
+    const servedBefore = await servedRequests(site.admin)
     await program.ask({ do: 'start' }, signal)
     const seconds = await allLookedAt(program, applications, signal)
     options.note(`looked at ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
@@ -98,7 +81,7 @@ async function watch(
     await sleep(watchedSeconds * 1000, undefined, { signal })
     const end = await program.usage()
     const counts = await program.ask({ do: 'count' }, signal)
-    const served = (await servedWrites(site.admin)) - servedBefore
+    const served = (await servedRequests(site.admin)).writes - servedBefore.writes
     const figure = (label: string, value: number, unit: string): Figure => ({ label, value, unit })
     return [
       figure(steadyFigures.objects, objects, 'objects'),

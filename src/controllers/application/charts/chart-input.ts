@@ -35,7 +35,12 @@ export type ChartSource =
 
 /** What the renderer answers. `message` is one line for a person. */
 export type ChartOutcome =
-  | { readonly kind: 'rendered'; readonly objects: readonly unknown[] }
+  | {
+      readonly kind: 'rendered'
+      readonly objects: readonly unknown[]
+      /** Length of their JSON text, in UTF-16 units. */
+      readonly length: number
+    }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'timed-out'; readonly message: string }
 

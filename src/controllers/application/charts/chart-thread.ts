@@ -21,7 +21,7 @@ function deathMessage(error: unknown, heapMegabytes: number): string {
 function parseObjects(json: string): ChartOutcome {
   const objects: unknown = JSON.parse(json)
   return Array.isArray(objects)
-    ? { kind: 'rendered', objects }
+    ? { kind: 'rendered', objects, length: json.length }
     : { kind: 'failed', message: 'chart must return an array of Kubernetes objects' }
 }
 
@@ -86,7 +86,7 @@ export function startChartThread(options: { readonly heapMegabytes: number }): C
     async run(request, timeoutMilliseconds) {
       if (!up) {
         const begin = (): void => {
-          onUp = () => settle({ kind: 'rendered', objects: [] })
+          onUp = () => settle({ kind: 'rendered', objects: [], length: 0 })
         }
         const started = await wait(begin, startMilliseconds, {
           kind: 'timed-out',

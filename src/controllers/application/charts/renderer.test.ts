@@ -38,9 +38,11 @@ describe('chart renderer', () => {
 
   test('a module gets the input and cdk8s, and its objects come back', async () => {
     const code = `export function chart(input, { cdk8s }) { return [{ kind: 'ConfigMap', name: input.name, app: typeof cdk8s.App }] }`
+    const objects = [{ kind: 'ConfigMap', name: 'shop', app: 'function' }]
     expect(await renderer.render(moduleChart(code), input, 5000)).toEqual({
       kind: 'rendered',
-      objects: [{ kind: 'ConfigMap', name: 'shop', app: 'function' }],
+      objects,
+      length: JSON.stringify(objects).length,
     })
   })
 
@@ -82,7 +84,7 @@ describe('chart renderer', () => {
 
   test('a chart sees no environment variables', async () => {
     const outcome = await renderer.render(moduleChart('export function chart() { return Object.keys(process.env) }'), input, 5000)
-    expect(outcome).toEqual({ kind: 'rendered', objects: [] })
+    expect(outcome).toEqual({ kind: 'rendered', objects: [], length: 2 })
   })
 
   test('check tells a module that does not parse or exports nothing', async () => {
@@ -91,6 +93,6 @@ describe('chart renderer', () => {
       kind: 'failed',
       message: 'the module must export a function named chart',
     })
-    expect(await renderer.check(web, 5000)).toEqual({ kind: 'rendered', objects: [] })
+    expect(await renderer.check(web, 5000)).toEqual({ kind: 'rendered', objects: [], length: 2 })
   })
 })

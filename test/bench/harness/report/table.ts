@@ -27,6 +27,8 @@ export function verdictText(goal: JudgedGoal, isVoid: boolean): string {
 }
 
 export function ratioText({ median, min, max }: { readonly median: number; readonly min: number; readonly max: number }): string {
+  // Of two figures that are both 0 there is no ratio.
+  if (!Number.isFinite(median)) return '–'
   return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
 }
 

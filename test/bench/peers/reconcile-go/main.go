@@ -1,5 +1,6 @@
-// A minimal controller-runtime program that does for Applications what the product's Application controller does: status conditions and
-// three children by server-side apply with an owner reference. It is the peer of the bench `reconcile` and nothing else.
+// A minimal controller-runtime program that does for Applications what the product's Application controller does: three children by
+// server-side apply with an owner reference, status conditions, and an Event when Ready changes. It is the peer of the bench `reconcile`
+// and nothing else.
 // Asked by lines of JSON on standard input; the first line it writes says that it is ready.
 package main
 
@@ -64,7 +65,11 @@ func (p *peer) start(q question) error {
 	if err != nil {
 		return err
 	}
-	reconciler := &Reconciler{Client: manager.GetClient(), counted: func() { p.reconciles.Add(1) }}
+	reconciler := &Reconciler{
+		Client:  manager.GetClient(),
+		events:  manager.GetEventRecorderFor("peer"),
+		counted: func() { p.reconciles.Add(1) },
+	}
 	err = ctrl.NewControllerManagedBy(manager).
 		For(&Application{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&networkingv1.Ingress{}).

@@ -14,6 +14,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -22,6 +23,7 @@ const fieldOwner = client.FieldOwner("peer.example.com/application")
 
 type Reconciler struct {
 	client.Client
+	events record.EventRecorder
 	// Called after each reconcile that did not fail.
 	counted func()
 }
@@ -113,5 +115,12 @@ func (r *Reconciler) report(ctx context.Context, app *Application, status Applic
 	}
 	present := app.DeepCopy()
 	present.Status = status
-	return r.Status().Update(ctx, present)
+	if err := r.Status().Update(ctx, present); err != nil {
+		return err
+	}
+	before := apimeta.FindStatusCondition(app.Status.Conditions, "Ready")
+	if after := apimeta.FindStatusCondition(status.Conditions, "Ready"); before == nil || before.Reason != after.Reason {
+		r.events.Event(app, corev1.EventTypeNormal, after.Reason, after.Message)
+	}
+	return nil
 }

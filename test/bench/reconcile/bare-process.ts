@@ -1,0 +1,100 @@
+// The writes of a cold start without a controller: the same bodies for each Application, one after the other in ten lanes, by bare keep-alive
+// connections that look at nothing but the status code. No cache, no watch, no queue: what it reaches is what the API server gives.
+import { Pool } from 'undici'
+import type { Application } from '../../../src/api/application.ts'
+import { application } from '../../../src/api/application.ts'
+import { applicationChart } from '../../../src/api/application-chart.ts'
+import { events } from '../../../src/api/builtin/index.ts'
+import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
+import { fieldManager } from '../../../src/controllers/application/apply-objects.ts'
+import { chart } from '../../../src/controllers/application/charts/web.ts'
+import { decide } from '../../../src/controllers/application/decide.ts'
+import { desiredManifests } from '../../../src/controllers/application/desired.ts'
+import { urlOf } from '../../../src/controllers/application/hosts.ts'
+import { entriesOf } from '../../../src/controllers/application/inventory.ts'
+import { renderableKind } from '../../../src/controllers/application/renderable-kinds.ts'
+import { judgeRollout } from '../../../src/controllers/application/rollout.ts'
+import { nextStatus } from '../../../src/controllers/application/status.ts'
+import { objectPath } from '../../../src/kube/client/resource-path.ts'
+import { loadKubeConnection } from '../../../src/kubeconfig/kubeconfig.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { messageOf } from '../../../src/lib/errors.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { ingress } from './applications.ts'
+
+const lanes = 10
+const { apiVersion, kind } = applicationChart
+const webChart = { apiVersion, kind, metadata: { name: 'web' }, spec: { builtIn: 'web', timeoutSeconds: 10 } } as const
+
+const connection = await loadKubeConnection({ environment: process.env, clock })
+const { ca, cert, key } = connection.tls
+const pool = new Pool(connection.server, { allowH2: false, connections: lanes, connect: { ca, cert, key: key?.reveal() } })
+let done = 0
+
+async function send(method: 'GET' | 'PATCH', path: string, body?: object): Promise<string> {
+  const headers = { accept: 'application/json', 'content-type': 'application/apply-patch+yaml' }
+  const answer = await pool.request({ method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${await answer.body.text()}`)
+  if (method === 'GET') return answer.body.text()
+  await answer.body.dump()
+  return ''
+}
+
+function apply(type: ResourceType, object: Pick<KubeObject, 'metadata'>, subresource?: 'status'): Promise<string> {
+  const { name, namespace = '' } = object.metadata
+  return send('PATCH', `${objectPath(type, { name, namespace }, subresource)}?fieldManager=${fieldManager}&force=true`, object)
+}
+
+/** What the controller says about an Application whose objects it has just made. */
+function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Readonly<Record<string, unknown>> {
+  const { name, namespace = '', uid = '' } = metadata
+  const moment = `${clock.now().toISOString().slice(0, 19)}Z`
+  const involvedObject = { apiVersion: application.apiVersion, kind: application.kind, name, namespace, uid }
+  const news = { type: 'Normal', reason: 'RollingOut', message: '0 of 1 replicas run this version' }
+  const times = { count: 1, firstTimestamp: moment, lastTimestamp: moment }
+  const source = { source: { component: 'bare' }, reportingComponent: 'bare' }
+  return { apiVersion: 'v1', kind: 'Event', metadata: { name, namespace }, involvedObject, ...source, ...news, ...times }
+}
+
+async function writeAll(found: Application): Promise<void> {
+  const nothing = { configMap: () => undefined, usersOfDomain: () => [], cached: () => undefined, deployment: () => undefined }
+  const decision = decide({ application: found, chart: webChart, present: [], pods: [], ...nothing }, ingress)
+  if (decision.kind === 'refused') throw new Error(decision.message)
+  const desired = desiredManifests(found, chart(decision.input))
+  if (desired.kind === 'refused') throw new Error(desired.message)
+  for (const manifest of desired.manifests) {
+    const type = renderableKind(manifest)
+    if (type) await apply(type, manifest)
+  }
+  const [host = ''] = decision.input.hosts
+  const progress = { kind: 'applied', url: urlOf(host, ingress), changed: true } as const
+  const rollout = judgeRollout([undefined], [])
+  const status = nextStatus(found, { progress, rollout, inventory: entriesOf(desired.manifests) }, clock.now())
+  const { name, namespace = '', uid = '' } = found.metadata
+  const reported = { apiVersion: application.apiVersion, kind: application.kind, metadata: { name, namespace, uid }, status }
+  await apply(application, reported, 'status')
+  await apply(events, eventOf(found))
+  done += 1
+}
+
+async function writeEverything(): Promise<void> {
+  const list = JSON.parse(await send('GET', `/apis/${application.apiVersion}/${application.plural}`)) as { items: Application[] }
+  const waiting = list.items.values()
+  const lane = async (): Promise<void> => {
+    for (const item of waiting) await writeAll({ ...item, apiVersion: application.apiVersion, kind: application.kind })
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
+
+await answerQuestions({
+  async start() {
+    writeEverything().catch((error: unknown) => {
+      process.stderr.write(`${messageOf(error)}\n`)
+      process.exit(1)
+    })
+    return { started: true }
+  },
+  count: async () => ({ reconciles: done }),
+  memory: async () => ({ heapBytes: liveHeapBytes() }),
+})
+process.exit(0)

@@ -1,0 +1,32 @@
+// What reached the API server, by its own counter of finished requests: neither a controller's client nor a wrong idea of it can be wrong here.
+import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+
+export type ServedRequests = {
+  /** Writes to the kinds of the bench, whatever came of them, subresources and dry runs included. */
+  readonly writes: number
+  /** Those of them that were refused: a lost race, an object that is there already. */
+  readonly refused: number
+  /** Reads of single objects of these kinds; lists and watches are not counted. */
+  readonly reads: number
+}
+
+const kinds = ['applications', 'applicationcharts', 'deployments', 'services', 'ingresses', 'events']
+const writeVerbs = ['POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'DELETECOLLECTION']
+
+/** `metrics` in the text format of Prometheus. */
+export function requestsIn(metrics: string): ServedRequests {
+  const sums = { writes: 0, refused: 0, reads: 0 }
+  for (const [, labels = '', value] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)$/gm)) {
+    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? ''
+    if (!kinds.includes(label('resource'))) continue
+    const isWrite = writeVerbs.includes(label('verb'))
+    if (label('verb') === 'GET') sums.reads += Number(value)
+    if (isWrite) sums.writes += Number(value)
+    if (isWrite && Number(label('code')) >= 400) sums.refused += Number(value)
+  }
+  return sums
+}
+
+export async function servedRequests(admin: AdminClient): Promise<ServedRequests> {
+  return requestsIn(String(await admin.call('GET', '/metrics')))
+}
