@@ -40,8 +40,7 @@ module.exports = {
       'The runtime knows Kubernetes, no kind of ours and no process.',
     ),
     ...Object.entries({
-      connection: '',
-      client: 'connection|',
+      client: '',
       object: 'client|',
       cache: 'client|metrics|',
       lease: 'client|',
@@ -53,6 +52,12 @@ module.exports = {
         `^src/kube/(?!${may}${part}/)`.replaceAll('|', '\\b|'),
         'Inside the runtime arrows point one way; the manager puts the parts together (src/kube/README.md).',
       ),
+    ),
+    layer(
+      'kubeconfig-on-kube',
+      '^src/kubeconfig',
+      '^src/(?!kubeconfig|lib|kube/client/connection\\.ts)',
+      'It makes the connection that the runtime is given, and knows nothing else of it.',
     ),
     layer('policy-is-pure', '^src/policy', '^src/(?!policy|api|lib)', 'Policy gets facts and gives decisions.'),
     layer(
@@ -117,8 +122,8 @@ module.exports = {
     {
       name: 'kube-client-one-door',
       severity: 'error',
-      comment: 'Use src/kube/client: it owns the connection, the write gate and errors.',
-      from: { path: '^src', pathNot: '^src/kube/connection' },
+      comment: 'Use src/kube/client: it owns requests, the write gate and errors.',
+      from: { path: '^src', pathNot: '^src/kubeconfig' },
       to: { path: 'node_modules/@kubernetes/client-node', dependencyTypesNot: ['type-only'] },
     },
     {

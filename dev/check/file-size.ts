@@ -1,10 +1,13 @@
-// Fails when a source file is longer than 300 lines or a test longer than 600; prints the median so that growth is seen.
+// Fails when a source file is longer than 300 lines or a test longer than 600, and when a folder that must be read in an hour outgrows its
+// budget; prints the median so that growth is seen.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 const limits = { source: 300, test: 600 }
+/** Lines of a whole folder, comments and blank lines counted, tests and what only they use (`testing/`) not. */
+const budgets = [{ folder: 'src/kube/', lines: 2000, contract: 'src/kube/README.md' }]
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
   cwd: root,
@@ -23,11 +26,23 @@ const sources = sizes
   .filter(file => !file.test && file.path.startsWith('src/'))
   .map(file => file.lines)
   .sort((a, b) => a - b)
-const tooLong = sizes.filter(file => file.lines > (file.test ? limits.test : limits.source))
+const tooLong = sizes
+  .filter(file => file.lines > (file.test ? limits.test : limits.source))
+  .map(({ path, test, lines }) => `${path}: ${lines} lines; the limit is ${test ? limits.test : limits.source}: find its seams`)
+const folders = budgets.map(budget => {
+  const parts = sizes.filter(({ path, test }) => !test && path.startsWith(budget.folder) && !path.includes('/testing/'))
+  return { ...budget, size: parts.reduce((sum, { lines }) => sum + lines, 0) }
+})
+const overBudget = folders
+  .filter(({ lines, size }) => size > lines)
+  .map(
+    ({ folder, lines, size, contract }) =>
+      `${folder}: ${size} lines without tests; its budget is ${lines} (${contract}): take out what nobody needs, or what knows less than it`,
+  )
 
-for (const file of tooLong)
-  console.error(`${file.path}: ${file.lines} lines; the limit is ${file.test ? limits.test : limits.source}: find its seams`)
+for (const problem of [...tooLong, ...overBudget]) console.error(problem)
 console.log(
   `${sizes.length} files; src: ${sources.length} files, median ${sources[Math.floor(sources.length / 2)] ?? 0} lines, longest ${sources.at(-1) ?? 0}`,
 )
-if (tooLong.length > 0) process.exit(1)
+for (const { folder, lines, size } of folders) console.log(`${folder}: ${size} lines of ${lines}`)
+if (tooLong.length + overBudget.length > 0) process.exit(1)

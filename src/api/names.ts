@@ -33,9 +33,9 @@ export function userSubject(host: string, userId: number): string {
   return `github|${host}|${userId}`
 }
 
-/** Reads back `userSubject`; undefined for anything else (ServiceAccounts, certificates). */
+/** Reads back `userSubject`; undefined for anything else (ServiceAccounts, certificates, numbers that JavaScript would round to another's). */
 export function parseUserSubject(subject: string): { readonly host: string; readonly userId: number } | undefined {
-  const match = /^github\|([a-z0-9][a-z0-9.:-]*)\|([1-9][0-9]{0,15})$/.exec(subject)
+  const match = /^github\|([a-z0-9][a-z0-9.:-]*)\|([1-9][0-9]{0,14})$/.exec(subject)
   return match?.[1] && match[2] ? { host: match[1], userId: Number(match[2]) } : undefined
 }
 
@@ -45,6 +45,11 @@ export const groups = {
   owners: (host: string, organizationId: number): string => `github|${host}|org|${organizationId}|owners`,
   members: (host: string, organizationId: number): string => `github|${host}|org|${organizationId}|members`,
 } as const
+
+/** True for what the functions of `groups` can make. */
+export function isGroup(name: string): boolean {
+  return /^github\|[a-z0-9][a-z0-9.:-]*\|org\|[1-9][0-9]{0,14}\|(owners|members|team\|[1-9][0-9]{0,14})$/.test(name)
+}
 
 export const tenantRoles = {
   viewer: 'sekisho:tenant-viewer',

@@ -57,3 +57,14 @@ export function keyOf(object: KubeObject): ObjectKey {
 export function keyText(key: ObjectKey): string {
   return key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`
 }
+
+/** Undoes `keyText`: names hold no slash. */
+export function parseKey(text: string): ObjectKey {
+  const slash = text.indexOf('/')
+  return slash === -1 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) }
+}
+
+/** metav1.Time: whole seconds. */
+export function wireTime(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`
+}

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { type Lease, leases } from '../api/builtin/index.ts'
 import { silentLog } from '../lib/log.ts'
+import { createFakeClock, settle } from '../lib/testing/fake-clock.ts'
 import type { KubeClient } from './client/client.ts'
 import { KubeError } from './client/errors.ts'
 import { type ControllerDefinition, done, watches } from './controller/controller.ts'
 import { createManager, type ManagerDeps } from './manager.ts'
-import { createFakeClock, settle } from './testing/fake-clock.ts'
 import { createFakeServer } from './testing/fake-server.ts'
 import { things } from './testing/objects.ts'
 

@@ -3,10 +3,9 @@
 // Followers keep their caches and serve from them; only the leader reconciles, and only the leader's writes pass `client`.
 import { randomUUID } from 'node:crypto'
 import type { KubeObject, ResourceType } from '../api/resource.ts'
-import type { Clock } from '../lib/clock.ts'
+import { endsWithin } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { createCaches } from './cache/caches.ts'
+import { type CachesDeps, createCaches } from './cache/caches.ts'
 import type { Cache, CacheScope } from './cache/store.ts'
 import type { KubeClient } from './client/client.ts'
 import { NotLeaderError } from './client/errors.ts'
@@ -14,7 +13,6 @@ import { gateWrites } from './client/write-gate.ts'
 import type { ControllerDefinition } from './controller/controller.ts'
 import { type ControllerRunner, createControllerRunner } from './controller/controller-runner.ts'
 import { createLeaseHolder, type LeaseHolder, type LeaseTimes } from './lease/lease.ts'
-import type { KubeMetrics } from './metrics.ts'
 
 export type { Cache } from './cache/store.ts'
 
@@ -44,14 +42,8 @@ export type LeaderElectionOptions = {
   readonly times?: LeaseTimes
 }
 
-export type ManagerDeps = {
+export type ManagerDeps = CachesDeps & {
   readonly client: KubeClient
-  readonly log: Log
-  readonly clock: Clock
-  readonly random: () => number
-  readonly metrics?: KubeMetrics
-  /** Of every reflector. Default an hour. */
-  readonly relistMilliseconds?: number
   readonly leaderElection?: LeaderElectionOptions
   /** Default 120 000. */
   readonly syncMilliseconds?: number
@@ -90,18 +82,20 @@ export function createManager(deps: ManagerDeps): Manager {
     if (leads) term = new AbortController()
     else term.abort(new NotLeaderError('a write on its way'))
     for (const runner of runners) {
-      if (leads && phase === 'running') runner.begin()
-      // Not awaited: keys of what still runs stay taken, so a later term cannot run them twice.
-      else if (!leads) void runner.end({ abort: true })
+      if (!leads) {
+        // Not awaited: keys of what still runs stay taken, so a later term cannot run them twice.
+        void runner.end()
+        runner.abort()
+      } else if (phase === 'running') runner.begin()
     }
   }
 
   async function drain(): Promise<void> {
-    const idle = Promise.all(runners.map(runner => runner.end({ abort: false })))
-    if (await within(clock, drainMilliseconds, idle)) return
+    const idle = Promise.all(runners.map(runner => runner.end()))
+    if (await endsWithin(clock, drainMilliseconds, idle)) return
     log.info({}, 'some reconciles are still running: telling them to stop')
     for (const runner of runners) runner.abort()
-    if (!(await within(clock, abortMilliseconds, idle))) log.error({}, 'some reconciles did not end and are left behind')
+    if (!(await endsWithin(clock, abortMilliseconds, idle))) log.error({}, 'some reconciles did not end and are left behind')
   }
 
   async function shutDown(): Promise<void> {
@@ -109,7 +103,7 @@ export function createManager(deps: ManagerDeps): Manager {
     for (const runner of runners) runner.close()
     electing.abort()
     const released = Promise.resolve(striving).then(() => lease?.release())
-    if (!(await within(clock, releaseMilliseconds, released))) log.error({}, 'the lease was not released; it ends by itself')
+    if (!(await endsWithin(clock, releaseMilliseconds, released))) log.error({}, 'the lease was not released; it ends by itself')
     phase = 'stopped'
     if (lease === undefined) lead(false)
     await caches.stop()
@@ -145,19 +139,5 @@ export function createManager(deps: ManagerDeps): Manager {
     },
     ready: () => phase === 'running' && caches.allSynced(),
     isLeader,
-  }
-}
-
-/** True when `work` ended in time. */
-async function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  const enough = new AbortController()
-  const late = clock.sleep(milliseconds, enough.signal).then(
-    () => false,
-    () => false,
-  )
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } finally {
-    enough.abort()
   }
 }

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { createWorkQueue } from './controller/workqueue.ts'
+import { createFakeClock } from '../lib/testing/fake-clock.ts'
+import { createWorkQueue } from '../lib/workqueue.ts'
 import { createKubeMetrics } from './metrics.ts'
-import { createFakeClock } from './testing/fake-clock.ts'
 import { things } from './testing/objects.ts'
 
 /** One sample of everything, so that every label shows. */
@@ -22,7 +22,7 @@ async function sampled(): Promise<Registry> {
   controller.reconciled('success', 0.2)
   watch.listed()
   watch.ended('silent')
-  metrics.observeRequest({ verb: 'get', type: things, path: '/x' }, 200, 0.01)
+  metrics.observeRequest({ verb: 'get', type: things }, 200, 0.01)
   metrics.leading(true)
   queue.add('waits')
   queue.add('works')
@@ -56,5 +56,5 @@ test('gauges are read when they are asked for', async () => {
   expect(await value('sekisho_watch_silence_seconds', { kind: 'v1 things *' })).toBe(12)
   expect(await value('sekisho_cache_objects', { kind: 'v1 things *' })).toBe(7)
   expect(await value('leader_election_master_status', {})).toBe(1)
-  expect(await value('controller_runtime_reconcile_total', { controller: 'toy', result: 'terminal_error' })).toBe(0)
+  expect(await value('controller_runtime_reconcile_total', { controller: 'toy', result: 'timeout' })).toBe(0)
 })

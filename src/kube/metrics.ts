@@ -2,34 +2,19 @@
 // Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller is there from the start as 0,
 // so that a rate over the first failure is right. README.md has the table.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { WorkQueue } from '../lib/workqueue.ts'
 import type { WatchEnd } from './cache/reflector.ts'
 import type { RequestObserver } from './client/transport.ts'
-import type { WorkQueue } from './controller/workqueue.ts'
 
-const results = ['success', 'requeue_after', 'error', 'terminal_error', 'timeout'] as const
+const results = ['success', 'requeue_after', 'error', 'timeout'] as const
 export type ReconcileResult = (typeof results)[number]
 
-export type ControllerMetrics = {
-  readonly added: () => void
-  readonly taken: (waitedSeconds: number) => void
-  readonly retried: () => void
-  readonly reconciled: (result: ReconcileResult, seconds: number) => void
-}
-
-export type KubeMetrics = {
-  readonly observeRequest: RequestObserver
-  readonly controller: (name: string, queue: Pick<WorkQueue, 'depth' | 'unfinished'>) => ControllerMetrics
-  readonly watch: (
-    kind: string,
-    read: { readonly objects: () => number; readonly silentSeconds: () => number },
-  ) => { readonly listed: () => void; readonly ended: (reason: WatchEnd) => void }
-  readonly leading: (leads: boolean) => void
-}
+export type KubeMetrics = ReturnType<typeof createKubeMetrics>
 
 const buckets = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 120]
 
 /** Registers on `registry`; call once per registry. */
-export function createKubeMetrics(registry: Registry): KubeMetrics {
+export function createKubeMetrics(registry: Registry) {
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name, help, labelNames, registers })
@@ -63,11 +48,12 @@ export function createKubeMetrics(registry: Registry): KubeMetrics {
   leader.set(0)
 
   return {
-    observeRequest({ verb, type }, status, seconds) {
+    observeRequest: (({ verb, type }, status, seconds) => {
       requests.inc({ verb, code: String(status) })
       latency.observe({ verb, kind: type.kind }, seconds)
-    },
-    controller(controller, queue) {
+    }) satisfies RequestObserver,
+    /** Of one controller; its queue is read when somebody asks. */
+    controller(controller: string, queue: Pick<WorkQueue, 'depth' | 'unfinished'>) {
       for (const result of results) reconciles.inc({ controller, result }, 0)
       for (const each of [adds, retries]) each.inc({ controller }, 0)
       for (const priority of ['normal', 'low'] as const) depth({ controller, priority }, () => queue.depth(priority))
@@ -75,19 +61,20 @@ export function createKubeMetrics(registry: Registry): KubeMetrics {
       longest({ controller }, () => Math.max(0, ...queue.unfinished()) / 1000)
       return {
         added: () => adds.inc({ controller }),
-        taken: seconds => waits.observe({ controller }, seconds),
+        taken: (seconds: number) => waits.observe({ controller }, seconds),
         retried: () => retries.inc({ controller }),
-        reconciled(result, seconds) {
+        reconciled(result: ReconcileResult, seconds: number) {
           reconciles.inc({ controller, result })
           works.observe({ controller }, seconds)
         },
       }
     },
-    watch(kind, read) {
+    /** Of one local copy and its watch. */
+    watch(kind: string, read: { readonly objects: () => number; readonly silentSeconds: () => number }) {
       silence({ kind }, read.silentSeconds)
       objects({ kind }, read.objects)
-      return { listed: () => lists.inc({ kind }), ended: reason => ends.inc({ kind, reason }) }
+      return { listed: () => lists.inc({ kind }), ended: (reason: WatchEnd) => ends.inc({ kind, reason }) }
     },
-    leading: leads => leader.set(leads ? 1 : 0),
+    leading: (leads: boolean) => leader.set(leads ? 1 : 0),
   }
 }

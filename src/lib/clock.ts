@@ -14,6 +14,18 @@ export function elapsed(clock: Clock): number {
   return clock.monotonic?.() ?? clock.now().getTime()
 }
 
+/** Whether `work` ends within the time; it goes on when it does not. Rejects as `work` does. */
+export async function endsWithin(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const ended = new AbortController()
+  // Cut short, its answer comes too late to count.
+  const tooLate = clock.sleep(milliseconds, ended.signal).catch(() => {})
+  try {
+    return await Promise.race([work.then(() => true), tooLate.then(() => false)])
+  } finally {
+    ended.abort()
+  }
+}
+
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonic: () => performance.now(),

@@ -19,6 +19,7 @@ describe('sameness of JSON values', () => {
     ['the prototype’s own field', {}, JSON.parse('{"__proto__":{}}'), false],
     ['null and an object', null, {}, false],
     ['a number and its text', 1, '1', false],
+    ['zero and minus zero, which JSON writes alike', { a: [0] }, { a: [-0] }, true],
   ])('%s', (_name, a, b, same) => {
     expect(sameJson(a, b)).toBe(same)
   })

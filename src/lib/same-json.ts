@@ -5,7 +5,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Deep equality as the API server would see it. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true
+  // The first is for 0 and -0, which JSON writes alike; the second for NaN, which equals nothing.
+  if (a === b || Object.is(a, b)) return true
   if (Array.isArray(a)) return Array.isArray(b) && sameLists(a, b)
   return isFields(a) && isFields(b) && holdsAllOf(a, b) && hasNoMoreThan(a, b)
 }

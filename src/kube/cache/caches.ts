@@ -1,21 +1,14 @@
 // The shared local copies: one store and one reflector per kind and scope, whoever asks. Started together, or at once when asked
 // for later. Owns no controller.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { endsWithin } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
-import type { KubeClient } from '../client/client.ts'
 import type { KubeMetrics } from '../metrics.ts'
-import { createReflector, type Reflector } from './reflector.ts'
+import { createReflector, type Reflector, type ReflectorDeps } from './reflector.ts'
 import { type CacheScope, type ChangeSource, createObjectStore, type ObjectStore } from './store.ts'
 
-export type CachesDeps = {
-  readonly client: Pick<KubeClient, 'snapshot' | 'watch'>
-  readonly clock: Clock
-  readonly random: () => number
-  readonly log: Log
+export type CachesDeps = Pick<ReflectorDeps<KubeObject>, 'client' | 'clock' | 'random' | 'log' | 'relistMilliseconds'> & {
   readonly metrics?: KubeMetrics
-  readonly relistMilliseconds?: number
 }
 
 export type Caches = ChangeSource & {
@@ -76,10 +69,7 @@ export function createCaches(deps: CachesDeps): Caches {
       for (const { reflector } of entries.values()) running.push(reflector.run(stopping.signal))
     },
     async synced(withinMilliseconds) {
-      const enough = new AbortController()
-      const limit = clock.sleep(withinMilliseconds, AbortSignal.any([enough.signal, stopping.signal])).catch(() => {})
-      await Promise.race([Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)), limit])
-      enough.abort()
+      await endsWithin(clock, withinMilliseconds, Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)))
       if (stopping.signal.aborted || allSynced()) return
       const missing = [...entries].filter(([, { store }]) => !store.synced())
       const words = missing.map(([name, { reflector }]) => `${name}: ${reflector.problem() ?? 'no answer yet'}`)

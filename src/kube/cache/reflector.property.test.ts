@@ -3,8 +3,8 @@
 // against the protocol (lost, late, repeated events) is mended by the next list at the latest.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { settle } from '../../lib/testing/fake-clock.ts'
 import { KubeError } from '../client/errors.ts'
-import { settle } from '../testing/fake-clock.ts'
 import type { FakeServer } from '../testing/fake-server.ts'
 import type { Thing } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
+import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
 import { KubeError } from '../client/errors.ts'
-import { createFakeClock, settle } from '../testing/fake-clock.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'
 import { createReflector } from './reflector.ts'
@@ -129,6 +129,22 @@ test('says why each watch ended, and lists only when the place is lost', async (
   await clock.advance(3000)
   expect(lists()).toBe(2)
   expect(reflector.silentSeconds()).toBeLessThan(4)
+  await stop()
+})
+
+test('after a failure the next watch is brief, so that a quiet kind is heard again; then they are long again', async () => {
+  const { server, clock, briefs, reflector, stop } = reflect()
+  await settle()
+  await clock.advance(50_000)
+  server.drop(new KubeError('no end', { status: 0, reason: 'Silent' }))
+  await clock.advance(1000)
+  expect(briefs).toEqual([false, true])
+  expect(reflector.silentSeconds()).toBeGreaterThan(50)
+  await clock.advance(2000)
+  server.drop('ended')
+  await clock.advance(1000)
+  expect(reflector.silentSeconds()).toBeLessThan(2)
+  expect(briefs).toEqual([false, true, false])
   await stop()
 })
 

@@ -30,7 +30,7 @@ export type ReflectorDeps<T extends KubeObject> = {
 export type Reflector = {
   /** Resolves when the signal aborts; never rejects. Call once. */
   readonly run: (signal: AbortSignal) => Promise<void>
-  /** Resolves after the first complete list. Never rejects: a kind that cannot be listed is tried again and again. */
+  /** Resolves after the first complete list, or when `run` ends. Never rejects: a kind that cannot be listed is tried again and again. */
   readonly synced: Promise<void>
   /** What the last attempt failed with; undefined while things go well. */
   readonly problem: () => string | undefined
@@ -38,10 +38,9 @@ export type Reflector = {
   readonly silentSeconds: () => number
 }
 
-const base = { baseMilliseconds: 500 }
 // A server that is away must be found soon after its return; what it refuses is not going to change in seconds.
-const awayBackoff = { ...base, capMilliseconds: 3000 }
-const refusedBackoff = { ...base, capMilliseconds: 30_000 }
+const awayBackoff = { baseMilliseconds: 500, capMilliseconds: 3000 }
+const refusedBackoff = { baseMilliseconds: 500, capMilliseconds: 30_000 }
 // Attempts begin at least so far apart; a watch that ends sooner without a word counts as a failure.
 const shortestRoundMilliseconds = 1000
 
@@ -76,7 +75,8 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   async function follow(from: string, signal: AbortSignal): Promise<void> {
     const started = elapsed(clock)
     let events = 0
-    for await (const event of client.watch(type, { ...scope, resourceVersion: from, signal })) {
+    // A quiet kind is not heard before its watch ends: after a failure that shall be soon.
+    for await (const event of client.watch(type, { ...scope, resourceVersion: from, signal, brief: failures > 0 })) {
       events += 1
       if (event.type === 'DELETED') store.remove(event.object)
       else if (event.type !== 'BOOKMARK') store.upsert(event.object)
@@ -118,6 +118,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
         wait = Math.max(wait, started + shortestRoundMilliseconds - elapsed(clock))
         if (wait > 0) await clock.sleep(wait, signal).catch(() => {})
       }
+      first.resolve()
     },
     synced: first.promise,
     problem: () => problem,

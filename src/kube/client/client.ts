@@ -30,14 +30,15 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T; readonly resourceVersion: string }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
-export type WatchOptions = ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal }
-
-export type DeleteOptions = {
-  readonly uid?: string
-  /** Default Background. */
-  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
-  readonly guard?: WriteGuard
+export type WatchOptions = ListOptions & {
+  readonly resourceVersion: string
+  readonly signal: AbortSignal
+  /** The server is asked to end it after seconds: after a failure, to hear it from end to end again. */
+  readonly brief?: boolean
 }
+
+/** With `uid`, a namesake is left alone. */
+export type DeleteOptions = { readonly uid?: string; readonly guard?: WriteGuard }
 
 /** Rejects with KubeError unless a method says that it answers `undefined`. */
 export type KubeClient = {
@@ -66,7 +67,7 @@ export type KubeClient = {
     patch: object,
     options: WriteOptions,
   ) => Promise<T | undefined>
-  /** Asks for deletion. Absent, already being deleted, or (with `uid`) another object of that name: done. */
+  /** Asks for deletion, of dependents too. Absent, already being deleted, or (with `uid`) another object of that name: done. */
   readonly delete: (type: ResourceType, key: ObjectKey, options?: DeleteOptions) => Promise<void>
   readonly podLogs: (
     key: ObjectKey,

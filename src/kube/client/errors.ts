@@ -9,7 +9,7 @@ export type KubeErrorFacts = {
   readonly reason: string
   /** Fields that metav1.Status details name as causes, such as `metadata.uid`. */
   readonly fields?: readonly string[]
-  readonly retryAfterSeconds?: number
+  readonly retryAfterSeconds?: number | undefined
   readonly cause?: unknown
 }
 

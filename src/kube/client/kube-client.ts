@@ -1,28 +1,15 @@
-// Implements the client port on the transport: paths, content types, pages, and which refusals mean "absent".
+// Implements the client port on the transport: bodies, queries, pages, and which refusals mean "absent".
 // One instance per process and identity; it keeps nothing but its connections.
-import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
+import { pods } from '../../api/builtin/index.ts'
+import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { KubeConnection } from '../connection/connection.ts'
-import type { Applied, ApplyOptions, KubeClient, ListOptions, Snapshot, WriteOptions } from './client.ts'
+import type { Applied, ApplyOptions, KubeClient, ListOptions, Snapshot } from './client.ts'
 import { isExpired, isGone, isKubeError, KubeError } from './errors.ts'
-import { collectionPath, objectPath } from './resource-path.ts'
-import { createTransport, type KubeRequest, type RequestObserver, requestName } from './transport.ts'
-import { watch } from './watch.ts'
+import { createTransport, type KubeRequest, requestName, type TransportDeps } from './transport.ts'
+import { type WatchDeps, watch } from './watch.ts'
 
-export type KubeClientDeps = {
-  readonly connection: KubeConnection
-  /** Shown to the API server's audit log as `sekisho/<component>`. */
-  readonly component: string
-  readonly clock: Clock
-  readonly random: () => number
-  readonly observe?: RequestObserver
-  /** Default 30 000. */
-  readonly requestMilliseconds?: number
-  /** A watch that is dead is found within this time, and a healthy one renewed before it. Default 55 000. */
-  readonly watchSilenceMilliseconds?: number
-}
+export type KubeClientDeps = TransportDeps & Omit<WatchDeps, 'transport'>
 
 const pageSize = 500
 // The server's limit holds the log's bytes; the slack is for what it adds when it cuts.
@@ -35,24 +22,15 @@ type ListAnswer<T> = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
 }
 
-function writeQuery(options: ApplyOptions): KubeRequest['query'] & object {
-  return { fieldManager: options.fieldManager, force: options.force ? 'true' : undefined }
+function writing({ fieldManager, force, guard }: ApplyOptions): Pick<KubeRequest, 'query' | 'guard'> {
+  return { query: { fieldManager, force: force ? 'true' : undefined }, guard }
 }
 
-function applyRequest(type: ResourceType, object: Applied, options: ApplyOptions, subresource?: 'status'): KubeRequest {
+function applying(type: ResourceType, object: Applied, options: ApplyOptions, subresource?: 'status'): KubeRequest {
   const { apiVersion, kind } = object
   if (apiVersion !== type.apiVersion || kind !== type.kind)
     throw new AppError('internal', `an apply of ${apiVersion} ${kind} was sent to ${type.apiVersion} ${type.kind}`)
-  const key = keyOf(object)
-  const path = objectPath(type, key, subresource)
-  const contentType = 'application/apply-patch+yaml'
-  return { verb: 'apply', type, key, path, query: writeQuery(options), contentType, body: object, guard: options.guard }
-}
-
-function patchRequest(type: ResourceType, key: ObjectKey, patch: object, options: WriteOptions): KubeRequest {
-  const contentType = 'application/merge-patch+json'
-  const path = objectPath(type, key)
-  return { verb: 'patch', type, key, path, query: writeQuery(options), contentType, body: patch, guard: options.guard }
+  return { verb: 'apply', type, key: keyOf(object), subresource, body: object, ...writing(options) }
 }
 
 async function unlessAbsent<T>(answer: Promise<T>, absent: (error: unknown) => boolean): Promise<T | undefined> {
@@ -67,7 +45,7 @@ async function unlessAbsent<T>(answer: Promise<T>, absent: (error: unknown) => b
 const notFound = (error: unknown): boolean => isKubeError(error, 404)
 
 export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly close: () => Promise<void> } {
-  const transport = createTransport({ ...deps, userAgent: `sekisho/${deps.component}` })
+  const transport = createTransport(deps)
 
   // The parse boundary: the server's answer is taken for what was asked for.
   async function json<T>(request: KubeRequest): Promise<T> {
@@ -85,7 +63,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     let token: string | undefined
     for (;;) {
       const query = { limit: String(pageSize), continue: token, labelSelector, fieldSelector }
-      const answer: ListAnswer<T> = await json({ verb: 'list', type, path: collectionPath(type, namespace), query, signal })
+      const answer: ListAnswer<T> = await json({ verb: 'list', type, namespace, query, signal })
       // Items of a list carry no apiVersion and kind of their own.
       for (const item of answer.items ?? []) items.push({ ...item, apiVersion: type.apiVersion, kind: type.kind })
       token = answer.metadata.continue
@@ -103,26 +81,24 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     }
   }
 
-  const get: KubeClient['get'] = async (type, key) =>
-    unlessAbsent(json({ verb: 'get', type, key, path: objectPath(type, key) }), notFound)
+  const get: KubeClient['get'] = (type, key) => unlessAbsent(json({ verb: 'get', type, key }), notFound)
 
   return {
     get,
     snapshot,
     list: async (type, options) => (await snapshot(type, options)).items,
-    async create(type, object, options) {
-      const path = collectionPath(type, object.metadata.namespace)
-      const contentType = 'application/json'
-      return json({ verb: 'create', type, path, query: writeQuery(options), contentType, body: object, guard: options.guard })
+    create(type, object, options) {
+      return json({ verb: 'create', type, namespace: object.metadata.namespace, body: object, ...writing(options) })
     },
-    apply: async (type, object, options) => json(applyRequest(type, object, options)),
-    applyStatus: async (type, object, options) => unlessAbsent(json(applyRequest(type, object, options, 'status')), isGone),
-    mergePatch: async (type, key, patch, options) => unlessAbsent(json(patchRequest(type, key, patch, options)), notFound),
-    async delete(type, key, options = {}) {
-      const { uid, propagationPolicy = 'Background', guard } = options
-      const body = { propagationPolicy, ...(uid === undefined ? {} : { preconditions: { uid } }) }
+    apply: async (type, object, options) => json(applying(type, object, options)),
+    applyStatus: async (type, object, options) => unlessAbsent(json(applying(type, object, options, 'status')), isGone),
+    mergePatch(type, key, patch, options) {
+      return unlessAbsent(json({ verb: 'patch', type, key, body: patch, ...writing(options) }), notFound)
+    },
+    async delete(type, key, { uid, guard } = {}) {
+      const body = { propagationPolicy: 'Background', ...(uid === undefined ? {} : { preconditions: { uid } }) }
       try {
-        await json({ verb: 'delete', type, key, path: objectPath(type, key), contentType: 'application/json', body, guard })
+        await json({ verb: 'delete', type, key, body, guard })
       } catch (error) {
         if (notFound(error)) return
         if (!isKubeError(error, 409)) throw error
@@ -133,9 +109,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
       }
     },
     async podLogs(key, { container, tailLines, limitBytes }) {
-      const type: ResourceType = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
       const query = { container, tailLines: String(tailLines), limitBytes: String(limitBytes) }
-      const request: KubeRequest = { verb: 'get', type, key, path: objectPath(type, key, 'log'), query }
+      const request: KubeRequest = { verb: 'get', type: pods, key, subresource: 'log', query }
       return (await transport.fetch(request, limitBytes + logSlackBytes)).toString('utf8')
     },
     watch: (type, options) => watch({ ...deps, transport }, type, options),

@@ -4,21 +4,24 @@
 import { Agent, type Dispatcher, request as send } from 'undici'
 import type { ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyText } from '../../api/resource.ts'
+import { readAtMost } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { KubeConnection } from '../connection/connection.ts'
+import { retryAfterSeconds } from '../../lib/retry-after.ts'
 import type { WriteGuard } from './client.ts'
+import type { KubeConnection } from './connection.ts'
 import { KubeError, NotLeaderError } from './errors.ts'
-import { errorFromAnswer, retryAfterSeconds } from './status.ts'
+import { collectionPath, objectPath } from './resource-path.ts'
+import { errorFromStatus, parsedOrNothing } from './status.ts'
 
 export type KubeRequest = {
-  readonly verb: keyof typeof methods
+  readonly verb: keyof typeof verbs
   readonly type: ResourceType
-  /** Without a key the collection is meant. */
+  /** Without a key the collection is meant, in all namespaces or in one. */
   readonly key?: ObjectKey
-  readonly path: string
+  readonly namespace?: string | undefined
+  readonly subresource?: 'status' | 'log' | undefined
   readonly query?: Readonly<Record<string, string | undefined>>
-  readonly contentType?: string
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
   readonly guard?: WriteGuard | undefined
@@ -29,30 +32,33 @@ export type RequestObserver = (request: KubeRequest, status: number, seconds: nu
 
 export type TransportDeps = {
   readonly connection: KubeConnection
-  readonly userAgent: string
+  /** Shown to the API server's audit log as `sekisho/<component>`. */
+  readonly component: string
   readonly clock: Clock
   readonly observe?: RequestObserver
+  /** Default 30 000. */
   readonly requestMilliseconds?: number
 }
 
-type Body = Dispatcher.ResponseData['body']
+type Answer = Dispatcher.ResponseData
 
 export type Transport = {
   /** The body of an answer 200-299, whole. */
   readonly fetch: (request: KubeRequest, limitBytes?: number) => Promise<Buffer>
   /** The body of an answer 200-299 as it comes; no time limit after the head. */
-  readonly open: (request: KubeRequest) => Promise<Body>
+  readonly open: (request: KubeRequest) => Promise<Answer['body']>
   readonly close: () => Promise<void>
 }
 
-const methods = {
-  get: 'GET',
-  list: 'GET',
-  watch: 'GET',
-  create: 'POST',
-  apply: 'PATCH',
-  patch: 'PATCH',
-  delete: 'DELETE',
+const read = { method: 'GET', contentType: undefined } as const
+const verbs = {
+  get: read,
+  list: read,
+  watch: read,
+  create: { method: 'POST', contentType: 'application/json' },
+  apply: { method: 'PATCH', contentType: 'application/apply-patch+yaml' },
+  patch: { method: 'PATCH', contentType: 'application/merge-patch+json' },
+  delete: { method: 'DELETE', contentType: 'application/json' },
 } as const
 const largestAnswerBytes = 64 * 1024 * 1024
 const largestRefusalBytes = 256 * 1024
@@ -60,9 +66,8 @@ const longestThrottleSeconds = 30
 const throttleAttempts = 5
 
 /** `get Secret acme/db`: how requests are named in errors. */
-export function requestName(request: KubeRequest): string {
-  const target = request.key === undefined ? request.type.plural : `${request.type.kind} ${keyText(request.key)}`
-  return `${request.verb} ${target}`
+export function requestName({ verb, type, key }: KubeRequest): string {
+  return `${verb} ${key === undefined ? type.plural : `${type.kind} ${keyText(key)}`}`
 }
 
 export function createTransport(deps: TransportDeps): Transport {
@@ -70,27 +75,29 @@ export function createTransport(deps: TransportDeps): Transport {
   const agent = createAgent(connection)
 
   /** One exchange up to the answer's head. `limited`: the whole of it, body included, has `requestMilliseconds`. */
-  async function once(request: KubeRequest, limited: boolean, fresh: boolean): Promise<Dispatcher.ResponseData> {
+  async function once(request: KubeRequest, limited: boolean, fresh: boolean): Promise<Answer> {
     const { guard } = request
-    const limit = limited ? AbortSignal.timeout(requestMilliseconds) : undefined
-    const signals = [limit, request.signal, guard?.signal].filter(signal => signal !== undefined)
+    const { method, contentType } = verbs[request.verb]
+    const url = urlOf(connection.server, request)
     const authorization = await connection.authorization({ fresh })
+    const limit = limited ? AbortSignal.timeout(requestMilliseconds) : undefined
     const started = performance.now()
     const observe = (status: number): void => deps.observe?.(request, status, (performance.now() - started) / 1000)
     try {
-      const answer = await send(urlOf(connection.server, request), {
+      const answer = await send(url, {
         dispatcher: guard === undefined ? agent : guarded(agent, guard, requestName(request)),
-        method: methods[request.verb],
+        method,
         headers: {
-          accept: request.path.endsWith('/log') ? '*/*' : 'application/json',
-          'user-agent': deps.userAgent,
-          ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
-          ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
+          // A log is no JSON; everything else is asked for as JSON.
+          accept: 'application/json, */*',
+          'user-agent': `sekisho/${deps.component}`,
+          authorization: authorization?.reveal(),
+          'content-type': contentType,
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
         headersTimeout: requestMilliseconds,
         bodyTimeout: 0,
-        signal: signals.length === 0 ? null : AbortSignal.any(signals),
+        signal: AbortSignal.any([limit, request.signal, guard?.signal].filter(signal => signal !== undefined)),
       })
       observe(answer.statusCode)
       return answer
@@ -101,34 +108,36 @@ export function createTransport(deps: TransportDeps): Transport {
   }
 
   /** Only a 429 is repeated here: it says that the server did nothing. Reads also get one more chance on a broken connection. */
-  async function exchange(request: KubeRequest, limited: boolean): Promise<Dispatcher.ResponseData> {
+  async function exchange(request: KubeRequest, limited: boolean): Promise<Answer> {
     let fresh = false
     let broken = false
     for (let attempt = 0; ; attempt++) {
-      let answer: Dispatcher.ResponseData
+      let answer: Answer
       try {
         answer = await once(request, limited, fresh)
       } catch (error) {
-        if (broken || methods[request.verb] !== 'GET' || request.signal?.aborted || !(error instanceof KubeError)) throw error
+        if (broken || verbs[request.verb].method !== 'GET' || request.signal?.aborted || !(error instanceof KubeError))
+          throw error
         broken = true
         continue
       }
-      if (answer.statusCode < 300) return answer
-      const wait = retryAfterSeconds(answer.headers['retry-after'], clock.now())
-      const refusal = await read(request, answer.body, largestRefusalBytes)
-      if (answer.statusCode === 401 && !fresh) {
+      const { statusCode: status, headers } = answer
+      if (status < 300) return answer
+      const waitSeconds = retryAfterSeconds(headers['retry-after'], clock.now())
+      const refusal = parsedOrNothing((await wholeOf(request, answer, largestRefusalBytes)).toString('utf8'))
+      if (status === 401 && !fresh) {
         fresh = true
         continue
       }
-      if (answer.statusCode !== 429 || attempt >= throttleAttempts)
-        throw errorFromAnswer(requestName(request), request.type, answer.statusCode, refusal.toString('utf8'), wait)
-      await clock.sleep(Math.min(wait ?? 1, longestThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
+      if (status !== 429 || attempt >= throttleAttempts)
+        throw errorFromStatus(requestName(request), request.type, refusal, { status, waitSeconds })
+      await clock.sleep(Math.min(waitSeconds ?? 1, longestThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
     }
   }
 
   return {
     async fetch(request, limitBytes = largestAnswerBytes) {
-      return read(request, (await exchange(request, true)).body, limitBytes)
+      return wholeOf(request, await exchange(request, true), limitBytes)
     },
     async open(request) {
       return (await exchange(request, false)).body
@@ -137,20 +146,11 @@ export function createTransport(deps: TransportDeps): Transport {
   }
 }
 
-async function read(request: KubeRequest, body: Body, limitBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of body) {
-      const bytes = Buffer.from(chunk)
-      size += bytes.length
-      if (size > limitBytes) break
-      chunks.push(bytes)
-    }
-  } catch (error) {
+async function wholeOf(request: KubeRequest, { body }: Answer, limitBytes: number): Promise<Buffer> {
+  const bytes = await readAtMost(limitBytes, body).catch((error: unknown) => {
     throw brokenOff(request, error)
-  }
-  if (size <= limitBytes) return Buffer.concat(chunks)
+  })
+  if (bytes !== undefined) return bytes
   const message = `${requestName(request)}: the answer is larger than ${limitBytes} bytes`
   throw new KubeError(message, { status: 0, reason: 'TooLarge' })
 }
@@ -182,10 +182,11 @@ function createAgent(connection: KubeConnection): Agent {
   })
 }
 
-function urlOf(server: URL, request: KubeRequest): URL {
+function urlOf(server: URL, { type, key, namespace, subresource, query = {} }: KubeRequest): URL {
+  const path = key === undefined ? collectionPath(type, namespace) : objectPath(type, key, subresource)
   const url = new URL(server)
-  url.pathname = `${server.pathname.replace(/\/$/, '')}${request.path}`
-  for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) url.searchParams.set(name, value)
+  url.pathname = `${server.pathname.replace(/\/$/, '')}${path}`
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
   return url
 }
 

@@ -1,21 +1,23 @@
-// One watch connection as an async iterator, short on purpose: the server is asked to end it after a random 41–49 s and sends a
-// bookmark just before, and a connection that has not ended after 55 s is dead and is cut (docs/adr/0012). So silence is found
+// One watch connection as an async iterator, short on purpose: the server is asked to end it after a random 33–40 s and sends a
+// bookmark just before, and a connection that has not ended after 45 s is dead and is cut (docs/adr/0012). So silence is found
 // without waiting for a heartbeat, and quiet kinds always resume from a fresh version. It never reconnects: the reflector does.
-import { setTimeout as timer } from 'node:timers'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
+import { completeLines } from '../../lib/byte-stream.ts'
 import type { WatchEvent, WatchOptions } from './client.ts'
 import { KubeError } from './errors.ts'
-import { collectionPath } from './resource-path.ts'
 import { errorFromStatus } from './status.ts'
 import { type KubeRequest, requestName, type Transport } from './transport.ts'
 
 export type WatchDeps = {
   readonly transport: Pick<Transport, 'open'>
   readonly random: () => number
+  /** A watch that is dead is found within this time, and a healthy one renewed before it. Default 45 000. */
   readonly watchSilenceMilliseconds?: number
 }
 
-const defaultSilenceMilliseconds = 55_000
+const defaultSilenceMilliseconds = 45_000
+// Of a watch that shall only show that the server is there.
+const briefSeconds = 2
 // etcd's largest object is 1.5 MiB; an event is one object on one line.
 const longestLine = 16 * 1024 * 1024
 
@@ -30,54 +32,29 @@ export async function* watch<T extends KubeObject>(
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const { watchSilenceMilliseconds = defaultSilenceMilliseconds, random, transport } = deps
-  const { namespace, resourceVersion, labelSelector, fieldSelector } = options
-  const ending = new AbortController()
-  const watchdog = timer(() => ending.abort(), watchSilenceMilliseconds)
-  const timeoutSeconds = String(endSeconds(watchSilenceMilliseconds, random))
+  const { namespace, resourceVersion, labelSelector, fieldSelector, brief = false } = options
+  const tooLong = AbortSignal.timeout(watchSilenceMilliseconds)
+  const timeoutSeconds = String(brief ? briefSeconds : endSeconds(watchSilenceMilliseconds, random))
   const request: KubeRequest = {
     verb: 'watch',
     type,
-    path: collectionPath(type, namespace),
+    namespace,
     query: { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, timeoutSeconds, labelSelector, fieldSelector },
-    signal: AbortSignal.any([options.signal, ending.signal]),
+    signal: AbortSignal.any([options.signal, tooLong]),
   }
   const name = requestName(request)
   try {
-    for await (const line of lines(await transport.open(request), name)) yield parseEvent<T>(type, line, name)
+    // A consumer that stops early ends the lines, and with them the connection.
+    for await (const line of completeLines(longestLine, await transport.open(request))) yield parseEvent<T>(type, line, name)
   } catch (error) {
     options.signal.throwIfAborted()
-    if (ending.signal.aborted) {
+    if (tooLong.aborted) {
       const message = `${name}: no end after ${watchSilenceMilliseconds} ms, asked for after ${timeoutSeconds} s`
       throw new KubeError(message, { status: 0, reason: 'Silent' })
     }
     if (error instanceof KubeError) throw error
+    if (error instanceof RangeError) throw new KubeError(`${name}: ${error.message}`, { status: 0, reason: 'TooLarge' })
     throw new KubeError(`${name}: the connection broke`, { status: 0, reason: 'Unreachable', cause: error })
-  } finally {
-    clearTimeout(watchdog)
-    // A consumer that stops early must not leave the connection open.
-    ending.abort()
-  }
-}
-
-/** Complete lines only: what stands behind the last newline when the connection ends was cut off and is not an event. */
-async function* lines(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  let parts: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    const bytes = Buffer.from(chunk)
-    let start = 0
-    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-      parts.push(bytes.subarray(start, end))
-      const line = Buffer.concat(parts).toString('utf8')
-      parts = []
-      size = 0
-      start = end + 1
-      if (line.trim() !== '') yield line
-    }
-    parts.push(bytes.subarray(start))
-    size += bytes.length - start
-    if (size > longestLine)
-      throw new KubeError(`${name}: an event is longer than ${longestLine} bytes`, { status: 0, reason: 'TooLarge' })
   }
 }
 

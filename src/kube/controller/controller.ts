@@ -13,11 +13,6 @@ export function requeueAfter(milliseconds: number): Outcome {
   return { kind: 'requeue', afterMilliseconds: milliseconds }
 }
 
-/** Thrown when trying again cannot help: it is logged, and the key rests until its object changes or the resync comes. */
-export class TerminalError extends Error {
-  override readonly name = 'TerminalError'
-}
-
 export type ReconcileContext = {
   readonly key: ObjectKey
   readonly log: Log
@@ -37,10 +32,8 @@ export type ControllerDefinition = {
   /** Limits what of the owned kinds is cached. */
   readonly ownsLabelSelector?: string
   readonly watches?: readonly Watch[]
-  /** Workers, 5 by default. The same key is never in two of them, and one tenant's keys are never in all of them. */
+  /** Workers, 5 by default. The same key is never in two of them, and one namespace's keys are never in all of them. */
   readonly concurrency?: number
-  /** Whose turn a key uses up. Default: its namespace; a cluster-wide object is its own tenant. */
-  readonly tenantOf?: (key: ObjectKey) => string
   /** Default 120 000. */
   readonly timeoutMilliseconds?: number
   /** Every object again after about this long (±10 %); 0 = never. Default 10 minutes. */

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import type { KubeObject, ObjectKey } from '../../api/resource.ts'
 import { keyText } from '../../api/resource.ts'
 import type { Change } from '../cache/store.ts'
-import { collectionPath, objectPath } from '../client/resource-path.ts'
 import { controllingKey, ownerReference } from '../object/owner.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { type Watch, watches, watchOwned } from './handlers.ts'
@@ -49,17 +48,4 @@ test('a mapped watch wakes what its map finds, filtered by its predicate', () =>
   expect(woken(mapped, { old: thing('x', {}, 'one'), new: thing('x', {}, 'two') })).toEqual(['one', 'all', 'two'])
   expect(woken(mapped, { old: thing('x', {}, 'one'), new: thing('x', { labels: { a: 'b' } }, 'one') })).toEqual([])
   expect(woken(mapped, { old: thing('x', {}, 'one') })).toEqual(['one', 'all'])
-})
-
-test('paths are built from names and never from parts of paths', () => {
-  expect(objectPath(things, { namespace: 'ns', name: 'a' }, 'status')).toBe(
-    '/apis/test.sekisho.dev/v1/namespaces/ns/things/a/status',
-  )
-  expect(collectionPath(things)).toBe('/apis/test.sekisho.dev/v1/things')
-  const nodes = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
-  expect(objectPath(nodes, { name: 'system:Node' })).toBe('/api/v1/nodes/system%3ANode')
-  for (const name of ['', '.', '..', 'a/b', '%2e%2e'])
-    expect(() => objectPath(things, { namespace: 'ns', name })).toThrow(/no name/)
-  expect(() => objectPath(things, { name: 'a' })).toThrow(/needs a namespace/)
-  expect(() => collectionPath(nodes, 'ns')).toThrow(/cluster-wide/)
 })

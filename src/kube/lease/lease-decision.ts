@@ -1,30 +1,12 @@
-// Whether a process may take, renew or must leave alone a Lease. Pure: facts in, decision out.
+// Whether a process may take, renew or must leave alone a Lease, and what it writes then. Pure: facts in, decision out.
 // A foreign holder's time runs by our clock, from the moment we first saw its record: clocks of two machines are never compared.
 // Source: client-go leaderelection; Lease v1 coordination.k8s.io.
 import type { Lease } from '../../api/builtin/index.ts'
 
+export type LeaseSpec = NonNullable<Lease['spec']>
+
 /** The record as last read, and when (milliseconds of our own monotonic clock) we first saw this very version of it. */
 export type LeaseSighting = { readonly lease: Lease | undefined; readonly since: number }
-
-export type LeaseDecision = 'create' | 'take' | 'renew' | 'wait'
-
-/** When, on our own clock, a candidate may take what it sees. */
-export function freeAt({ lease, since }: LeaseSighting, defaultDurationMilliseconds: number): number {
-  const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {}
-  if (!holderIdentity) return since
-  return since + (leaseDurationSeconds && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : defaultDurationMilliseconds)
-}
-
-export function decideLease(
-  sighting: LeaseSighting,
-  identity: string,
-  now: number,
-  defaultDurationMilliseconds: number,
-): LeaseDecision {
-  if (sighting.lease === undefined) return 'create'
-  if (sighting.lease.spec?.holderIdentity === identity) return 'renew'
-  return now >= freeAt(sighting, defaultDurationMilliseconds) ? 'take' : 'wait'
-}
 
 /** Keeps the time of the first sighting while the record stays the same version. */
 export function sight(before: LeaseSighting | undefined, lease: Lease | undefined, now: number): LeaseSighting {
@@ -35,25 +17,34 @@ export function sight(before: LeaseSighting | undefined, lease: Lease | undefine
   return { lease, since: same ? before.since : now }
 }
 
-/** metav1.MicroTime: exactly six digits of a second. */
-export function microTime(moment: Date): string {
-  return moment.toISOString().replace('Z', '000Z')
+/** When, on our own clock, a candidate may take what it sees. */
+export function freeAt({ lease, since }: LeaseSighting, defaultDurationMilliseconds: number): number {
+  const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {}
+  if (!holderIdentity) return since
+  return since + (leaseDurationSeconds && leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : defaultDurationMilliseconds)
 }
 
-/** The fields of the record after a decision to write. */
-export function leaseSpec(
-  decision: 'create' | 'take' | 'renew',
-  current: Lease | undefined,
+/** The record with which `identity` takes or renews what it sees; `undefined` while it is another's. `now` as in the sighting. */
+export function claim(
+  sighting: LeaseSighting,
   identity: string,
-  now: Date,
+  moment: { readonly now: number; readonly wall: Date },
   durationMilliseconds: number,
-): NonNullable<Lease['spec']> {
-  const transitions = current?.spec?.leaseTransitions ?? 0
+): LeaseSpec | undefined {
+  const before = sighting.lease?.spec
+  const ours = before?.holderIdentity === identity
+  if (!ours && moment.now < freeAt(sighting, durationMilliseconds)) return undefined
+  const taken = sighting.lease !== undefined && !ours
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(durationMilliseconds / 1000),
-    acquireTime: (decision === 'renew' ? current?.spec?.acquireTime : undefined) ?? microTime(now),
-    renewTime: microTime(now),
-    leaseTransitions: decision === 'take' ? transitions + 1 : transitions,
+    acquireTime: (ours ? before.acquireTime : undefined) ?? microTime(moment.wall),
+    renewTime: microTime(moment.wall),
+    leaseTransitions: (before?.leaseTransitions ?? 0) + (taken ? 1 : 0),
   }
+}
+
+/** metav1.MicroTime: exactly six digits of a second. */
+export function microTime(moment: Date): string {
+  return moment.toISOString().replace('Z', '000Z')
 }

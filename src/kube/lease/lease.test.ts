@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lease } from '../../api/builtin/index.ts'
 import { silentLog } from '../../lib/log.ts'
+import { createFakeClock, type FakeClock, settle } from '../../lib/testing/fake-clock.ts'
 import { KubeError } from '../client/errors.ts'
-import { createFakeClock, type FakeClock, settle } from '../testing/fake-clock.ts'
 import { createLeaseHolder, type LeaseHolder } from './lease.ts'
-import { decideLease, type LeaseSighting, microTime, sight } from './lease-decision.ts'
+import { claim, type LeaseSighting, microTime, sight } from './lease-decision.ts'
 
 const key = { namespace: 'ns', name: 'leader' }
 
@@ -279,13 +279,15 @@ test('the time of another holder counts from when its record was first seen, and
     metadata: { ...key, uid: 'u', resourceVersion },
     spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
   })
-  const decide = (sighting: LeaseSighting, now: number) => decideLease(sighting, 'me', now, 15_000)
+  const wall = new Date('2026-01-01T00:00:00Z')
+  const claimed = (sighting: LeaseSighting, now: number) => claim(sighting, 'me', { now, wall }, 15_000)
   const seen = sight(undefined, lease('1', 'other'), 1000)
-  expect(decide(seen, 15_999)).toBe('wait')
-  expect(decide(sight(seen, lease('1', 'other'), 15_000), 16_000)).toBe('take')
-  expect(decide(sight(seen, lease('2', 'other'), 15_000), 16_000)).toBe('wait')
-  expect(decide(sight(seen, lease('2', ''), 15_000), 15_000)).toBe('take')
-  expect(decide(sight(seen, lease('2', 'me'), 15_000), 99_000)).toBe('renew')
-  expect(decide(sight(seen, undefined, 15_000), 15_000)).toBe('create')
+  const taken = { holderIdentity: 'me', acquireTime: microTime(wall), renewTime: microTime(wall), leaseTransitions: 1 }
+  expect(claimed(seen, 15_999)).toBeUndefined()
+  expect(claimed(sight(seen, lease('1', 'other'), 15_000), 16_000)).toMatchObject(taken)
+  expect(claimed(sight(seen, lease('2', 'other'), 15_000), 16_000)).toBeUndefined()
+  expect(claimed(sight(seen, lease('2', ''), 15_000), 15_000)).toMatchObject(taken)
+  expect(claimed(sight(seen, lease('2', 'me'), 15_000), 99_000)).toMatchObject({ ...taken, leaseTransitions: 0 })
+  expect(claimed(sight(seen, undefined, 15_000), 15_000)).toMatchObject({ ...taken, leaseTransitions: 0 })
   expect(microTime(new Date('2026-01-02T03:04:05.678Z'))).toBe('2026-01-02T03:04:05.678000Z')
 })

@@ -4,12 +4,12 @@
 import type { Lease } from '../../api/builtin/index.ts'
 import { leases } from '../../api/builtin/index.ts'
 import type { ObjectKey } from '../../api/resource.ts'
-import { type Clock, elapsed } from '../../lib/clock.ts'
+import { type Clock, elapsed, endsWithin } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { KubeClient } from '../client/client.ts'
 import { isKubeError } from '../client/errors.ts'
-import { decideLease, freeAt, type LeaseSighting, leaseSpec, microTime, sight } from './lease-decision.ts'
+import { claim, freeAt, type LeaseSighting, type LeaseSpec, microTime, sight } from './lease-decision.ts'
 
 export type LeaseTimes = {
   /** How long others respect a record that does not change. */
@@ -67,30 +67,33 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     deps.onChange(leads)
   }
 
+  const claimOn = (seen: LeaseSighting): LeaseSpec | undefined =>
+    claim(seen, identity, { now: elapsed(clock), wall: clock.now() }, times.durationMilliseconds)
+
   /** One try: read, decide, write. Changes nothing in here, so that an answer that comes too late is nobody's. */
   async function attempt(before: LeaseSighting | undefined): Promise<{ seen: LeaseSighting; mine: boolean }> {
-    const renewed = isLeader() && before?.lease !== undefined ? await renew(before.lease) : undefined
+    const renewed = isLeader() && before !== undefined ? await renew(before) : undefined
     if (renewed !== undefined) return { seen: sight(before, renewed, elapsed(clock)), mine: true }
     const current = await client.get(leases, key)
     const seen = sight(before, current, elapsed(clock))
-    const decision = decideLease(seen, identity, elapsed(clock), times.durationMilliseconds)
-    if (decision === 'wait') return { seen, mine: false }
-    const spec = leaseSpec(decision, current, identity, clock.now(), times.durationMilliseconds)
+    const spec = claimOn(seen)
+    if (spec === undefined) return { seen, mine: false }
     const written = await write(current, spec)
     return { seen: sight(seen, written, elapsed(clock)), mine: written !== undefined }
   }
 
   /** One request instead of two, for slow answers: its own last one is the newest version unless somebody came between. Then undefined. */
-  async function renew(lease: Lease): Promise<Lease | undefined> {
+  async function renew(own: LeaseSighting): Promise<Lease | undefined> {
+    const spec = claimOn(own)
     try {
-      return await write(lease, leaseSpec('renew', lease, identity, clock.now(), times.durationMilliseconds))
+      return spec && (await write(own.lease, spec))
     } catch (error) {
       if (isKubeError(error, 409)) return undefined
       throw error
     }
   }
 
-  async function write(current: Lease | undefined, spec: NonNullable<Lease['spec']>): Promise<Lease | undefined> {
+  async function write(current: Lease | undefined, spec: LeaseSpec): Promise<Lease | undefined> {
     if (current === undefined) {
       const { apiVersion, kind } = leases
       return client.create(leases, { apiVersion, kind, metadata: key, spec }, { fieldManager })
@@ -101,21 +104,18 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
 
   async function strive(): Promise<void> {
     const started = moment()
-    const answered = new AbortController()
-    const limit = times.renewDeadlineMilliseconds - times.retryMilliseconds
-    const late = clock.sleep(limit, answered.signal).catch(() => {})
+    const trying = attempt(sighting)
     try {
-      const result = await Promise.race([attempt(sighting), late])
-      if (result === undefined) throw new Error('no answer in time')
-      sighting = result.seen
-      held = result.mine ? started : undefined
+      if (!(await endsWithin(clock, times.renewDeadlineMilliseconds - times.retryMilliseconds, trying)))
+        throw new Error('no answer in time')
+      const { seen, mine } = await trying
+      sighting = seen
+      held = mine ? started : undefined
     } catch (error) {
       // Losing a race to another candidate is the normal way not to become leader.
       const raced = isKubeError(error, 409)
       if (raced) held = undefined
       log[raced ? 'debug' : 'error']({ problem: messageOf(error) }, 'the lease was not renewed')
-    } finally {
-      answered.abort()
     }
   }
 

@@ -1,6 +1,6 @@
 // Conditions as data: merging keeps the transition time where nothing changed.
 // Source: Kubernetes API conventions, "Typical status properties". Pure.
-import type { Condition } from '../../api/resource.ts'
+import { type Condition, wireTime } from '../../api/resource.ts'
 
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
@@ -16,12 +16,10 @@ export function mergeConditions(
 ): Condition[] {
   const before = new Map((current ?? []).map(condition => [condition.type, condition]))
   const byType = new Map(wanted.map(condition => [condition.type, condition]))
-  // metav1.Time has whole seconds.
-  const moment = `${now.toISOString().slice(0, 19)}Z`
   return [...byType.values()]
     .map(({ type, status, reason, message }) => {
       const old = before.get(type)
-      const lastTransitionTime = old?.status === status ? old.lastTransitionTime : moment
+      const lastTransitionTime = old?.status === status ? old.lastTransitionTime : wireTime(now)
       return { type, status, reason, message, lastTransitionTime, observedGeneration: generation }
     })
     .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))

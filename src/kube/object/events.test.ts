@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
+import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
 import { KubeError } from '../client/errors.ts'
-import { createFakeClock, settle } from '../testing/fake-clock.ts'
 import { thing } from '../testing/objects.ts'
 import { createEventRecorder } from './events.ts'
 

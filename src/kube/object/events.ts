@@ -4,10 +4,12 @@
 import { createHash } from 'node:crypto'
 import { events } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
-import { keyText } from '../../api/resource.ts'
+import { keyText, wireTime } from '../../api/resource.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
+import { takeToken } from '../../lib/token-bucket.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
 
 export type News = {
@@ -34,23 +36,19 @@ export type EventRecorderDeps = {
 const longestMessage = 1024
 const remembered = 4096
 const longestQueue = 200
-const burst = 25
-const refillMilliseconds = 300_000
+const perObject = { burst: 25, millisecondsPerToken: 300_000 }
 
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   const { client, clock, log, component } = deps
-  const seen = new Map<string, { readonly count: number; readonly firstTimestamp: string }>()
-  const allowances = new Map<string, { readonly tokens: number; readonly at: number }>()
+  const seen = new BoundedMap<{ readonly count: number; readonly firstTimestamp: string }>(remembered)
+  const buckets = new BoundedMap<number>(remembered)
   const waiting = new Map<string, Applied>()
   let sending: Promise<void> | undefined
 
-  /** A token bucket per object; a forgotten one starts full. */
   function mayTell(about: string): boolean {
-    const at = elapsed(clock)
-    const before = allowances.get(about)
-    const tokens = before === undefined ? burst : Math.min(burst, before.tokens + (at - before.at) / refillMilliseconds)
-    keepYoungest(allowances, about, { tokens: tokens >= 1 ? tokens - 1 : tokens, at })
-    return tokens >= 1
+    const { promised, wait } = takeToken(perObject, buckets.get(about), elapsed(clock))
+    if (wait === 0) buckets.set(about, promised)
+    return wait === 0
   }
 
   async function send(): Promise<void> {
@@ -68,23 +66,24 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
 
   return {
     record(object, { type, reason, message: text }) {
-      const { name, namespace = 'default', uid } = object.metadata
+      const { apiVersion, kind } = object
+      const { name, namespace, uid } = object.metadata
       const message = redactTokens(text).slice(0, longestMessage)
-      const metadata = { namespace, name: eventName(object, type, reason, message) }
+      const metadata = { namespace: namespace ?? 'default', name: eventName(object, type, reason, message) }
       const key = keyText(metadata)
-      const about = uid ?? keyText({ namespace, name })
+      const about = uid ?? keyText({ ...metadata, name })
       if (!mayTell(about) || (!waiting.has(key) && waiting.size >= longestQueue)) {
         log.debug({ object: about, reason }, 'an Event was dropped: too many')
         return
       }
-      const lastTimestamp = `${clock.now().toISOString().slice(0, 19)}Z`
+      const lastTimestamp = wireTime(clock.now())
       const { count, firstTimestamp } = seen.get(key) ?? { count: 0, firstTimestamp: lastTimestamp }
-      keepYoungest(seen, key, { count: count + 1, firstTimestamp })
+      seen.set(key, { count: count + 1, firstTimestamp })
       waiting.set(key, {
         apiVersion: 'v1',
         kind: 'Event',
         metadata,
-        involvedObject: referenceTo(object),
+        involvedObject: { apiVersion, kind, name, namespace, uid },
         source: { component },
         reportingComponent: component,
         ...{ type, reason, message, count: count + 1, firstTimestamp, lastTimestamp },
@@ -97,22 +96,10 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   }
 }
 
-/** Sets an entry as the youngest and forgets the oldest one beyond what may be remembered. */
-function keepYoungest<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key)
-  map.set(key, value)
-  const [oldest] = map.keys()
-  if (map.size > remembered && oldest !== undefined) map.delete(oldest)
-}
-
 /** Equal news about the same object have one name, also from another process, so that they meet in one Event. */
 function eventName({ metadata: { name, uid = '' } }: KubeObject, ...parts: readonly string[]): string {
   const hash = createHash('sha256').update([uid, ...parts].join('\n'))
   const letters = name.toLowerCase().replaceAll(/[^a-z0-9.-]/g, '-')
   const base = letters.slice(0, 200).replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
   return `${base || 'object'}.${hash.digest('hex').slice(0, 16)}`
-}
-
-function referenceTo({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject): object {
-  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
 }

@@ -31,7 +31,6 @@ export function controllingKey(child: KubeObject, type: ResourceType): ObjectKey
   return namespace === undefined ? undefined : { namespace, name: reference.name }
 }
 
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/')
-  return slash === -1 ? '' : apiVersion.slice(0, slash)
+function groupOf(apiVersion: string): string | undefined {
+  return apiVersion.includes('/') ? apiVersion.split('/')[0] : undefined
 }

@@ -1,8 +1,9 @@
 // A reflector and its store on the fake server, under a clock that only moves when told. For the reflector's tests.
 import { silentLog } from '../../lib/log.ts'
+import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { createReflector, type WatchEnd } from '../cache/reflector.ts'
 import { createObjectStore } from '../cache/store.ts'
-import { createFakeClock } from './fake-clock.ts'
+import type { WatchOptions } from '../client/client.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { type Thing, things } from './objects.ts'
 
@@ -14,6 +15,7 @@ export function reflect(prepare: (server: FakeServer) => void = () => {}) {
   const stop = new AbortController()
   let lists = 0
   const ends: WatchEnd[] = []
+  const briefs: boolean[] = []
   const reflector = createReflector<Thing>({
     // The fake knows one kind, whose type the reflector asks for.
     client: {
@@ -21,8 +23,10 @@ export function reflect(prepare: (server: FakeServer) => void = () => {}) {
         lists += 1
         return server.snapshot()
       }) as never,
-      watch: ((_: unknown, options: { resourceVersion: string; signal: AbortSignal }) =>
-        server.watch(options.resourceVersion, options.signal)) as never,
+      watch: ((_: unknown, options: WatchOptions) => {
+        briefs.push(options.brief ?? false)
+        return server.watch(options.resourceVersion, options.signal)
+      }) as never,
     },
     type: things,
     scope: {},
@@ -40,6 +44,8 @@ export function reflect(prepare: (server: FakeServer) => void = () => {}) {
     reflector,
     lists: () => lists,
     ends,
+    /** Of each watch in turn: whether it was to be a brief one. */
+    briefs,
     async stop() {
       stop.abort()
       await ended

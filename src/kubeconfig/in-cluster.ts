@@ -4,10 +4,10 @@
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import type { Clock } from '../../lib/clock.ts'
-import type { Environment } from '../../lib/config.ts'
-import { SecretString } from '../../lib/secret-string.ts'
-import type { KubeConnection } from './connection.ts'
+import type { KubeConnection } from '../kube/client/connection.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Environment } from '../lib/config.ts'
+import { SecretString } from '../lib/secret-string.ts'
 
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 const tokenLifeMilliseconds = 60_000
@@ -22,15 +22,11 @@ export async function loadInClusterConnection(deps: InClusterDeps): Promise<Kube
   if (!host || !port) return undefined
   const tokenFile = join(folder, 'token')
   if ((await readFile(tokenFile).catch(() => undefined)) === undefined) return undefined
-  const [ca, namespace] = await Promise.all([
-    readFile(join(folder, 'ca.crt'), 'utf8'),
-    readFile(join(folder, 'namespace'), 'utf8'),
-  ])
+  const ca = await readFile(join(folder, 'ca.crt'), 'utf8')
   let held: { readonly header: SecretString; readonly until: number } | undefined
   return {
     server: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`),
     tls: { ca },
-    namespace: namespace.trim(),
     async authorization(options) {
       const now = clock.now().getTime()
       if (held === undefined || options?.fresh || now >= held.until) {

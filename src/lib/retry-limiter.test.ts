@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createFakeClock } from '../testing/fake-clock.ts'
-import { createRetryLimiter } from './rate-limit.ts'
+import { createRetryLimiter } from './retry-limiter.ts'
+import { createFakeClock } from './testing/fake-clock.ts'
 
 test('over all keys, retries beyond the first hundred come at twenty a second', async () => {
   const clock = createFakeClock()

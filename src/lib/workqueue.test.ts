@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFakeClock, settle } from '../testing/fake-clock.ts'
+import { createFakeClock, settle } from './testing/fake-clock.ts'
 import { createWorkQueue } from './workqueue.ts'
 
 test('urgent keys go before low ones, each in order of arrival, and an urgent add lifts a low key', async () => {
@@ -19,12 +19,12 @@ test('what is added while its work runs comes once more, after done', async () =
   queue.next()
   queue.add('a')
   queue.add('a')
-  expect(queue.depth()).toBe(0)
+  expect(queue.depth('normal')).toBe(0)
   queue.done('a')
-  expect(queue.depth()).toBe(1)
+  expect(queue.depth('normal')).toBe(1)
   expect(queue.next()).toBe('a')
   queue.done('a')
-  expect(queue.depth()).toBe(0)
+  expect(queue.depth('normal')).toBe(0)
 })
 
 test('of several delays the earliest counts', async () => {
@@ -34,12 +34,12 @@ test('of several delays the earliest counts', async () => {
   queue.addAfter('a', 1000)
   queue.addAfter('a', 9000)
   await clock.advance(999)
-  expect(queue.depth()).toBe(0)
+  expect(queue.depth('normal')).toBe(0)
   await clock.advance(1)
   expect(queue.next()).toBe('a')
   queue.done('a')
   await clock.advance(20_000)
-  expect(queue.depth()).toBe(0)
+  expect(queue.depth('normal')).toBe(0)
 })
 
 test('says when there may be a next key, and idle waits for what is in work', async () => {
@@ -74,9 +74,9 @@ test('one tenant never has all hands, and one that is left to itself frees its t
   expect(queue.next()).toBe('a3')
   // The abandoned one is still in work: it comes again only after it was given back.
   queue.add('a1')
-  expect(queue.depth()).toBe(1)
+  expect(queue.depth('normal')).toBe(1)
   queue.done('a1')
-  expect(queue.depth()).toBe(2)
+  expect(queue.depth('normal')).toBe(2)
 })
 
 test('ten thousand delays cost one timer, and each comes at its time', async () => {
@@ -86,7 +86,7 @@ test('ten thousand delays cost one timer, and each comes at its time', async () 
   expect(clock.sleepers()).toBe(1)
   await clock.advance(25)
   expect([queue.next(), queue.next()]).toEqual(['key-1', 'key-2'])
-  expect(queue.depth()).toBe(0)
+  expect(queue.depth('normal')).toBe(0)
   queue.shutDown()
   expect(clock.sleepers()).toBe(0)
 })

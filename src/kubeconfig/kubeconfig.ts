@@ -4,11 +4,11 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
-import type { Clock } from '../../lib/clock.ts'
-import type { Environment } from '../../lib/config.ts'
-import { AppError, messageOf } from '../../lib/errors.ts'
-import { SecretString } from '../../lib/secret-string.ts'
-import type { KubeConnection, KubeTls } from './connection.ts'
+import type { KubeConnection, KubeTls } from '../kube/client/connection.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Environment } from '../lib/config.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import { SecretString } from '../lib/secret-string.ts'
 import { loadInClusterConnection } from './in-cluster.ts'
 
 export type LoadDeps = { readonly environment: Environment; readonly clock: Clock; readonly homeFolder?: string }
@@ -35,7 +35,6 @@ async function kubeconfigConnection(files: readonly string[], clock: Clock): Pro
   return {
     server: new URL(cluster.server),
     tls: first.tls,
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
     async authorization(options) {
       const now = clock.now().getTime()
       if (options?.fresh || now >= held.until)

@@ -15,8 +15,6 @@ export type KubeTls = {
 export type KubeConnection = {
   readonly server: URL
   readonly tls: KubeTls
-  /** The namespace of the ServiceAccount or of the kubeconfig's context. */
-  readonly namespace: string | undefined
   /** The Authorization header, renewed as its source demands; `fresh` asks the source again (after a 401). */
   readonly authorization: (options?: { readonly fresh?: boolean }) => Promise<SecretString | undefined>
 }

@@ -1,5 +1,5 @@
 // A clock for tests that only moves when told, waking sleepers in order of their time. Never used outside tests.
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../clock.ts'
 
 export type FakeClock = Clock & {
   /** Moves time on, waking each sleeper at its own moment and letting what it started settle before the next. */

@@ -1,7 +1,8 @@
 // The queue of keys between changes and workers. A key is never in two hands at once, is never lost, and waits at most once: what is
 // added while its work runs makes it run once more afterwards. Urgent keys go before the ones of a first list or a resync; within a
 // priority tenants take turns, and within a tenant the first comes first. It holds no objects and decides no delays.
-import { type Clock, elapsed } from '../../lib/clock.ts'
+import { type Clock, elapsed } from './clock.ts'
+import { createDelays } from './delays.ts'
 
 export type Priority = 'normal' | 'low'
 const priorities = ['normal', 'low'] as const
@@ -34,12 +35,10 @@ export type WorkQueue = {
   /** Resolves when no key is in work. */
   readonly idle: () => Promise<void>
   /** Keys that wait for a worker, delayed ones not counted. */
-  readonly depth: (priority?: Priority) => number
+  readonly depth: (priority: Priority) => number
   /** For each key in work, how long it has been, in milliseconds. */
   readonly unfinished: () => readonly number[]
 }
-
-type Delay = { readonly at: number; readonly priority: Priority }
 
 /** Tenant → key → since when it waits. Tenants in the order of their turns, keys in the order they came. */
 type Line = Map<string, Map<string, number>>
@@ -50,8 +49,7 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
   const inWork = new Map<string, number>()
   const hands = new Map<string, Set<string>>()
   const again = new Map<string, Priority>()
-  const delays = new Map<string, Delay>()
-  let alarm: { readonly at: number; readonly cancel: AbortController } | undefined
+  const delays = createDelays(clock, add)
   const idleWaiters: (() => void)[] = []
   let open = true
   const now = (): number => elapsed(clock)
@@ -104,28 +102,6 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
     if (busy?.delete(key) && busy.size === 0) hands.delete(tenant)
   }
 
-  /** One timer for all delays: ten thousand keys that rest until their resync must cost no ten thousand timers. */
-  function setAlarm(at: number): void {
-    if (alarm !== undefined && alarm.at <= at) return
-    alarm?.cancel.abort()
-    const cancel = new AbortController()
-    alarm = { at, cancel }
-    // A cancelled alarm rejects: that is its whole meaning.
-    clock.sleep(Math.max(0, at - now()), cancel.signal).then(ring, () => {})
-  }
-
-  function ring(): void {
-    // Timers may fire a fraction of a millisecond early.
-    const due = Math.max(now(), alarm?.at ?? 0)
-    alarm = undefined
-    let earliest = Number.POSITIVE_INFINITY
-    for (const [key, { at, priority }] of delays) {
-      if (at > due) earliest = Math.min(earliest, at)
-      else if (delays.delete(key)) add(key, priority)
-    }
-    if (earliest < Number.POSITIVE_INFINITY) setAlarm(earliest)
-  }
-
   return {
     add,
     next,
@@ -134,10 +110,7 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
       if (milliseconds <= 0) return add(key, priority)
       // Resyncs of ten thousand keys ring once a second together, not ten thousand times.
       const exact = now() + milliseconds
-      const at = priority === 'low' ? Math.ceil(exact / 1000) * 1000 : exact
-      if ((delays.get(key)?.at ?? Number.POSITIVE_INFINITY) <= at) return
-      delays.set(key, { at, priority })
-      setAlarm(at)
+      delays.set(key, priority === 'low' ? Math.ceil(exact / 1000) * 1000 : exact, priority)
     },
     done(key) {
       if (!inWork.delete(key)) return
@@ -154,15 +127,10 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
     },
     shutDown() {
       open = false
-      alarm?.cancel.abort()
       delays.clear()
     },
     idle: () => (inWork.size === 0 ? Promise.resolve() : new Promise(resolve => idleWaiters.push(resolve))),
-    depth: priority =>
-      priorities
-        .filter(each => priority === undefined || each === priority)
-        .flatMap(each => [...lines[each].values()])
-        .reduce((sum, keys) => sum + keys.size, 0),
+    depth: priority => lines[priority].values().reduce((sum, keys) => sum + keys.size, 0),
     unfinished: () => [...inWork.values()].map(since => now() - since),
   }
 }

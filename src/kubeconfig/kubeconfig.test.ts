@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { createFakeClock } from '../testing/fake-clock.ts'
+import { createFakeClock } from '../lib/testing/fake-clock.ts'
 import { loadInClusterConnection } from './in-cluster.ts'
 import { loadKubeConnection } from './kubeconfig.ts'
 
@@ -28,7 +28,6 @@ test('reads server, certificates, token and namespace of the current context', a
   const withToken = await loadKubeConnection({ environment: { KUBECONFIG: kubeconfig({ token: 'abc' }) }, clock })
   expect(withToken.server.href).toBe('https://10.0.0.1:6443/')
   expect(withToken.tls.ca).toBe('CA')
-  expect(withToken.namespace).toBe('acme')
   expect((await withToken.authorization())?.reveal()).toBe('Bearer abc')
   const pair = { 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') }
   const withPair = await loadKubeConnection({ environment: { KUBECONFIG: kubeconfig(pair) }, clock })
@@ -72,13 +71,11 @@ test('says which file or setting is wrong', async () => {
 test('in a pod: the files of the ServiceAccount, the token read again every minute and when it was refused', async () => {
   const place = join(folder(), 'serviceaccount')
   mkdirSync(place)
-  for (const [name, text] of Object.entries({ token: 'one\n', 'ca.crt': 'CA', namespace: 'sekisho-system\n' }))
-    writeFileSync(join(place, name), text)
+  for (const [name, text] of Object.entries({ token: 'one\n', 'ca.crt': 'CA' })) writeFileSync(join(place, name), text)
   const clock = createFakeClock()
   const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
   const connection = await loadInClusterConnection({ environment, clock, folder: place })
   expect(connection?.server.href).toBe('https://[fd00::1]/')
-  expect(connection?.namespace).toBe('sekisho-system')
   const token = async (fresh = false) => (await connection?.authorization({ fresh }))?.reveal()
   expect(await token()).toBe('Bearer one')
   writeFileSync(join(place, 'token'), 'two')

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { withBoundedBody } from './bounded-body.ts'
+
+const tooLarge = () => new Error('too large')
+
+test('an answer up to the limit comes through whole', async () => {
+  const read = await withBoundedBody(new Response('12345', { status: 201, headers: { 'x-kept': 'yes' } }), 5, tooLarge)
+  expect([await read.text(), read.status, read.headers.get('x-kept')]).toEqual(['12345', 201, 'yes'])
+})
+
+test('one byte more is refused, and the rest is not waited for', async () => {
+  let cancelled = false
+  const endless = new ReadableStream({
+    pull: controller => controller.enqueue(new Uint8Array(3)),
+    cancel: () => {
+      cancelled = true
+    },
+  })
+  await expect(withBoundedBody(new Response(endless), 5, tooLarge)).rejects.toThrow('too large')
+  expect(cancelled).toBe(true)
+})
+
+test('an answer that may have no body has none', async () => {
+  expect((await withBoundedBody(new Response(null, { status: 204 }), 5, tooLarge)).body).toBeNull()
+})
