@@ -1,6 +1,5 @@
 // The whole platform in one process: broker, controllers and admission on one store and one ServiceAccount. For one team, or to try it;
 // production runs the three apart, so that whoever takes one of them does not have all secrets. Composition only: it decides nothing.
-import { Registry } from 'prom-client'
 import { createAdmissionApp } from './admission/app.ts'
 import { admissionSettings } from './admission/config.ts'
 import { platformIdentities } from './admission/identities.ts'
@@ -10,9 +9,9 @@ import { readBrokerSettings } from './broker/config.ts'
 import { createControllersApp } from './controllers/app.ts'
 import { readControllersSettings } from './controllers/config.ts'
 import { createKubeClient } from './kube/client/kube-client.ts'
-import { loadKubeConnection } from './kube/connection/kubeconfig.ts'
 import { createManager } from './kube/manager.ts'
 import { createKubeMetrics } from './kube/metrics.ts'
+import { loadKubeConnection } from './kubeconfig/kubeconfig.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { type Environment, processEnvironment, readSettings, readTogether } from './lib/config.ts'
 import { messageOf } from './lib/errors.ts'
@@ -21,6 +20,7 @@ import { readStoreSettings } from './store/config.ts'
 import { openStore } from './store/open-store.ts'
 import { readProcessSettings } from './web/config.ts'
 import { createHealthServer } from './web/health.ts'
+import { prometheusRegistry } from './web/metrics.ts'
 import { certificateFromFiles } from './web/tls.ts'
 
 const readers = {
@@ -52,7 +52,7 @@ async function run(environment: Environment): Promise<void> {
     })
 
   try {
-    const metrics = new Registry()
+    const metrics = prometheusRegistry({ process: 'standalone' })
     const kubeMetrics = createKubeMetrics(metrics)
     const connection = await loadKubeConnection({ environment, clock })
     const kube = createKubeClient({ connection, component: 'standalone', clock, random, observe: kubeMetrics.observeRequest })

@@ -42,6 +42,7 @@ export type ControllersDeps = {
 export type ControllersApp = {
   /** Resolves when the token desk and the source store serve. */
   readonly start: () => Promise<void>
+  /** Also before `start` and after one that failed. */
   readonly stop: () => Promise<void>
 }
 

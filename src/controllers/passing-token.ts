@@ -82,7 +82,7 @@ async function revoke(
   append: Append,
 ): Promise<void> {
   try {
-    await app.door.revoke(minted.token)
+    await app.door.revoke(minted.token, { fresh: true })
   } catch (error) {
     deps.log.error({ token: id, problem: messageOf(error) }, 'a token for one question could not be revoked yet')
     await append('token.revoked', 'failed')

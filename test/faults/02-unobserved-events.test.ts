@@ -1,13 +1,11 @@
 // Fault 2: events that never arrive, arrive late, or arrive twice. Each event of a whole rollout is lost once, each for an Application of its
 // own; all of them end in the state that they would have had anyway, at the latest when the caches are listed again.
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { application } from '../../src/api/application.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { applicationSelector } from '../../src/controllers/application/gather.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/controllers/application/index.ts'
 import type { Manager } from '../../src/kube/manager.ts'
-import { installKinds } from '../integration/application-site.ts'
 import {
   type ApplicationWorld,
   childTypes,
@@ -16,6 +14,7 @@ import {
   stateOf,
   web,
   withApplications,
+  withCharts,
   worker,
 } from './application-world.ts'
 import type { EventFacts } from './chaos-proxy/faults.ts'
@@ -27,13 +26,7 @@ const fault = 2
 const relistMilliseconds = 5000
 const watchSeconds = 2
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  await installKinds()
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 /** Two rollouts and the end of a process: objects appear, change and go. */
 async function play(world: ApplicationWorld, name: string, between: () => Promise<unknown>): Promise<void> {

@@ -1,10 +1,8 @@
 // Fault 3: after a restart the caches are filled from the past: lists answer as of an older version, and the watches that follow stay behind
 // for a while. Whatever the controller does with what it believes, no child that lives is deleted or made again.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { application } from '../../src/api/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/controllers/application/index.ts'
-import { installKinds } from '../integration/application-site.ts'
 import {
   type ApplicationWorld,
   childTypes,
@@ -13,6 +11,7 @@ import {
   stateOf,
   web,
   withApplications,
+  withCharts,
   worker,
 } from './application-world.ts'
 import { matching } from './chaos-proxy/faults.ts'
@@ -21,13 +20,7 @@ import { recordOutcome } from './outcome.ts'
 
 const fault = 3
 
-let renderer: ChartRenderer
-beforeAll(async () => {
-  await installKinds()
-  renderer = createChartRenderer()
-  renderer.warmUp()
-})
-afterAll(() => renderer.stop())
+const renderer = withCharts()
 
 /** A version of the server between two moments of the test: that of a write that nobody looks at. */
 async function versionNow({ direct, namespace }: ApplicationWorld): Promise<string> {

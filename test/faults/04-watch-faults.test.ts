@@ -2,7 +2,7 @@
 // without a storm of connections, and without one left behind.
 import { readdir, readlink } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type EventFault, expired, internalError, matching } from './chaos-proxy/faults.ts'
 import { type ChaosSite, forEver, secondsSince, until, withChaos, withMirror } from './chaos-site.ts'
@@ -10,74 +10,75 @@ import { recordOutcome } from './outcome.ts'
 
 const fault = 4
 
-describe('one fault', () => {
-  async function recordAfter(site: ChaosSite, name: string, since: number): Promise<void> {
-    const recovery = { fault, case: name, measure: 'time until the copy equals the server', unit: 's' }
-    await recordOutcome({ ...recovery, value: secondsSince(since), atMost: 5 })
-    const lists = site.proxy.log.lists('configmaps', since).length
-    await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
-  }
+async function recordAfter(site: ChaosSite, name: string, since: number): Promise<void> {
+  const recovery = { fault, case: name, measure: 'time until the copy equals the server', unit: 's' }
+  await recordOutcome({ ...recovery, value: secondsSince(since), atMost: 5 })
+  const lists = site.proxy.log.lists('configmaps', since).length
+  await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
+}
 
-  test.each<[string, EventFault]>([
-    ['410 in mid-stream', { kind: 'error', ...expired }],
-    ['an ERROR event of status 500', { kind: 'error', ...internalError }],
-    ['a truncated line', { kind: 'truncate' }],
-    ['the server closes the watch', { kind: 'close' }],
-    ['the connection is reset', { kind: 'reset' }],
-  ])('%s', async (name, spoiled) => {
-    const site = await withChaos()
-    const mirror = await withMirror(site)
-    await mirror.put('a', '1')
-    await mirror.equal()
-    const armed = site.proxy.onEvent(spoiled, { match: matching({ name: 'a' }) })
-    const since = performance.now()
-    await mirror.put('a', '2')
-    await mirror.put('b', '1')
-    await mirror.equal()
-    expect(armed.used()).toBe(1)
-    await recordAfter(site, name, since)
-  })
+async function spoiled(name: string, how: EventFault): Promise<void> {
+  const site = await withChaos()
+  const mirror = await withMirror(site)
+  await mirror.put('a', '1')
+  await mirror.equal()
+  const armed = site.proxy.onEvent(how, { match: matching({ name: 'a' }) })
+  const since = performance.now()
+  await mirror.put('a', '2')
+  await mirror.put('b', '1')
+  await mirror.equal()
+  expect(armed.used(), name).toBe(1)
+  await recordAfter(site, name, since)
+}
 
-  test('410 when a watch is opened', async () => {
-    const site = await withChaos()
-    const mirror = await withMirror(site)
-    await mirror.put('a', '1')
-    await mirror.equal()
-    site.proxy.onEvent({ kind: 'close' }, { match: matching({ name: 'a' }) })
-    const armed = site.proxy.onRequest({ kind: 'refuse', ...expired }, { match: matching({ verb: 'watch' }) })
-    const since = performance.now()
-    await mirror.put('a', '2')
-    await mirror.equal()
-    expect(armed.used()).toBe(1)
-    await recordAfter(site, '410 when a watch is opened', since)
-  })
+async function tooOldAtOpening(): Promise<void> {
+  const site = await withChaos()
+  const mirror = await withMirror(site)
+  await mirror.put('a', '1')
+  await mirror.equal()
+  site.proxy.onEvent({ kind: 'close' }, { match: matching({ name: 'a' }) })
+  const armed = site.proxy.onRequest({ kind: 'refuse', ...expired }, { match: matching({ verb: 'watch' }) })
+  const since = performance.now()
+  await mirror.put('a', '2')
+  await mirror.equal()
+  expect(armed.used()).toBe(1)
+  await recordAfter(site, '410 when a watch is opened', since)
+}
 
-  test('a watch of bookmarks alone is resumed from the last of them', async () => {
-    const site = await withChaos()
-    const short = site.proxy.onRequest({ kind: 'shorten', seconds: 4 }, { match: matching({ verb: 'watch' }) })
-    const mirror = await withMirror(site)
-    await short.firstUse
-    const since = performance.now()
-    // Moves the server's version on, without an event for this watch.
-    await mirror.touchOther()
-    await until('the second watch', () => site.proxy.log.watches('configmaps').length === 2)
-    const bookmark = site.proxy.events().findLast(({ type }) => type === 'BOOKMARK')
-    expect(bookmark).toBeDefined()
-    const [first, second] = site.proxy.log.watches('configmaps')
-    expect(second?.resourceVersion).toBe(bookmark?.resourceVersion)
-    expect(second?.resourceVersion).not.toBe(first?.resourceVersion)
-    const lists = site.proxy.log.lists('configmaps', since).length
-    await recordOutcome({
-      fault,
-      case: 'bookmarks alone, then closed',
-      measure: 'lists',
-      value: lists,
-      unit: 'requests',
-      atMost: 0,
-    })
-    await mirror.put('a', '1')
-    await mirror.equal()
-  })
+/** It is resumed from the last of them. */
+async function bookmarksAlone(): Promise<void> {
+  const site = await withChaos()
+  const short = site.proxy.onRequest({ kind: 'shorten', seconds: 4 }, { match: matching({ verb: 'watch' }) })
+  const mirror = await withMirror(site)
+  await short.firstUse
+  const since = performance.now()
+  // Moves the server's version on, without an event for this watch.
+  await mirror.touchOther()
+  await until('the second watch', () => site.proxy.log.watches('configmaps').length === 2)
+  const bookmark = site.proxy.events().findLast(({ type }) => type === 'BOOKMARK')
+  expect(bookmark).toBeDefined()
+  const [first, second] = site.proxy.log.watches('configmaps')
+  expect(second?.resourceVersion).toBe(bookmark?.resourceVersion)
+  expect(second?.resourceVersion).not.toBe(first?.resourceVersion)
+  const lists = site.proxy.log.lists('configmaps', since).length
+  const name = 'bookmarks alone, then closed'
+  await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 0 })
+  await mirror.put('a', '1')
+  await mirror.equal()
+}
+
+// Each in a world of its own, all at once: what they do most is wait.
+test('one fault', async () => {
+  const outcomes = await Promise.allSettled([
+    spoiled('410 in mid-stream', { kind: 'error', ...expired }),
+    spoiled('an ERROR event of status 500', { kind: 'error', ...internalError }),
+    spoiled('a truncated line', { kind: 'truncate' }),
+    spoiled('the server closes the watch', { kind: 'close' }),
+    spoiled('the connection is reset', { kind: 'reset' }),
+    tooOldAtOpening(),
+    bookmarksAlone(),
+  ])
+  expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
 })
 
 test('no connection is left behind by 1,000 reconnects', async () => {

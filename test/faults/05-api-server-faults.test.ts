@@ -1,33 +1,39 @@
 // Fault 5: the API server is away, overloaded, broken, slow, or refuses each first write. The controllers outlive it, ask with bounded waits,
-// are back within seconds of its return, and have done nothing twice. `SEKISHO_LONG=1` makes the absence 60 s instead of 10 s.
+// are back within seconds of its return, and have done nothing twice. `SEKISHO_LONG=1` makes the absence 60 s instead of 10 s, and answers 5 s late instead of 2 s.
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { application } from '../../src/api/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
-import { type ChartRenderer, createChartRenderer } from '../../src/controllers/application/index.ts'
 import { kpackBuilds } from '../../src/controllers/builder/kpack-resources.ts'
-import { installDefinitions, installKinds, seeing, withSite } from '../integration/application-site.ts'
+import { installDefinitions, seeing, withSite } from '../integration/application-site.ts'
 import { image as builtImage, kpackDefinitions, succeeded, withWorld } from '../integration/remote-sync-site.ts'
-import { type ApplicationWorld, childTypes, image, startController, web, withApplications, worker } from './application-world.ts'
+import {
+  type ApplicationWorld,
+  childTypes,
+  image,
+  startController,
+  web,
+  withApplications,
+  withCharts,
+  worker,
+} from './application-world.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
 import { forEver, secondsSince, uidsOf, until, withClientOf, withMirror, withProxy } from './chaos-site.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 5
-const awaySeconds = process.env['SEKISHO_LONG'] === '1' ? 60 : 10
+const long = process.env['SEKISHO_LONG'] === '1'
+const awaySeconds = long ? 60 : 10
+const slowSeconds = long ? 5 : 2
 const names = ['anna', 'bert', 'carl']
 
-let renderer: ChartRenderer
+const renderer = withCharts()
 const unhandled: unknown[] = []
 beforeAll(async () => {
   process.on('unhandledRejection', reason => unhandled.push(reason))
-  await installKinds()
   await installDefinitions(kpackDefinitions)
-  renderer = createChartRenderer()
-  renderer.warmUp()
 })
-afterAll(() => renderer.stop())
 
 type Outage = { readonly begin: () => Promise<void>; readonly end: () => Promise<void> }
 
@@ -93,7 +99,7 @@ function refusing(world: ApplicationWorld, answer: RequestFault): Outage {
   }
 }
 
-test(`the API server is away for ${awaySeconds} s`, async () => {
+async function away(): Promise<void> {
   const attempts: { readonly at: number; readonly what: string }[] = []
   const world = await withApplications({
     observe: ({ verb, type }) => attempts.push({ at: performance.now(), what: `${verb} ${type.plural}` }),
@@ -119,7 +125,7 @@ test(`the API server is away for ${awaySeconds} s`, async () => {
   })
   const rate = Math.round((10 * during.length) / awaySeconds) / 10
   await recordOutcome({ fault, case: name, measure: 'attempts of all watches and keys', value: rate, unit: '1/s', atMost: 20 })
-})
+}
 
 async function throttled(): Promise<void> {
   const world = await withApplications()
@@ -266,7 +272,8 @@ async function buildsOnce(): Promise<void> {
 }
 
 // Each in a world of its own, all at once: what they do most is wait.
-test('429, 500, 409 and slow answers', async () => {
-  const outcomes = await Promise.allSettled([throttled(), broken(), conflicts(), buildsOnce(), rollsOutWhileSlow(5)])
+test('absence, 429, 500, 409 and slow answers', async () => {
+  const worlds = [away(), throttled(), broken(), conflicts(), buildsOnce(), rollsOutWhileSlow(slowSeconds)]
+  const outcomes = await Promise.allSettled(worlds)
   expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
 })

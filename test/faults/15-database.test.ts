@@ -340,7 +340,7 @@ test('a process on the embedded database is killed', async () => {
   } finally {
     await store.close()
   }
-}, 120_000)
+}, 300_000)
 
 test('the database is silent', async () => {
   const { turnedAway, firstAnswer, heapMegabytes, place, acknowledged } = await silence

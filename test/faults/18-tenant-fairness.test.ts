@@ -45,7 +45,8 @@ function startRunner(answer: (namespace: string, signal: AbortSignal) => Promise
   runner.begin()
   onTestFinished(async () => {
     runner.close()
-    await runner.end({ abort: true })
+    runner.abort()
+    await runner.end()
   })
   let version = 1
   return {

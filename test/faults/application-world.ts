@@ -1,11 +1,11 @@
 // Applications with real children, whose controller sees the API server through the chaos proxy. Charts render no pods that would have to
 // run (replicas: 0), so everything that happens is the controllers' and Kubernetes' own doing.
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type Application, application } from '../../src/api/application.ts'
 import { applicationChart } from '../../src/api/application-chart.ts'
 import { deployments, ingresses, services } from '../../src/api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
-import { type ChartRenderer, createApplicationController } from '../../src/controllers/application/index.ts'
+import { type ChartRenderer, createApplicationController, createChartRenderer } from '../../src/controllers/application/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import type { KubeClientDeps } from '../../src/kube/client/kube-client.ts'
 import { createManager, type Manager, type ManagerDeps } from '../../src/kube/manager.ts'
@@ -13,7 +13,7 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { seeing } from '../integration/application-site.ts'
+import { installKinds, seeing } from '../integration/application-site.ts'
 import { waitUntil, withNamespace } from '../integration/harness.ts'
 import { type ChaosSite, fieldManager, patience, until, withChaos } from './chaos-site.ts'
 
@@ -24,6 +24,17 @@ const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traef
 export const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
 export const web = { name: 'web', port: 3000, replicas: 0 }
 export const worker = { name: 'worker', replicas: 0 }
+
+/** For a whole test file, at its top: our kinds on the API server, and chart threads that are warm before the first test. */
+export function withCharts(): ChartRenderer {
+  const renderer = createChartRenderer()
+  beforeAll(async () => {
+    await installKinds()
+    renderer.warmUp()
+  })
+  afterAll(() => renderer.stop())
+  return renderer
+}
 
 export type ApplicationWorld = ChaosSite & {
   /** Through the proxy, and blind for other namespaces than this world's. */

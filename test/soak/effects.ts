@@ -87,7 +87,7 @@ export async function auditProblems({
     const page = await store.audit.list({ after, action: 'grant.decided', limit: 1000 })
     for (const { details, sequence: entry, object } of page) {
       const grant = String(details?.['grantUid'])
-      const decision = `${details?.['decision']} ${details?.['check']}`
+      const decision = `${details?.['decision']} ${details?.['rule']} ${details?.['check']}`
       if (last.get(grant) === decision) repeated.push(`entry ${entry}: ${object} ${decision}`)
       last.set(grant, decision)
     }

@@ -9,7 +9,8 @@ import { createApplications } from './applications.ts'
 import { auditProblems, compareEffects, type Effects, untilEffects } from './effects.ts'
 import { judgeSoak, type SoakRow } from './judge.ts'
 import { createPushes } from './pushes.ts'
-import { type Sample, sampleProcess } from './samples.ts'
+import { type MemorySample, memorySample, type Sample, sampleProcess } from './samples.ts'
+import { silencesUntilFound } from './silences.ts'
 import { openSoakSite, type SoakSite } from './site.ts'
 import { openTenant } from './tenant.ts'
 import { createTokens } from './tokens.ts'
@@ -59,6 +60,7 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
   const tokens = await createTokens(site)
   const troubles = createTroubles(site)
   const samples: Sample[] = []
+  const memories: MemorySample[] = []
   const began = performance.now()
   const elapsed = (): number => (performance.now() - began) / 1000
   const timer = setTimeout(() => over.abort(), minutes * 60_000)
@@ -74,11 +76,11 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
     samples.push(await sampleProcess(site.pid, site.healthUrl, elapsed()))
   }
   const tell = async (): Promise<void> => {
-    const last = samples.at(-1)
+    const now = memorySample(await site.memory(), elapsed())
+    memories.push(now)
     const facts = `${applications.writes()} writes, ${pushes.pushed()} pushes, ${tokens.delivered()} tokens`
-    console.error(
-      `[${elapsed().toFixed(0).padStart(5)} s] ${facts}; ${last?.residentMegabytes.toFixed(0)} MB, ${last?.openFiles} files`,
-    )
+    const memory = `${now.residentMegabytes.toFixed(0)} MB, ${now.liveMegabytes.toFixed(1)} MB live`
+    console.error(`[${elapsed().toFixed(0).padStart(5)} s] ${facts}; ${memory}, ${samples.at(-1)?.openFiles ?? '–'} files`)
   }
   try {
     await Promise.all([
@@ -87,7 +89,7 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
       run(1000, tokens.tick),
       ...(calm ? [] : [run(4000, troubles.next)]),
       run(5000, watchOver),
-      run(30_000, tell),
+      run(20_000, tell),
     ])
     if (failed.length > 0) throw failed[0]
     await troubles.end()
@@ -98,6 +100,11 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
     const effects = await untilEffects(site, look, 180_000)
     const settledSeconds = (performance.now() - calmSince) / 1000
     const audit = await auditProblems(site)
+    const [quietest] = samples.toSorted((one, other) => other.watchSilence - one.watchSilence)
+    if (quietest !== undefined)
+      console.error(
+        `longest silence: ${quietest.silentKind}, ${quietest.watchSilence.toFixed(1)} s, at ${quietest.at.toFixed(0)} s`,
+      )
     for (const item of effects.lost) console.error(`lost: ${item}`)
     for (const item of [...effects.duplicate, ...audit.repeated]) console.error(`twice: ${item}`)
     const counts: Record<string, number> = {
@@ -111,7 +118,9 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
       ...Object.fromEntries([...troubles.counts].sort().map(([name, count]) => [`trouble: ${name}`, count])),
     }
     const tokensAlive = await tokens.alive()
-    return judgeSoak({ minutes, samples, effects, settledSeconds, tokensAlive, audit, delays: applications.delays, counts })
+    const silences = silencesUntilFound(site.proxy.log.entries(), performance.now())
+    const { delays } = applications
+    return judgeSoak({ minutes, samples, memories, silences, effects, settledSeconds, tokensAlive, audit, delays, counts })
   } finally {
     clearTimeout(timer)
     over.abort()

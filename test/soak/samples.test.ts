@@ -7,13 +7,15 @@ const sample = (at: number, residentMegabytes: number): Sample => ({
   openFiles: 0,
   sockets: 0,
   watchSilence: 0,
+  silentKind: '',
   lists: 0,
   watchEnds: 0,
 })
 
-test('the slope of a line is its own, of noise around it nearly', () => {
+test('the slope of a line is its own, also under noise and with an outlier', () => {
   expect(slope([0, 1, 2, 3].map(x => [x, 5 + 2 * x]))).toBeCloseTo(2)
   expect(slope([0, 1, 2, 3, 4, 5].map(x => [x, 7 + (x % 2)]))).toBeLessThan(0.1)
+  expect(slope([0, 1, 2, 3, 4, 5, 6, 7, 8].map(x => [x, x === 7 ? 500 : 3 * x]))).toBeCloseTo(3)
   expect(slope([[0, 1]])).toBeNaN()
 })
 

@@ -8,11 +8,27 @@ export type Sample = {
   readonly residentMegabytes: number
   readonly openFiles: number
   readonly sockets: number
-  /** The longest silence of any watch, in seconds. */
+  /** The longest silence of any watch, in seconds, and the kind that it is about. */
   readonly watchSilence: number
+  readonly silentKind: string
   /** Sums over all kinds since the process began. */
   readonly lists: number
   readonly watchEnds: number
+}
+
+/** Just after a garbage collection. */
+export type MemorySample = {
+  /** Seconds since the run began. */
+  readonly at: number
+  readonly residentMegabytes: number
+  /** What lives: JavaScript objects, and what they hold outside of V8's heap (buffers, WebAssembly). Of the main thread. */
+  readonly liveMegabytes: number
+}
+
+const megabyte = 1024 * 1024
+
+export function memorySample({ rss, heapUsed, external }: NodeJS.MemoryUsage, at: number): MemorySample {
+  return { at, residentMegabytes: rss / megabyte, liveMegabytes: (heapUsed + external) / megabyte }
 }
 
 export async function sampleProcess(pid: number, healthUrl: string, at: number): Promise<Sample> {
@@ -20,7 +36,7 @@ export async function sampleProcess(pid: number, healthUrl: string, at: number):
   const [status, names, metrics] = await Promise.all([
     readFile(`${folder}/status`, 'utf8'),
     readdir(`${folder}/fd`),
-    fetch(`${healthUrl}/metrics`, { signal: AbortSignal.timeout(10_000) }).then(answer => answer.text()),
+    fetch(`${healthUrl}/metrics`, { signal: AbortSignal.timeout(60_000) }).then(answer => answer.text()),
   ])
   const targets = await Promise.all(names.map(name => readlink(`${folder}/fd/${name}`).catch(() => 'closed meanwhile')))
   const values = (name: string): readonly number[] => metricValues(metrics, name)
@@ -29,10 +45,17 @@ export async function sampleProcess(pid: number, healthUrl: string, at: number):
     residentMegabytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024,
     openFiles: names.length,
     sockets: targets.filter(target => target.startsWith('socket:')).length,
-    watchSilence: Math.max(0, ...values('sekisho_watch_silence_seconds')),
+    ...longestSilence(metrics),
     lists: sum(values('sekisho_watch_lists_total')),
     watchEnds: sum(values('sekisho_watch_ends_total')),
   }
+}
+
+function longestSilence(metrics: string): Pick<Sample, 'watchSilence' | 'silentKind'> {
+  let longest = { watchSilence: 0, silentKind: '' }
+  for (const [, kind = '', value] of metrics.matchAll(/^sekisho_watch_silence_seconds\{kind="([^"]+)"[^}]*\} (\S+)$/gm))
+    if (Number(value) > longest.watchSilence) longest = { watchSilence: Number(value), silentKind: kind }
+  return longest
 }
 
 /** The values of all series of a metric in the Prometheus text format. */
@@ -48,17 +71,16 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Change of `y` per unit of `x` by least squares; NaN for fewer than three points. */
+/** Change of `y` per unit of `x`: the median of the slopes between any two points (Theil and Sen), which few outliers cannot move. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
-  if (points.length < 3) return Number.NaN
-  const meanX = sum(points.map(([x]) => x)) / points.length
-  const meanY = sum(points.map(([, y]) => y)) / points.length
-  const covariance = sum(points.map(([x, y]) => (x - meanX) * (y - meanY)))
-  return covariance / sum(points.map(([x]) => (x - meanX) ** 2))
+  const slopes = points.flatMap(([x, y], index) =>
+    points.slice(index + 1).flatMap(([laterX, laterY]) => (laterX === x ? [] : [(laterY - y) / (laterX - x)])),
+  )
+  return points.length < 3 ? Number.NaN : median(slopes)
 }
 
-/** Caches fill and code is compiled at first: a third of the run is no part of any slope. */
-export function settled(samples: readonly Sample[]): readonly Sample[] {
+/** Caches fill and code is compiled at first: this warm-up, a third of the run, is no part of any slope. */
+export function settled<S>(samples: readonly S[]): readonly S[] {
   return samples.slice(Math.floor(samples.length / 3))
 }
 

@@ -2,9 +2,11 @@
 // one child process whose way to the API server leads through the chaos proxy. Started and ended here; it does nothing by itself.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { catalog } from '../../dev/cluster/binaries/catalog.ts'
 import { ensureBinary } from '../../dev/cluster/binaries/ensure-binary.ts'
@@ -45,6 +47,8 @@ export type SoakSite = {
   readonly admin: ControlPlane['admin']
   readonly people: Impersonation
   readonly pid: number
+  /** What the platform's process uses just after a garbage collection. */
+  readonly memory: () => Promise<NodeJS.MemoryUsage>
   readonly healthUrl: string
   readonly tokenDeskUrl: string
   /** Undefined while the platform runs; else how it ended. */
@@ -115,6 +119,7 @@ export async function openSoakSite(): Promise<SoakSite> {
       admin: controlPlane.admin,
       people,
       pid: child.pid,
+      memory: child.memory,
       healthUrl,
       tokenDeskUrl: `https://127.0.0.1:${ports.tokenDesk}`,
       ended: child.ended,
@@ -212,14 +217,17 @@ async function platformEnvironment(world: {
   }
 }
 
-type Platform = { readonly pid: number; readonly ended: () => string | undefined; readonly stop: () => Promise<void> }
+type Platform = Pick<SoakSite, 'pid' | 'memory' | 'ended' | 'stop'>
+
+const reporter = fileURLToPath(new URL('memory-reporter.ts', import.meta.url))
+const reportMilliseconds = 60_000
 
 async function startPlatform(repository: string, environment: Record<string, string>, logFile: string): Promise<Platform> {
   const log = await open(logFile, 'w', 0o600)
-  const child: ChildProcess = spawn(process.execPath, ['src/standalone.ts'], {
+  const child: ChildProcess = spawn(process.execPath, ['--expose-gc', '--import', reporter, 'src/standalone.ts'], {
     cwd: repository,
     env: environment,
-    stdio: ['ignore', log.fd, log.fd],
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
   })
   let how: string | undefined
   const closed = new Promise<void>(resolve => {
@@ -231,6 +239,12 @@ async function startPlatform(repository: string, environment: Record<string, str
   return {
     pid: child.pid ?? 0,
     ended: () => how,
+    async memory() {
+      const answer = once(child, 'message', { signal: AbortSignal.timeout(reportMilliseconds) })
+      child.send('memory')
+      const [usage] = (await answer) as [NodeJS.MemoryUsage]
+      return usage
+    },
     async stop() {
       if (how === undefined) child.kill('SIGTERM')
       const patience = setTimeout(() => child.kill('SIGKILL'), 40_000)

@@ -11,7 +11,7 @@ export type Tokens = {
   readonly delivered: () => number
   /** Answers of the desk other than 200, by status. */
   readonly refusals: ReadonlyMap<number, number>
-  /** Deletes every grant; from now on no token may live. */
+  /** Deletes every grant, and waits until all are gone; from then on no token may live. */
   readonly end: () => Promise<void>
   /** Of the tokens whose grant is gone, those that GitHub still takes. */
   readonly alive: () => Promise<number>
@@ -70,8 +70,26 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
       return
     }
     delivered += 1
-    held.get(name)?.add(body.token)
+    const { token } = body
+    held.get(name)?.add(token)
+    // As clients do: GitHub may refuse a new token for moments (octokit/auth-app.js#65).
+    await waitUntil('GitHub to take a delivered token', async () => (await repositoryStatus(token)) === 200 || undefined, {
+      timeoutMilliseconds: 60_000,
+    })
   }
+
+  const repositoryStatus = async (token: string): Promise<number> => {
+    const answer = await fetch(`${site.github.apiUrl}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } })
+    await answer.body?.cancel()
+    return answer.status
+  }
+
+  const untilGone = (name: string): Promise<true> =>
+    waitUntil(
+      `RepositoryGrant ${name} to be gone`,
+      async () => (await site.admin.request('GET', `${paths.grants}/${name}`)).status === 404 || undefined,
+      { timeoutMilliseconds: 120_000 },
+    )
 
   for (let index = 0; index < grants; index++) await makeGrant(`grant-${index}`)
   return {
@@ -81,25 +99,19 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
       const name = `grant-${ticks % grants}`
       if (ticks % 12 === 11) {
         await dropGrant(name)
-        await waitUntil(
-          `RepositoryGrant ${name} to be gone`,
-          async () => (await site.admin.request('GET', `${paths.grants}/${name}`)).status === 404 || undefined,
-          {
-            timeoutMilliseconds: 120_000,
-          },
-        )
+        await untilGone(name)
         await makeGrant(name)
       } else await ask(name)
       ticks += 1
     },
     async end() {
-      for (const name of [...held.keys()]) await dropGrant(name)
+      const names = [...held.keys()]
+      for (const name of names) await dropGrant(name)
+      await Promise.all(names.map(untilGone))
     },
     async alive() {
-      const answers = [...forbidden].map(token =>
-        fetch(`${site.github.apiUrl}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } }),
-      )
-      return (await Promise.all(answers)).filter(({ status }) => status === 200).length
+      const statuses = await Promise.all([...forbidden].map(repositoryStatus))
+      return statuses.filter(status => status === 200).length
     },
     close: () => agent.close(),
   }

@@ -2,7 +2,8 @@
 // Dropped watch events are left out: what nobody can notice is repaired by the resync, which is longer than the end of a run may wait.
 import { randomInt } from 'node:crypto'
 import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
-import { isWrite } from '../faults/chaos-proxy/request-facts.ts'
+import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
+import { isSilent, watchBefore } from './silences.ts'
 import type { SoakSite } from './site.ts'
 
 export type Troubles = {
@@ -27,6 +28,13 @@ export function createTroubles(site: SoakSite): Troubles {
     return armed
   }
 
+  /** A watch that did not come after a silent one: two silences in a row are two faults, and each takes its own time to be found. */
+  const mayBeSilenced = (watch: RequestFacts): boolean => {
+    const log = proxy.log.entries()
+    const request = log.find(each => each === watch)
+    return request?.verb === 'watch' && !isSilent(watchBefore(log, request))
+  }
+
   const troubles: Readonly<Record<string, Trouble>> = {
     'API server: 500': () => void request({ kind: 'refuse', ...internalError }, { uses: 5 }),
     'API server: 429': () => void request({ kind: 'refuse', ...tooManyRequests(1) }, { uses: 5 }),
@@ -36,14 +44,14 @@ export function createTroubles(site: SoakSite): Troubles {
     'API server: connection reset': () => void request({ kind: 'reset' }, { uses: 3 }),
     'API server: answer of a write lost': () => void request({ kind: 'lose-answer' }, { uses: 3, match: isWrite }),
     'API server: answers 1 s late': () => void request({ kind: 'slow', milliseconds: 1000 }, { uses: 10 }),
-    'API server: half-open connection': () => void request({ kind: 'half-open' }, { match: ({ verb }) => verb === 'watch' }),
+    'API server: half-open connection': () => void request({ kind: 'half-open' }, { match: mayBeSilenced }),
     'API server: away for 3 s': async () => {
       await proxy.down('refuse')
       await new Promise(resolve => setTimeout(resolve, 3000))
       await proxy.up()
     },
     'watch: 410 in mid-stream': () => void event({ kind: 'error', ...expired }),
-    'watch: silent': () => void event({ kind: 'stall' }),
+    'watch: silent': () => void event({ kind: 'stall' }, { match: ({ watch }) => mayBeSilenced(watch) }),
     'watch: truncated line': () => void event({ kind: 'truncate' }),
     'watch: closed': () => void event({ kind: 'close-after' }, { uses: 3 }),
     'watch: events doubled': () => void event({ kind: 'duplicate' }, { uses: 10 }),

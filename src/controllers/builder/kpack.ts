@@ -78,7 +78,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
       if (!build || !belongsTo(build, owner) || build.metadata.deletionTimestamp !== undefined) return { kind: 'absent' }
       return judgeBuild(build, hasFailed(build) ? await evidenceOf(build) : undefined, clock.now())
     },
-    cancel: key => client.delete(kpackBuilds, key, { propagationPolicy: 'Background' }),
+    cancel: key => client.delete(kpackBuilds, key),
     ofOwner: owner =>
       [...builds.byIndex(ownerIndex, owner.uid)]
         .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))

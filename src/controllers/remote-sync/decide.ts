@@ -1,5 +1,7 @@
 // What must hold before GitHub is asked anything: a list of checks in order, each with its reason and the cure. Pure.
+import type { RemoteSync } from '../../api/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { type Claim, comesFirst } from '../precedence.ts'
 import type { Facts } from './gather.ts'
 import { reasons, type Stop, stop } from './progress.ts'
 
@@ -14,16 +16,16 @@ const isTenant: Check = ({ tenant, remoteSync }) =>
       )
     : undefined
 
-/**
- * Two RemoteSyncs at one Application would undo each other: the one that has built for it has it, else the older one. Times of creation
- * have whole seconds, so age alone could take the Application from the one that runs.
- */
+function claimOf({ metadata, status }: RemoteSync): Claim {
+  return { metadata, holds: status?.image !== undefined }
+}
+
+/** Two RemoteSyncs at one Application would undo each other. Age alone could take the Application from the one that runs. */
 const applicationIsOurs: Check = ({ remoteSync, rivals }) => {
-  const claim = ({ metadata, status }: typeof remoteSync): string =>
-    [status?.image === undefined ? 1 : 0, metadata.creationTimestamp, metadata.uid].join('/')
-  const older = rivals.find(rival => rival.metadata.deletionTimestamp === undefined && claim(rival) < claim(remoteSync))
-  if (!older) return undefined
-  const message = `RemoteSync ${older.metadata.name} already keeps Application ${remoteSync.spec.application}: delete one of the two`
+  const living = rivals.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const former = living.find(rival => comesFirst(claimOf(rival), claimOf(remoteSync), 'holder'))
+  if (!former) return undefined
+  const message = `RemoteSync ${former.metadata.name} already keeps Application ${remoteSync.spec.application}: delete one of the two`
   return stop('Resolved', reasons.applicationTaken, message)
 }
 

@@ -11,6 +11,7 @@ import { addFinalizer, removeFinalizer } from '../../kube/object/finalizers.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide, type Verdict } from './decide.ts'
 import { type Facts, type GatherDeps, gather, impatientMilliseconds } from './gather.ts'
+import { type DecisionLog, recordDecision } from './record-decision.ts'
 import { type GrantStatus, isNewDecision, nextStatus } from './status.ts'
 
 /** The part of the token desk that ends tokens. */
@@ -22,6 +23,7 @@ export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
+  readonly audit: DecisionLog
   readonly desk: TokenRevoker
 }
 
@@ -42,7 +44,7 @@ export async function reconcileRepositoryGrant(deps: RepositoryGrantDeps, contex
   if (object === undefined) return done
   const facts = await gather(deps, object)
   const verdict = decide(facts)
-  if (isNewDecision(object.status, verdict)) await deps.audit.append(decisionRecord(facts, verdict))
+  if (isNewDecision(object.status, verdict)) await recordDecision(deps.audit, decisionRecord(facts, verdict))
   const status = nextStatus(facts, verdict)
   await deps.status.write(object, status)
   if (verdict.revoke) await revokeTokens(deps, object, verdict.ready.reason)

@@ -8,6 +8,7 @@ import { answerUploadPack } from './upload-pack.ts'
 
 export type SourceServer = {
   readonly listen: (host: string, port: number) => Promise<number>
+  /** Also before `listen`, and more than once. */
   readonly close: () => Promise<void>
 }
 
@@ -83,6 +84,8 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
     close: () =>
       new Promise((resolve, reject) => {
         clearInterval(sweep)
+        // Whoever puts the parts together ends all of them when one does not start: this one may not have.
+        if (!server.listening) return resolve()
         server.close(error => (error ? reject(error) : resolve()))
         server.closeAllConnections()
       }),

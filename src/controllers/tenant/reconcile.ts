@@ -135,7 +135,7 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   for (const { name } of mine) await deps.desk.revokeBy({ namespace: name }, 'the tenant was deleted')
   for (const { name, object } of mine.filter(({ state }) => state === 'ours')) {
     const uid = object?.metadata.uid
-    await deps.client.delete(namespaces, { name }, { propagationPolicy: 'Background', ...(uid === undefined ? {} : { uid }) })
+    await deps.client.delete(namespaces, { name }, uid === undefined ? {} : { uid })
   }
   if (mine.length > 0) return requeueAfter(endingMilliseconds)
   await removeFinalizer(deps.client, tenants, tenant, finalizer)

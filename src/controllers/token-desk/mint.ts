@@ -91,7 +91,7 @@ async function refuse(deps: MintDeps, order: MintOrder, id: string, minted: Mint
 /** Revokes at GitHub; when that fails, the token stays in the registry as one that the sweep has to revoke. Never throws. */
 async function takeBack(deps: MintDeps, order: MintOrder, id: string, minted: MintedToken, why: string): Promise<void> {
   try {
-    await order.door.revoke(minted.token)
+    await order.door.revoke(minted.token, { fresh: true })
     await deps.tokens.abandon(id, why)
   } catch (error) {
     deps.log.error({ token: id, problem: messageOf(error) }, 'a token that must not be delivered could not be revoked at once')

@@ -14,9 +14,12 @@ export type RevokeDeps = {
   /** The name of the ClusterGitHubApp with that host and id. */
   readonly appNameOf: (host: string, appId: number) => string | undefined
   readonly audit: AuditAppend
+  readonly clock: Clock
   readonly log: Log
 }
 
+/** A token so young may be refused because not all of GitHub knows it yet. */
+const freshMilliseconds = 10_000
 const atOnce = 8
 const actor = 'sekisho:token-desk'
 
@@ -35,7 +38,7 @@ export async function revokeBy(deps: RevokeDeps, filter: LiveTokenFilter, reason
 const questionMilliseconds = 2 * 60_000
 
 /** Another try for every token whose revocation has not ended; returns how many are still alive. */
-export async function revokeLeftOvers(deps: RevokeDeps & { readonly clock: Clock }): Promise<number> {
+export async function revokeLeftOvers(deps: RevokeDeps): Promise<number> {
   const begun = deps.clock.now().getTime() - questionMilliseconds
   const all = await deps.tokens.revoking()
   const left = all.filter(({ subject, mintedAt }) => subject.kind !== passingTokenSubject || mintedAt.getTime() < begun)
@@ -57,7 +60,8 @@ async function revokeOne(deps: RevokeDeps, live: LiveToken, reason: string): Pro
     const name = deps.appNameOf(host, appId)
     if (name === undefined) throw new AppError('not_found', `there is no ClusterGitHubApp for App ${appId} on ${host}`)
     const { door } = await deps.githubApps.door(name)
-    await door.revoke(live.token)
+    const fresh = deps.clock.now().getTime() - live.mintedAt.getTime() < freshMilliseconds
+    await door.revoke(live.token, { fresh })
   } catch (error) {
     deps.log.error({ token: live.id, problem: messageOf(error) }, 'a token could not be revoked yet')
     return false

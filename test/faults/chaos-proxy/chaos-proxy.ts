@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Dispatcher, request as send } from 'undici'
-import type { KubeConnection } from '../../../src/kube/connection/connection.ts'
+import type { KubeConnection } from '../../../src/kube/client/connection.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { type ArmedFaults, createArmedFaults } from './armed-faults.ts'
 import { type EventFacts, type EventFault, type RequestFault, type StatusFault, statusBody } from './faults.ts'
@@ -175,7 +175,6 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
     connection: {
       server: new URL(address()),
       tls: {},
-      namespace: undefined,
       authorization: async () => new SecretString(token),
     },
     kubeconfig: () =>

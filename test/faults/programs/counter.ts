@@ -2,9 +2,9 @@
 // Arguments: namespace, name of the Lease and of the counter, identity. It ends as the product's processes do: by SIGTERM, in good order.
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/connection/kubeconfig.ts'
 import { done, requeueAfter } from '../../../src/kube/controller/controller.ts'
 import { createManager } from '../../../src/kube/manager.ts'
+import { loadKubeConnection } from '../../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 

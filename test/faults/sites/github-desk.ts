@@ -44,10 +44,12 @@ export async function startGitHubSite(clock: Clock): Promise<GitHubSite> {
 type Options = GitHubSite & {
   readonly store: Store
   readonly clock: Clock
-  /** Shorter than GitHub's time limit of 15 s, so that minutes of outage fit into a test. */
+  /** For a GitHub that does not answer: shorter than the time limit of 15 s, so that minutes of outage fit into a test. */
   readonly answerWithinMilliseconds?: number
 }
 
+/** Milliseconds; longer than the product waits. */
+const longestAnswer = 60_000
 const olivia = 1001
 const acme = 2001
 const shop = 4001
@@ -55,7 +57,7 @@ let desks = 0
 
 /** A desk with a proxy of its own; several may share one GitHub, one store and one clock. */
 export async function openGitHubDesk(options: Options): Promise<GitHubDesk> {
-  const { github, installation, store, clock, answerWithinMilliseconds } = options
+  const { github, installation, store, clock, answerWithinMilliseconds = longestAnswer } = options
   desks += 1
   const world = `desk-${process.pid}-${desks}`
   const proxy = await startGitHubProxy(github.url)
@@ -63,7 +65,7 @@ export async function openGitHubDesk(options: Options): Promise<GitHubDesk> {
   const api = new URL(new URL(github.apiUrl).pathname, proxy.url).href
   const endpoints = { host, web: proxy.url, api }
   const impatient: Fetch = (url, init) => {
-    const limit = AbortSignal.timeout(answerWithinMilliseconds ?? 60_000)
+    const limit = AbortSignal.timeout(proxy.answers() ? longestAnswer : answerWithinMilliseconds)
     return fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, limit]) : limit })
   }
   const door = createAppDoor({

@@ -20,6 +20,8 @@ export type GitHubProxy = {
   readonly url: string
   /** Undefined: GitHub is well. */
   readonly misbehave: (fault: GitHubFault | undefined) => void
+  /** False while what is asked gets no answer, or no end of one. */
+  readonly answers: () => boolean
   /** Requests that came since the last time this was asked. */
   readonly taken: () => number
   readonly stop: () => Promise<void>
@@ -41,6 +43,7 @@ export async function startGitHubProxy(behind: string): Promise<GitHubProxy> {
     misbehave(next) {
       fault = next
     },
+    answers: () => fault?.kind !== 'hang' && fault?.kind !== 'slow body',
     taken() {
       const taken = count
       count = 0

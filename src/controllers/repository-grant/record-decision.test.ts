@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditEntry } from '../../store/audit-chain.ts'
+import { type DecisionLog, recordDecision } from './record-decision.ts'
+
+function decision(decided: string, { uid = 'uid-1', rule = '', name = 'acme/shop' } = {}): AuditRecord {
+  return {
+    action: 'grant.decided',
+    actor: 'github|github.localhost|1002',
+    namespace: 'acme',
+    object: 'RepositoryGrant/acme/read-shop',
+    outcome: decided === 'Approved' ? 'allowed' : 'denied',
+    reason: 'to read',
+    details: { decision: decided, rule, check: decided, grantUid: uid, repositories: [{ id: 1, fullName: name }] },
+  }
+}
+
+/** A log in memory; `fails`: what becomes of a question. */
+function openLog(fails?: Error) {
+  const entries: AuditEntry[] = []
+  const log: DecisionLog = {
+    async append(record) {
+      const entry = { ...record, sequence: entries.length + 1, at: '', previousHash: '', hash: '' }
+      entries.push(entry)
+      return entry
+    },
+    async list({ namespace, limit }) {
+      if (fails !== undefined) throw fails
+      return entries
+        .filter(entry => entry.namespace === namespace)
+        .toReversed()
+        .slice(0, limit)
+    },
+  }
+  return { log, entries, decisions: () => entries.map(({ details }) => details['decision']) }
+}
+
+test('the same decision again, because its status was not written, is not recorded again', async () => {
+  const { log, entries, decisions } = openLog()
+  await recordDecision(log, decision('Approved'))
+  await log.append({ ...decision('Approved'), action: 'token.minted' })
+  await recordDecision(log, decision('Approved', { name: 'acme/renamed' }))
+  expect(entries.map(({ action }) => action)).toEqual(['grant.decided', 'token.minted'])
+  expect(decisions()).toEqual(['Approved', 'Approved'])
+})
+
+test('what differs from the latest decision about the grant is recorded', async () => {
+  const { log, entries } = openLog()
+  await recordDecision(log, decision('Approved'))
+  await recordDecision(log, decision('Denied'))
+  await recordDecision(log, decision('Approved'))
+  await recordDecision(log, decision('Approved', { rule: 'ceiling' }))
+  await recordDecision(log, decision('Approved', { uid: 'uid-2', rule: 'ceiling' }))
+  expect(entries.map(({ details }) => [details['decision'], details['rule'], details['grantUid']])).toEqual([
+    ['Approved', '', 'uid-1'],
+    ['Denied', '', 'uid-1'],
+    ['Approved', '', 'uid-1'],
+    ['Approved', 'ceiling', 'uid-1'],
+    ['Approved', 'ceiling', 'uid-2'],
+  ])
+})
+
+test('a log that cannot be read takes no decision', async () => {
+  const { log, entries } = openLog(new Error('away'))
+  await expect(recordDecision(log, decision('Approved'))).rejects.toThrow('away')
+  expect(entries).toEqual([])
+})
