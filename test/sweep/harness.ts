@@ -5,6 +5,7 @@ import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import type { CrashPoint } from './doors/crash-switch.ts'
 import { differences, type FinalState, finalState } from './judge/final-state.ts'
 import type { Scenario } from './scenario.ts'
+import type { Part } from './subject/messages.ts'
 import type { Subject } from './subject/subject.ts'
 import type { Site } from './world/site.ts'
 import { openWorld, type World } from './world/world.ts'
@@ -47,15 +48,17 @@ type Session = {
   readonly restarted: () => Promise<void> | undefined
 }
 
-async function takeSubject(site: Site, lane: Lane): Promise<Subject> {
-  if (lane.subject?.alive()) return lane.subject
-  lane.subject = await site.subjects.take()
+async function takeSubject(site: Site, lane: Lane, part: Part): Promise<Subject> {
+  const { subject } = lane
+  if (subject?.alive() && subject.part === part) return subject
+  subject?.kill()
+  lane.subject = await site.subjects.take(part)
   return lane.subject
 }
 
 async function restart(site: Site, lane: Lane, world: World, dead: Subject, aheadMilliseconds: number): Promise<void> {
   await dead.gone
-  const next = await takeSubject(site, lane)
+  const next = await takeSubject(site, lane, dead.part)
   world.crash.revive()
   await next.begin(world.life(aheadMilliseconds))
 }
@@ -70,7 +73,7 @@ async function inWorld<T>(
   const world = await openWorld(site, scenario.world)
   let restarted: Promise<void> | undefined
   try {
-    const subject = await takeSubject(site, lane)
+    const subject = await takeSubject(site, lane, scenario.world.part)
     await subject.begin(world.life(0))
     await scenario.prepare?.(world)
     await quiet(world)

@@ -1,21 +1,20 @@
-// The process that is killed: the controllers (or the broker) put together as the product does it, in a child of the test, one life after the
-// other. It is a process of its own because only SIGKILL leaves behind exactly what a crash leaves: no finally, no flush, no last write.
-// It decides nothing; what it talks to are the doors whose addresses it is given.
+// The process that is killed: the controllers or the broker (the argument says which), put together as the product does it, in a child of the
+// test, one life after the other. It is a process of its own because only SIGKILL leaves behind exactly what a crash leaves: no finally, no
+// flush, no last write. It decides nothing; what it talks to are the doors whose addresses it is given.
 import { flushCompileCache } from 'node:module'
-import { createBrokerApp } from '../../src/broker/app.ts'
-import { readBrokerSettings } from '../../src/broker/config.ts'
-import { createControllersApp } from '../../src/controllers/app.ts'
-import { readControllersSettings } from '../../src/controllers/config.ts'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
 import { createManager } from '../../src/kube/manager.ts'
+import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { readStoreSettings } from '../../src/store/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { FromSubject, Life, ToSubject } from './subject/messages.ts'
+import type { OpenPart } from './subject/part.ts'
 
+const { openPart }: { readonly openPart: OpenPart } =
+  process.argv[2] === 'broker' ? await import('./subject/broker-part.ts') : await import('./subject/controllers-part.ts')
 const log = createLog({ level: 'info', name: 'subject' })
 const say = (message: FromSubject): void => void process.send?.(message)
 
@@ -24,7 +23,7 @@ function clockAhead(milliseconds: number): Clock {
   return { ...systemClock, now: () => new Date(Date.now() + milliseconds) }
 }
 
-async function begin({ part, environment, aheadMilliseconds }: Life): Promise<() => Promise<void>> {
+async function begin({ environment, aheadMilliseconds }: Life): Promise<() => Promise<void>> {
   const clock = clockAhead(aheadMilliseconds)
   const random = Math.random
   const connection = await loadKubeConnection({ environment, clock })
@@ -32,10 +31,7 @@ async function begin({ part, environment, aheadMilliseconds }: Life): Promise<()
   const { location, sealingKeys } = readStoreSettings(environment)
   const store = await openStore({ ...location, sealingKeys, clock, log })
   const manager = createManager({ client: kube, log, clock, random })
-  const app =
-    part === 'controllers'
-      ? await createControllersApp({ settings: readControllersSettings(environment), store, kube, manager, log, clock })
-      : await createBrokerApp({ settings: readBrokerSettings(environment), store, kube, manager, log, clock, random })
+  const app = await openPart({ environment, store, kube, manager, log, clock })
   await manager.start()
   await app.start()
   return async () => {

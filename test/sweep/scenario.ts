@@ -5,7 +5,7 @@ import type { World, WorldWish } from './world/world.ts'
 
 export type Scenario = {
   readonly name: string
-  /** The controllers it is the scenario of, by the names under which src/controllers/app.ts adds them. */
+  /** The controllers it is the scenario of, by the names under which the controllers and the broker add them to the manager. */
   readonly controllers: readonly string[]
   readonly world: WorldWish
   /** How much later the process comes back, by its clock: longer than the leases and waits that a crash leaves behind. */

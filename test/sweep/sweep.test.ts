@@ -1,6 +1,8 @@
 // The crash sweep (fault 1): a controller that is killed before and after each single write of its scenario ends where the undisturbed run ends.
 // Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createBrokerApp } from '../../src/broker/app.ts'
+import { readBrokerSettings } from '../../src/broker/config.ts'
 import { createControllersApp } from '../../src/controllers/app.ts'
 import { readControllersSettings } from '../../src/controllers/config.ts'
 import { createManager, type Manager } from '../../src/kube/manager.ts'
@@ -38,20 +40,17 @@ beforeAll(async () => {
 })
 afterAll(() => site?.stop())
 
-/** The names under which the product adds its controllers. The app is put together and never started. */
+/** The names under which the product adds its controllers. The apps are put together and never started. */
 async function registeredControllers(): Promise<readonly string[]> {
   const world = await openWorld(site, { part: 'controllers', namespace: 'made', github: 'none' })
   const manager = createManager({ client: site.kube, log: silentLog, clock: systemClock, random: Math.random })
   const names: string[] = []
   const listed: Manager = { ...manager, add: definition => void names.push(definition.name) }
-  await createControllersApp({
-    settings: readControllersSettings(world.life(0).environment),
-    store: world.store,
-    kube: site.kube,
-    manager: listed,
-    log: silentLog,
-    clock: systemClock,
-  })
+  const { environment } = world.life(0)
+  const deps = { store: world.store, kube: site.kube, manager: listed, log: silentLog, clock: systemClock }
+  const controllers = await createControllersApp({ ...deps, settings: readControllersSettings(environment) })
+  const broker = await createBrokerApp({ ...deps, settings: readBrokerSettings(environment), random: Math.random })
+  await Promise.all([controllers.stop(), broker.stop()])
   await world.close()
   return names
 }

@@ -53,6 +53,7 @@ async function sweepPoint(
       case 'failed':
         tally.points += 1
         tally.failures.push({ point: pointText(point), problem: outcome.problem })
+        process.stderr.write(`\n✗ ${scenario.name}, ${pointText(point)}\n  ${outcome.problem}\n`)
         return
       case 'not-reached':
         break

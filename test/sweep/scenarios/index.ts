@@ -4,6 +4,7 @@ import { applicationDeletion, applicationScenario } from './application.ts'
 import { applicationChartScenario } from './application-chart.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
+import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { remoteSyncBranchDeletion, remoteSyncDeletion, remoteSyncScenario } from './remote-sync.ts'
 import { repositoryGrantDeletion, repositoryGrantScenario } from './repository-grant.ts'
 import { tenantDeletion, tenantScenario } from './tenant.ts'
@@ -23,6 +24,8 @@ export const scenarios: readonly Scenario[] = [
   repositoryGrantScenario,
   installationScenario,
   webhookInboxScenario,
+  onboardingScenario,
+  onboardingAgain,
   applicationScenario,
   applicationDeletion,
   clusterGitHubAppScenario,

@@ -1,7 +1,9 @@
 // What the test and the process under test say to each other. Data only.
 
+/** A process loads one part of the product and has lives of that part only. */
+export type Part = 'controllers' | 'broker'
+
 export type Life = {
-  readonly part: 'controllers' | 'broker'
   /** The settings, by the names of the environment variables. */
   readonly environment: Readonly<Record<string, string>>
   /** How far the clock of this life is ahead. */

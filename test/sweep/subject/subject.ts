@@ -1,11 +1,12 @@
 // One child process that can be given lives and be killed in the middle of one. A spare one loads its modules ahead, so that what comes after
 // a kill takes as long as a restart takes, not as long as loading does.
 import { type ChildProcess, fork } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FromSubject, Life, ToSubject } from './messages.ts'
+import type { FromSubject, Life, Part, ToSubject } from './messages.ts'
+import { packSubject } from './pack.ts'
 
 export type Subject = {
+  readonly part: Part
   /** Rejects with the end of the log when the life cannot begin. */
   readonly begin: (life: Life) => Promise<void>
   /** Ends the life in order; the process can be given another one. */
@@ -19,17 +20,20 @@ export type Subject = {
 }
 
 export type Subjects = {
-  readonly take: () => Promise<Subject>
+  readonly take: (part: Part) => Promise<Subject>
   readonly stop: () => Promise<void>
 }
 
-const program = join(import.meta.dirname, '../main.ts')
 const keptCharacters = 4000
-/** What one process compiled the next one reads: loading takes half the time. */
-const compileCache = join(tmpdir(), 'sekisho-sweep-compiled')
 
-function createSubject(): Subject & { readonly loaded: Promise<void> } {
-  const child: ChildProcess = fork(program, [], {
+type Program = {
+  readonly path: string
+  /** What one process compiled the next one reads: loading takes half the time. */
+  readonly compileCache: string
+}
+
+function createSubject({ path, compileCache }: Program, part: Part): Subject & { readonly loaded: Promise<void> } {
+  const child: ChildProcess = fork(path, [part], {
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache },
@@ -58,6 +62,7 @@ function createSubject(): Subject & { readonly loaded: Promise<void> } {
     if (child.connected) child.send(message)
   }
   return {
+    part,
     loaded: heard('loaded'),
     async begin(life) {
       log = ''
@@ -77,20 +82,22 @@ function createSubject(): Subject & { readonly loaded: Promise<void> } {
   }
 }
 
-export function createSubjects(): Subjects {
+/** `folder` is theirs: the packed program is written there. */
+export async function createSubjects(folder: string): Promise<Subjects> {
+  const program = { path: await packSubject(folder), compileCache: join(folder, 'compiled') }
   const all = new Set<Subject>()
-  const make = (): ReturnType<typeof createSubject> => {
-    const subject = createSubject()
+  const spares = new Map<Part, ReturnType<typeof createSubject>>()
+  const make = (part: Part): ReturnType<typeof createSubject> => {
+    const subject = createSubject(program, part)
     all.add(subject)
     void subject.gone.then(() => all.delete(subject))
     subject.loaded.catch(() => {})
     return subject
   }
-  let spare = make()
   return {
-    async take() {
-      const taken = spare
-      spare = make()
+    async take(part) {
+      const taken = spares.get(part) ?? make(part)
+      spares.set(part, make(part))
       await taken.loaded
       return taken
     },

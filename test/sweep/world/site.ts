@@ -2,6 +2,9 @@
 // nothing in it knows a scenario.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type AdminClient, createAdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { type ClientAccess, readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
@@ -10,11 +13,16 @@ import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-po
 import { namespaces } from '../../../src/api/builtin/index.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../../src/kube/connection/kubeconfig.ts'
+import { loadKubeConnection } from '../../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { openStore } from '../../../src/store/open-store.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
+/** Migrated once; every world's database is a copy. */
+const template = 'sweep_template'
 
 export type Site = {
   readonly access: ClientAccess
@@ -28,6 +36,7 @@ export type Site = {
   readonly sealingKey: string
   /** Different for each world, also between sweeps on one API server. */
   readonly nextPrefix: () => string
+  /** With today's schema, and empty. */
   readonly makeDatabase: (name: string) => Promise<void>
   /** The rows that psql prints, columns separated by `|`. */
   readonly query: (database: string, sql: string) => Promise<string>
@@ -35,15 +44,16 @@ export type Site = {
 }
 
 export async function openSite(kubeconfig: string): Promise<Site> {
-  const [access, connection, github, postgres] = await Promise.all([
+  const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
+  const [access, connection, github, postgres, subjects] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     startEmulator(),
     startPostgres(),
+    createSubjects(folder),
   ])
   const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
   const admin = createAdminClient(access)
-  const subjects = createSubjects()
   await kube.apply(
     namespaces,
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: platformNamespace } },
@@ -53,6 +63,15 @@ export async function openSite(kubeconfig: string): Promise<Site> {
   let worlds = 0
   const query: Site['query'] = async (database, sql) =>
     (await run('psql', [postgres.url(database).reveal(), '-q', '-A', '-t', '-c', sql])).stdout.trim()
+  const sealingKey = randomBytes(32).toString('base64')
+  await query('postgres', `CREATE DATABASE ${template}`)
+  const migrated = await openStore({
+    url: postgres.url(template),
+    sealingKeys: [new SecretString(sealingKey)],
+    clock: systemClock,
+    log: silentLog,
+  })
+  await migrated.close()
   return {
     access,
     kube,
@@ -60,11 +79,11 @@ export async function openSite(kubeconfig: string): Promise<Site> {
     github,
     postgres,
     subjects,
-    sealingKey: randomBytes(32).toString('base64'),
+    sealingKey,
     // Of one length: none is the beginning of another.
     nextPrefix: () => `sw-${sweep}-${String(++worlds).padStart(4, '0')}`,
     async makeDatabase(name) {
-      await query('postgres', `CREATE DATABASE "${name}"`)
+      await query('postgres', `CREATE DATABASE "${name}" TEMPLATE ${template}`)
     },
     query,
     async stop() {
@@ -73,6 +92,7 @@ export async function openSite(kubeconfig: string): Promise<Site> {
       await kube.close()
       await github.stop()
       await postgres.stop()
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

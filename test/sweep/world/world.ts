@@ -20,7 +20,7 @@ import { openDatabaseDoor } from '../doors/database-door.ts'
 import { openGitHubDoor } from '../doors/github-door.ts'
 import type { Door } from '../doors/http-door.ts'
 import { openKubernetesDoor } from '../doors/kubernetes-door.ts'
-import type { Life } from '../subject/messages.ts'
+import type { Life, Part } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
 import type { Site } from './site.ts'
 
@@ -32,7 +32,7 @@ export const chartName = (prefix: string): string => `${prefix}-chart`
 const keyName = (prefix: string): string => `${prefix}-key`
 
 export type WorldWish = {
-  readonly part: Life['part']
+  readonly part: Part
   /** `tenant`: the Tenant controller makes the namespaces; `made`: the world has one when it begins. */
   readonly namespace: 'made' | 'tenant'
   /** `key`: the App and its Secret are there, too; `repository`: and one repository. */
@@ -105,6 +105,8 @@ function environmentOf(world: {
     SEKISHO_GITHUB_WEBHOOK_SECRET: site.github.app.webhookSecret,
     SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
+    // The checkpoints of all worlds go into one ConfigMap, each world with a log of its own.
+    SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
     SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
   }
 }
@@ -153,7 +155,7 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
   const appName = `${prefix}-app`
   const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
   const [account, store] = await Promise.all([
-    makeAccount(site.github, `org-${prefix}`, wish.github === 'repository'),
+    makeAccount(site.github, prefix, wish.github === 'repository'),
     openStore({
       url: site.postgres.url(prefix),
       sealingKeys: [new SecretString(site.sealingKey)],
@@ -187,7 +189,7 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
     crash,
     ports,
     githubUrl: githubDoor.url,
-    life: aheadMilliseconds => ({ part: wish.part, environment, aheadMilliseconds }),
+    life: aheadMilliseconds => ({ environment, aheadMilliseconds }),
     apply,
     async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
       const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`

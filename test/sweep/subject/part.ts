@@ -1,0 +1,18 @@
+// What a part of the product is to the process under test. Types only: loading one part must not load the other.
+import type { KubeClient } from '../../../src/kube/client/client.ts'
+import type { Manager } from '../../../src/kube/manager.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import type { Log } from '../../../src/lib/log.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { Life } from './messages.ts'
+
+export type PartDeps = {
+  readonly environment: Life['environment']
+  readonly store: Store
+  readonly kube: KubeClient
+  readonly manager: Manager
+  readonly log: Log
+  readonly clock: Clock
+}
+
+export type OpenPart = (deps: PartDeps) => Promise<{ readonly start: () => Promise<unknown>; readonly stop: () => Promise<void> }>
