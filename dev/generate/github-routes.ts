@@ -4,7 +4,7 @@ import { areas } from '../github/contract/areas.ts'
 import { type DescribedRoute, type DescriptionName, descriptionsOf, openDescription } from '../github/contract/description.ts'
 import { webhookEvents } from '../github/contract/webhook-events.ts'
 import { describeFault, type FaultKind, faultKinds } from '../github/faults/kinds.ts'
-import { createRateLimiter } from '../github/rest/rate-limit.ts'
+import { createRateLimiter } from '../github/rest/protocol/rate-limit.ts'
 import type { RestRoute } from '../github/rest/route.ts'
 import { restRoutes } from '../github/rest/routes.ts'
 

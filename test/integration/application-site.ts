@@ -8,10 +8,11 @@ import { kinds } from '../../src/api/registry.ts'
 import type { KubeObject, ResourceType } from '../../src/api/resource.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
+import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { testKubeconfig, waitUntil, withNamespace } from './harness.ts'
+import { narrowed, recording, type Writes } from './test-clients.ts'
 
 export const patience = { timeoutMilliseconds: 30_000, everyMilliseconds: 50 }
 
@@ -46,40 +47,7 @@ export function installKinds(): Promise<void> {
 export function seeing(client: KubeClient, namespace: string): KubeClient {
   const within = <O extends { readonly namespace?: string }>(type: ResourceType, options: O): O =>
     type.namespaced && options.namespace === undefined ? { ...options, namespace } : options
-  return {
-    ...client,
-    list: (type, options = {}) => client.list(type, within(type, options)),
-    snapshot: (type, options = {}) => client.snapshot(type, within(type, options)),
-    watch: (type, options) => client.watch(type, within(type, options)),
-  }
-}
-
-/** Which writes reached the API server: how a test sees that a second reconcile writes nothing. */
-export type Writes = string[]
-
-function recording(client: KubeClient, writes: Writes): KubeClient {
-  const note = (verb: string, type: ResourceType, name: string | undefined): void => {
-    if (type.kind !== 'Event') writes.push(`${verb} ${type.kind} ${name ?? ''}`)
-  }
-  return {
-    ...client,
-    create(type, object, options) {
-      note('create', type, object.metadata.name)
-      return client.create(type, object, options)
-    },
-    apply(type, object, options) {
-      note('apply', type, object.metadata.name)
-      return client.apply(type, object, options)
-    },
-    applyStatus(type, object, options) {
-      note('status', type, object.metadata.name)
-      return client.applyStatus(type, object, options)
-    },
-    delete(type, key, options) {
-      note('delete', type, key.name)
-      return client.delete(type, key, options)
-    },
-  }
+  return narrowed(client, within)
 }
 
 export type Site = {

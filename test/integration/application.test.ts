@@ -198,7 +198,8 @@ describe('Application', () => {
     const settled = await readyReason(client, application, namespace, 'shop', 'Available')
     expect(settled.status?.inventory).toEqual([{ apiVersion, kind, name: 'shop-worker' }])
     expect(await client.get(deployments, { namespace, name: 'shop-web' })).toBeUndefined()
-    expect(writes.slice(0, 2)).toEqual(['apply Deployment shop-worker', 'delete Deployment shop-web'])
+    const ofDeployments = writes.filter(write => write.includes(' Deployment '))
+    expect(ofDeployments.slice(0, 2)).toEqual(['apply Deployment shop-worker', 'delete Deployment shop-web'])
 
     writes.length = 0
     const code = `export function chart({ name }) { return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }] }`

@@ -16,16 +16,17 @@ import { createTokenDesk, type TokenDesk } from '../../src/controllers/token-des
 import { createAppDoor } from '../../src/github/index.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { mergeConditions } from '../../src/kube/object/conditions.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
+import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openTestStore } from '../store/databases.ts'
 import { testKubeconfig } from './harness.ts'
+import { narrowed, recording } from './test-clients.ts'
 
 export const people = { olivia: 1001, dave: 1002, mia: 1003, noah: 1005 } as const
 const host = 'github.localhost'
@@ -189,35 +190,5 @@ function seeing(client: KubeClient, name: string): KubeClient {
     if (options.labelSelector === labels.tenant) return { ...options, labelSelector: `${labels.tenant}=${name}` }
     return type.namespaced ? { ...options, namespace: name } : options
   }
-  return {
-    ...client,
-    list: (type, options = {}) => client.list(type, within(type, options)),
-    snapshot: (type, options = {}) => client.snapshot(type, within(type, options)),
-    watch: (type, options) => client.watch(type, within(type, options)),
-  }
-}
-
-function recording(client: KubeClient, writes: string[]): KubeClient {
-  const note = (verb: string, type: ResourceType, name: string | undefined): void => {
-    if (type.kind !== 'Event') writes.push(`${verb} ${type.kind} ${name ?? ''}`)
-  }
-  return {
-    ...client,
-    create(type, object, options) {
-      note('create', type, object.metadata.name)
-      return client.create(type, object, options)
-    },
-    apply(type, object, options) {
-      note('apply', type, object.metadata.name)
-      return client.apply(type, object, options)
-    },
-    applyStatus(type, object, options) {
-      note('status', type, object.metadata.name)
-      return client.applyStatus(type, object, options)
-    },
-    delete(type, key, options) {
-      note('delete', type, key.name)
-      return client.delete(type, key, options)
-    },
-  }
+  return narrowed(client, within)
 }

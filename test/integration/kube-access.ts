@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 import { createKubeClient, type KubeClientDeps } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kube/connection/kubeconfig.ts'
+import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { testKubeconfig, withNamespace } from './harness.ts'
 
