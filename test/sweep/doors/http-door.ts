@@ -80,6 +80,9 @@ export async function openHttpDoor(crash: CrashSwitch, rules: HttpDoorRules): Pr
     const answer = await send(rules, request, url, body, gone.signal)
     const { statusCode = 502, headers } = answer
     const { connection: _connection, 'transfer-encoding': _transfer, ...kept } = headers
+    // The next page is asked for through the door too.
+    if (typeof kept.link === 'string')
+      kept.link = kept.link.replaceAll(rules.upstream.url.origin, `http://${request.headers.host}`)
     if (write === undefined) {
       if (filter !== undefined) delete kept['content-length']
       response.writeHead(statusCode, kept)
