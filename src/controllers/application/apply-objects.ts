@@ -1,5 +1,5 @@
 // Writes an Application's objects: creates, changes and prunes, and never touches an object that is not this Application's.
-// Called by reconcile.ts only, after the inventory is in the status.
+// Called by reconcile.ts only, after the status names what could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
 import { type Application, applicationReasons } from '../../api/application.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
