@@ -8,6 +8,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'dev/**/*.test.ts', 'test/{bench,soak}/**/*.test.ts'],
+          // Vitest's default leaves a processor idle: half of a small machine.
+          maxWorkers: '100%',
           testTimeout: 20_000,
           hookTimeout: 60_000,
         },
@@ -17,6 +19,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
           globalSetup: ['test/integration/global-setup.ts'],
+          // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only.
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

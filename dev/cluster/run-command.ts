@@ -18,17 +18,25 @@ const shownErrorOutput = 2000
 
 /** Runs to the end whatever the exit code; throws only when the program cannot start or overstays its time. */
 export async function tryCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  const timeout = options.timeoutMilliseconds ?? 60_000
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: options.folder,
       env: toolEnvironment(options.environment),
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: options.timeoutMilliseconds ?? 60_000,
+      timeout,
       killSignal: 'SIGKILL',
     })
     const output: Buffer[] = []
     const errorOutput: Buffer[] = []
     let size = 0
+    const started = Date.now()
+    const whyStopped = (): string =>
+      size > mostOutput
+        ? `wrote more than ${mostOutput / 1024 / 1024} MiB`
+        : Date.now() - started >= timeout
+          ? `was not done after ${timeout / 1000} s; run it again on a machine that is less busy`
+          : 'was killed from outside'
     const collect = (into: Buffer[]) => (chunk: Buffer) => {
       size += chunk.length
       if (size <= mostOutput) into.push(chunk)
@@ -40,7 +48,7 @@ export async function tryCommand(program: string, args: readonly string[], optio
     child.stdin.end(options.input ?? '')
     child.on('error', cause => reject(new AppError('unavailable', `${program} cannot be started: ${cause.message}`, { cause })))
     child.on('close', (code, signal) => {
-      if (signal === 'SIGKILL') reject(new AppError('unavailable', `${program} was stopped: too slow or too much output`))
+      if (signal === 'SIGKILL') reject(new AppError('unavailable', `${program} ${args[0] ?? ''} ${whyStopped()}`))
       else
         resolve({ code: code ?? 1, output: Buffer.concat(output).toString(), errorOutput: Buffer.concat(errorOutput).toString() })
     })

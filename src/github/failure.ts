@@ -3,6 +3,7 @@
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
 import { AppError, messageOf } from '../lib/errors.ts'
 import { redactTokens } from '../lib/log.ts'
+import { retryAfterSeconds } from '../lib/retry-after.ts'
 
 /** `AppError.reason` of errors from this door, where a caller may want to tell them apart. */
 export const githubReasons = {
@@ -84,8 +85,9 @@ function reasonOfForbidden(headers: Headers, text: string): { readonly reason?: 
 
 /** Retry-After wins over the reset of an empty bucket; undefined when GitHub asks for no wait. */
 function waitSeconds(headers: Headers, now: Date): number | undefined {
-  const retryAfter = Number(headers['retry-after'])
-  if (Number.isFinite(retryAfter) && retryAfter > 0) return Math.ceil(retryAfter)
+  const asked = headers['retry-after']
+  const retryAfter = retryAfterSeconds(asked === undefined ? undefined : String(asked), now)
+  if (retryAfter !== undefined && retryAfter > 0) return retryAfter
   if (String(headers['x-ratelimit-remaining'] ?? '') !== '0') return undefined
   const reset = Number(headers['x-ratelimit-reset'])
   return Number.isFinite(reset) ? Math.max(1, Math.ceil(reset - now.getTime() / 1000) + 1) : 60

@@ -84,6 +84,40 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect(await one.verify()).toMatchObject({ ok: true, entries: 111 })
   })
 
+  test('what must be told once is told once, by two writers at the same moment too', async () => {
+    const [one, other] = [await freshLog(3), createAuditLog({ ...database, clock: systemClock })]
+    const told = {
+      ...record('told once'),
+      namespace: 'acme',
+      action: 'tenant.onboarded',
+      details: { onboarding: 'one' },
+    } as const
+    const isTold = (id: string) => (earlier: readonly AuditRecord[]) =>
+      earlier.some(({ details }) => details['onboarding'] === id)
+    await Promise.all(
+      [one, other, one, other].flatMap(log => [log.appendOnce(told, isTold('one')), log.append(record('between'))]),
+    )
+    await other.appendOnce({ ...told, details: { onboarding: 'two' } }, isTold('two'))
+    await one.appendOnce({ ...told, namespace: 'globex' }, isTold('one'))
+    const entries = await one.list({ action: 'tenant.onboarded', after: 0, limit: 10 })
+    expect(entries.map(({ namespace, details }) => [namespace, details['onboarding']])).toEqual([
+      ['acme', 'one'],
+      ['acme', 'two'],
+      ['globex', 'one'],
+    ])
+    expect(entries.at(-1)?.sequence).toBe(3 + 4 + 3)
+    expect(await one.verify()).toMatchObject({ ok: true, entries: 10 })
+  })
+
+  test('one look at earlier entries that fails appends nothing and gives its turn back', async () => {
+    const log = await freshLog(1)
+    const broken = (): boolean => {
+      throw new Error('cannot tell')
+    }
+    await expect(log.appendOnce({ ...record('never'), namespace: 'acme' }, broken)).rejects.toThrow('cannot tell')
+    expect(await log.append(record('next'))).toMatchObject({ sequence: 2 })
+  })
+
   test('goes on from what is there when the newest entries were taken away', async () => {
     const log = await freshLog(3)
     await tamper('DELETE FROM audit.entries WHERE sequence > 1')

@@ -7,7 +7,7 @@ import { AppError } from '../lib/errors.ts'
 import { type ChainHead, type ChainVerdict, createChainVerifier } from '../lib/hash-chain.ts'
 import { type AuditEntry, entryOf, nextEntries } from './audit-chain.ts'
 import { storableRecord } from './audit-record.ts'
-import { insertAfter, insertInTurn, readEntries, readHead } from './audit-rows.ts'
+import { insertAfter, inTurn, readEntries, readHead } from './audit-rows.ts'
 import type { PrismaClient } from './generated/client.ts'
 import { createGroupCommit } from './group-commit.ts'
 
@@ -28,6 +28,14 @@ export type AuditQuery = {
 export type AuditLog = {
   /** Durable when it resolves. Rejects (fail closed) when the database does not take it: then the caller must not act. */
   readonly append: (record: AuditRecord) => Promise<AuditEntry>
+  /**
+   * As `append`, unless `isTold` says that one of the earlier entries tells it already. It is shown the newest entries of the record's
+   * action and namespace, newest first, while nobody else appends: of two processes that tell the same at once, one appends.
+   */
+  readonly appendOnce: (
+    record: AuditRecord & { readonly namespace: string },
+    isTold: (earlier: readonly AuditEntry[]) => boolean,
+  ) => Promise<void>
   readonly list: (query: AuditQuery) => Promise<readonly AuditEntry[]>
   /** Sequence 0 and the genesis hash while the log is empty. */
   readonly head: () => Promise<ChainHead>
@@ -40,6 +48,8 @@ type AuditLogDeps = { readonly prisma: PrismaClient; readonly pool: pg.Pool; rea
 const mostInTransaction = 500
 const mostWaiting = 10_000
 const verifyPage = 1000
+/** So far back in its namespace an earlier entry is looked for: it is seconds old, or as old as an outage. */
+const earlierEntries = 1000
 
 /** `settled` resolves when no append is under way. */
 export function createAuditLog(deps: AuditLogDeps): AuditLog & { readonly settled: () => Promise<void> } {
@@ -50,9 +60,15 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog & { readonly settle
     write: createAppender(pool, clock),
     overflow: () => new AppError('unavailable', 'the audit log does not keep up', { retryAfterSeconds: 5 }),
   })
+  const underWay = new Set<Promise<void>>()
   return {
-    settled: commit.idle,
+    settled: async () => void (await Promise.allSettled([commit.idle(), ...underWay])),
     append: async record => commit.add(storableRecord(record)),
+    async appendOnce(record, isTold) {
+      const appending = appendUnlessTold(pool, clock, record, isTold)
+      underWay.add(appending)
+      await appending.finally(() => underWay.delete(appending))
+    },
     list: query => listEntries(prisma, query),
     head: () => readHead(pool),
     verify: checkpoint => verifyAll(pool, checkpoint),
@@ -73,10 +89,31 @@ function createAppender(pool: pg.Pool, clock: Clock): (records: readonly AuditRe
     // Whatever happens from here on, the head is not known until the database has said so.
     known = undefined
     const expected = head && next(head)
-    const entries = head && expected && (await insertAfter(pool, head, expected)) ? expected : await insertInTurn(pool, next)
+    const entries = head && expected && (await insertAfter(pool, head, expected)) ? expected : await insertNext(pool, next)
     known = entries.at(-1)
     return entries
   }
+}
+
+function insertNext(pool: pg.Pool, next: (head: ChainHead) => readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
+  return inTurn(pool, async turn => {
+    const entries = next(turn.head)
+    await turn.insert(entries)
+    return entries
+  })
+}
+
+async function appendUnlessTold(
+  pool: pg.Pool,
+  clock: Clock,
+  record: AuditRecord & { readonly namespace: string },
+  isTold: (earlier: readonly AuditEntry[]) => boolean,
+): Promise<void> {
+  const stored = storableRecord(record)
+  await inTurn(pool, async turn => {
+    if (isTold(await turn.newest(record.namespace, record.action, earlierEntries))) return
+    await turn.insert(nextEntries(turn.head, [{ record: stored, at: clock.now() }]))
+  })
 }
 
 /** Reads the next page while it hashes this one. */

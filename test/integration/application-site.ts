@@ -2,6 +2,7 @@
 // files do not reconcile each other's objects), and a hand that plays the kubelet, because the test control plane runs no pods.
 import { onTestFinished } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
+import { applicationChart } from '../../src/api/application-chart.ts'
 import { type Pod, pods } from '../../src/api/builtin/index.ts'
 import { customResourceDefinition } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/registry.ts'
@@ -60,6 +61,15 @@ export type Site = {
   readonly writes: Writes
 }
 
+/** The chart of this namespace only: charts are cluster-wide, and other files have theirs. */
+function seeingItsChart(client: KubeClient, namespace: string): KubeClient {
+  const within = <O extends object>(type: ResourceType, options: O): O =>
+    type.kind === applicationChart.kind ? { ...options, fieldSelector: `metadata.name=${chartOf(namespace)}` } : options
+  return narrowed(client, within)
+}
+
+export const chartOf = (namespace: string): string => `chart-${namespace}`
+
 export async function withSite(): Promise<Site> {
   const { name: namespace } = await withNamespace()
   const { name: platformNamespace } = await withNamespace()
@@ -67,7 +77,8 @@ export async function withSite(): Promise<Site> {
   const client = createKubeClient({ connection, component: 'test', clock: systemClock, random: Math.random })
   onTestFinished(() => client.close())
   const writes: Writes = []
-  return { client, controllersClient: recording(seeing(client, namespace), writes), namespace, platformNamespace, writes }
+  const controllersClient = recording(seeingItsChart(seeing(client, namespace), namespace), writes)
+  return { client, controllersClient, namespace, platformNamespace, writes }
 }
 
 type Conditioned = KubeObject & {

@@ -12,7 +12,17 @@ import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { installKinds, patience, podsOf, readyReason, runPods, type Site, setPodStatus, withSite } from './application-site.ts'
+import {
+  chartOf,
+  installKinds,
+  patience,
+  podsOf,
+  readyReason,
+  runPods,
+  type Site,
+  setPodStatus,
+  withSite,
+} from './application-site.ts'
 import { waitUntil } from './harness.ts'
 
 const fieldManager = 'test'
@@ -41,7 +51,7 @@ async function startControllers(site: Site): Promise<void> {
 
 /** A chart of this test alone; charts are cluster-wide. */
 async function makeChart(site: Site, spec: object = { builtIn: 'web', timeoutSeconds: 5 }): Promise<string> {
-  const name = `chart-${site.namespace}`
+  const name = chartOf(site.namespace)
   const { apiVersion, kind } = applicationChart
   await site.client.apply(applicationChart, { apiVersion, kind, metadata: { name }, spec }, { fieldManager })
   onTestFinished(() => site.client.delete(applicationChart, { name }))

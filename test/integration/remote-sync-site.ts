@@ -24,7 +24,7 @@ import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { patience, type Site, withSite } from './application-site.ts'
+import { chartOf, patience, type Site, withSite } from './application-site.ts'
 import { testKubeconfig, waitUntil } from './harness.ts'
 import { type SmallGitHub, startSmallGitHub, token } from './small-github.ts'
 
@@ -80,7 +80,7 @@ export async function withWorld(
   const site = options.site ?? (await withSite())
   const { client, controllersClient, namespace, platformNamespace } = site
   const github = await startSmallGitHub()
-  const chart = `chart-${namespace}`
+  const chart = chartOf(namespace)
   const meta = (name: string) => ({ name, namespace })
   const account = { host: 'github.localhost', id: 1, login: 'acme', type: 'Organization' }
 

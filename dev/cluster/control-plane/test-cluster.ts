@@ -2,9 +2,11 @@
 // What an earlier run left behind (also one that was killed) is ended first, by its records.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { AppError } from '../../../src/lib/errors.ts'
 import type { BinaryDeps } from '../binaries/ensure-binary.ts'
+import { portHolder } from '../processes/port-holder.ts'
 import { stopProcess } from '../processes/supervise.ts'
-import type { ClusterSettings } from '../settings.ts'
+import type { ClusterSettings, ControlPlanePorts } from '../settings.ts'
 import type { ControlPlane } from './start.ts'
 import { controlPlaneProcesses, startControlPlane } from './start.ts'
 
@@ -30,22 +32,42 @@ export async function removeTestCluster(deps: BinaryDeps, cluster: ThrowAwayClus
   await rm(folder, { recursive: true, force: true })
 }
 
+/** Throws when somebody else, such as a run of another checkout, holds one of the ports. */
+async function demandFreePorts(ports: ControlPlanePorts): Promise<void> {
+  for (const port of Object.values(ports)) {
+    const holder = await portHolder(port)
+    if (holder === undefined) continue
+    const who =
+      holder.process === undefined
+        ? 'a process of another user'
+        : `${holder.process.executable} (pid ${holder.process.pid}, in ${holder.process.folder})`
+    throw new AppError(
+      'conflict',
+      `port ${port} of the test control plane is held by ${who}; let that run end, or end that process if its run was killed, ` +
+        'or choose other ports by SEKISHO_TEST_API_PORT, SEKISHO_TEST_ETCD_PORT, SEKISHO_TEST_ETCD_PEER_PORT and ' +
+        'SEKISHO_TEST_CONTROLLER_MANAGER_PORT',
+    )
+  }
+}
+
 export async function startTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster = testCluster): Promise<ControlPlane> {
   await removeTestCluster(deps, cluster)
   const { settings } = deps
   const folder = folderOf(settings, cluster)
   const { apiServer, etcdClient, etcdPeer, controllerManager } = settings.testPorts
   const { portOffset } = cluster
+  const ports: ControlPlanePorts = {
+    apiServer: apiServer + portOffset,
+    etcdClient: etcdClient + portOffset,
+    etcdPeer: etcdPeer + portOffset,
+    controllerManager: controllerManager + portOffset,
+  }
+  await demandFreePorts(ports)
   return startControlPlane(
     {
       folder,
       recordsFolder: join(folder, 'processes'),
-      ports: {
-        apiServer: apiServer + portOffset,
-        etcdClient: etcdClient + portOffset,
-        etcdPeer: etcdPeer + portOffset,
-        controllerManager: controllerManager + portOffset,
-      },
+      ports,
       bindAddress: '127.0.0.1',
       advertiseAddress: '127.0.0.1',
       publicAddress: '127.0.0.1',

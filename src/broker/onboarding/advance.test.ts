@@ -33,8 +33,8 @@ test('an onboarding that was told and not yet finished is told once', async () =
   const deps = {
     log: silentLog,
     audit: {
-      append: async (record: AuditRecord) => void told.push(record),
-      list: async () => told,
+      appendOnce: async (record: AuditRecord, isTold: (earlier: readonly AuditRecord[]) => boolean) =>
+        void (isTold(told) || told.push(record)),
     },
     onboardings: {
       advance: async () => {

@@ -20,7 +20,7 @@ import { tenantNameCandidates } from './tenant-name.ts'
 export type AdvanceDeps = {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>
   readonly onboardings: Onboardings
-  readonly audit: AuditLog
+  readonly audit: Pick<AuditLog, 'appendOnce'>
   readonly log: Log
 }
 
@@ -28,8 +28,6 @@ export type AdvanceDeps = {
 export type Progress = 'finished' | 'waiting' | 'unconfirmed'
 
 const manager = { fieldManager: 'sekisho-broker' }
-/** The newest of a tenant: more onboardings than these do not come between an append and its repetition. */
-const mostOnboardingsRead = 100
 
 function isSameAccount(existing: Tenant, intent: ProvedIntent): boolean {
   return existing.spec.account.host === intent.account.host && existing.spec.account.id === intent.account.id
@@ -111,19 +109,15 @@ function isSameBinding(existing: Installation, installationId: number, intent: P
   )
 }
 
-/** Told by an earlier run that did not live to say so. */
-async function isRecorded({ audit }: AdvanceDeps, onboarding: Onboarding, namespace: string): Promise<boolean> {
-  const told = await audit.list({ action: 'tenant.onboarded', namespace, limit: mostOnboardingsRead })
-  return told.some(({ details }) => details['onboarding'] === onboarding.id)
+async function recordBinding({ audit, onboardings }: AdvanceDeps, onboarding: Onboarding): Promise<void> {
+  // An earlier run that did not live to say so, or another replica, may have told it.
+  await audit.appendOnce(bindingRecord(onboarding), earlier =>
+    earlier.some(({ details }) => details['onboarding'] === onboarding.id),
+  )
+  await onboardings.advance(onboarding.id, 'finished')
 }
 
-async function recordBinding(deps: AdvanceDeps, onboarding: Onboarding): Promise<void> {
-  const { tenantName = '' } = intentOf(onboarding)
-  if (!(await isRecorded(deps, onboarding, tenantName))) await deps.audit.append(bindingRecord(onboarding))
-  await deps.onboardings.advance(onboarding.id, 'finished')
-}
-
-function bindingRecord(onboarding: Onboarding): AuditRecord {
+function bindingRecord(onboarding: Onboarding): AuditRecord & { readonly namespace: string } {
   const { account, boundBy, proof, ceiling, teams, tenantName = '' } = provedIntentOf(onboarding)
   return {
     action: 'tenant.onboarded',

@@ -42,16 +42,31 @@ export function addApplicationIndexes(caches: ApplicationCaches, ingress: Ingres
   caches.applications.addIndex(domainIndex, application => hostsOf(application, ingress))
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.pods.addIndex(applicationIndex, pod => [`${pod.metadata.namespace}/${pod.metadata.labels?.[labels.application] ?? ''}`])
-  for (const cache of childCaches(caches)) cache.addIndex(ownerIndex, ownersOf)
+  for (const { cacheIn } of cachedKinds) cacheIn(caches).addIndex(ownerIndex, ownersOf)
+}
+
+/** The kinds of children that are cached. One of them that was made shortly before a crash is not lost without an inventory. */
+const cachedKinds: readonly {
+  readonly type: ResourceType
+  readonly cacheIn: (caches: ApplicationCaches) => Cache<KubeObject>
+}[] = [
+  { type: deployments, cacheIn: caches => caches.deployments },
+  { type: services, cacheIn: caches => caches.services },
+  { type: ingresses, cacheIn: caches => caches.ingresses },
+]
+
+function cachedKindOf({ apiVersion, kind }: InventoryEntry) {
+  return cachedKinds.find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
+}
+
+/** Objects of these kinds are found by their owner. */
+export function isFoundByOwner(entry: InventoryEntry): boolean {
+  return cachedKindOf(entry) !== undefined
 }
 
 function ownersOf(child: KubeObject): readonly string[] {
   const owner = controllerOf(child)
   return owner === undefined ? [] : [owner.uid]
-}
-
-function childCaches({ deployments, services, ingresses }: ApplicationCaches): readonly Cache<KubeObject>[] {
-  return [deployments, services, ingresses]
 }
 
 export type Facts = {
@@ -65,18 +80,6 @@ export type Facts = {
   readonly present: readonly InventoryEntry[]
   readonly deployment: (name: string) => Deployment | undefined
   readonly pods: readonly Pod[]
-}
-
-/** Objects of these kinds are found by their owner: one that was made shortly before a crash is not lost without an inventory. */
-export function isFoundByOwner({ apiVersion, kind }: InventoryEntry): boolean {
-  return [deployments, services, ingresses].some(type => type.apiVersion === apiVersion && type.kind === kind)
-}
-
-function cacheOf(caches: ApplicationCaches, entry: InventoryEntry): Cache<KubeObject> | undefined {
-  const is = (type: ResourceType): boolean => type.apiVersion === entry.apiVersion && type.kind === entry.kind
-  if (is(deployments)) return caches.deployments
-  if (is(services)) return caches.services
-  return is(ingresses) ? caches.ingresses : undefined
 }
 
 /** undefined when there is no such Application. `latest` gives our own last write of one where the cache is behind it. */
@@ -95,10 +98,10 @@ export function gather(
     chart: caches.charts.get({ name: application.spec.chart }),
     configMap: configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap }),
     usersOfDomain: domain => caches.applications.byIndex(domainIndex, domain),
-    cached: entry => cacheOf(caches, entry)?.get({ namespace, name: entry.name }),
+    cached: entry => cachedKindOf(entry)?.cacheIn(caches).get({ namespace, name: entry.name }),
     present: union(
       application.status?.inventory ?? [],
-      childCaches(caches).flatMap(cache => cache.byIndex(ownerIndex, uid).map(entryOf)),
+      cachedKinds.flatMap(({ cacheIn }) => cacheIn(caches).byIndex(ownerIndex, uid).map(entryOf)),
     ),
     deployment: deployment => caches.deployments.get({ namespace, name: deployment }),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`),

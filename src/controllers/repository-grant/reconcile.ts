@@ -56,7 +56,10 @@ async function revokeTokens(deps: RepositoryGrantDeps, object: RepositoryGrant, 
   if (uid !== undefined) await deps.desk.revokeBy({ grantUid: uid }, reason)
 }
 
-function decisionRecord({ object, installation, answer }: Facts, { judgement }: Verdict): AuditRecord {
+function decisionRecord(
+  { object, installation, answer }: Facts,
+  { judgement }: Verdict,
+): AuditRecord & { readonly namespace: string } {
   const { namespace = '', name, uid = '' } = object.metadata
   const { permissions, subjects, reason, delivery } = object.spec
   const repositories = answer.kind === 'found' ? answer.repositories.map(({ id, name: fullName }) => ({ id, fullName })) : []

@@ -36,17 +36,24 @@ function applicationNumber(number: number): Record<string, unknown> {
   }
 }
 
-/** Runs `work` for each number below `count`, at most `atOnce` at a time. */
-async function forEachNumber(count: number, atOnce: number, work: (number: number) => Promise<unknown>): Promise<void> {
-  let next = 0
+type Numbers = { readonly from: number; readonly count: number }
+
+/** Runs `work` for each number from `from` to below `count`, at most `atOnce` at a time. */
+async function forEachNumber(
+  { from, count }: Numbers,
+  atOnce: number,
+  work: (number: number) => Promise<unknown>,
+): Promise<void> {
+  let next = from
   const lane = async (): Promise<void> => {
     while (next < count) await work(next++)
   }
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
-export function createApplications(admin: AdminClient, count: number): Promise<void> {
-  return forEachNumber(count, 16, number => {
+/** Those that are missing to `count`, when the first `from` are there. */
+export function createApplications(admin: AdminClient, count: number, from = 0): Promise<void> {
+  return forEachNumber({ from, count }, 16, number => {
     const object = applicationNumber(number)
     const namespace = namespaces[number % namespaces.length]
     return admin.call('POST', `${applicationCollection.path}/namespaces/${namespace}/${application.plural}`, object)
@@ -124,13 +131,13 @@ export async function allReported(admin: AdminClient, count: number, hopeless: H
 /** Deletes everything that was made, and waits until it is gone. */
 export async function deleteEverything(admin: AdminClient): Promise<void> {
   const collections = [applicationCollection, ...childCollections, { path: '/api/v1', plural: 'events' }]
-  await Promise.all(
-    namespaces.flatMap(namespace =>
+  // One namespace after the other: ten thousand objects at once take the API server longer than one request may last.
+  for (const namespace of namespaces)
+    await Promise.all(
       collections.map(({ path, plural }) =>
         admin.call('DELETE', `${path}/namespaces/${namespace}/${plural}`, { propagationPolicy: 'Background' }),
       ),
-    ),
-  )
+    )
   await waitUntil(
     'an empty cluster',
     async () => ((await childrenCount(admin)) + (await countOf(admin, applicationCollection)) === 0 ? true : undefined),

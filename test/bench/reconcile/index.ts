@@ -24,8 +24,8 @@ const serverIsTheLimit: Goal<Summary> = {
 export const reconcile: Bench = {
   name: 'reconcile',
   title: `${applications.toLocaleString('en-US')} Applications at once until every child exists; then rest with 10,000 cached objects`,
-  budgetSeconds: 660,
-  longBudgetSeconds: 1260,
+  budgetSeconds: 1500,
+  longBudgetSeconds: 2100,
   async open({ note, scale, long }): Promise<OpenBench> {
     const peer = { name: 'controller-runtime program', path: await ensureGoPeer('reconcile-go', note) }
     const site = await startSite(note)
