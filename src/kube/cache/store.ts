@@ -4,6 +4,7 @@ import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createFreezer } from '../../lib/freeze.ts'
+import { createMultimap, type Multimap } from '../../lib/multimap.ts'
 
 /** Which objects of a kind a cache holds. */
 export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string }
@@ -42,7 +43,7 @@ export type ObjectStore<T extends KubeObject> = Cache<T> & {
   readonly size: () => number
 }
 
-type Index<T> = { readonly values: (object: T) => readonly string[]; readonly keys: Map<string, Set<string>> }
+type Index<T> = { readonly values: (object: T) => readonly string[]; readonly keys: Multimap }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -57,12 +58,8 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
     for (const listener of listeners) listener(change)
   }
 
-  function indexed({ values, keys }: Index<T>, key: string, object: T, how: 'add' | 'drop'): void {
-    for (const value of values(object)) {
-      const held = keys.get(value) ?? new Set()
-      if (how === 'add') keys.set(value, held.add(key))
-      else if (held.delete(key) && held.size === 0) keys.delete(value)
-    }
+  function indexed({ values, keys }: Index<T>, key: string, object: T, how: 'add' | 'delete'): void {
+    for (const value of values(object)) keys[how](value, key)
   }
 
   function put(object: T): void {
@@ -73,7 +70,7 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
     const kept = freeze(slim(object))
     const old = objects.get(key)
     for (const index of indexes.values()) {
-      if (old !== undefined) indexed(index, key, old, 'drop')
+      if (old !== undefined) indexed(index, key, old, 'delete')
       indexed(index, key, kept, 'add')
     }
     objects.set(key, kept)
@@ -82,7 +79,7 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
 
   function drop(key: string, old: T): void {
     objects.delete(key)
-    for (const index of indexes.values()) indexed(index, key, old, 'drop')
+    for (const index of indexes.values()) indexed(index, key, old, 'delete')
     tell({ old, initial: false })
   }
 
@@ -94,14 +91,17 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
     },
     addIndex(name, values) {
       if (indexes.has(name)) throw new AppError('internal', `there is an index ${name} already`)
-      const added: Index<T> = { values, keys: new Map() }
+      const added: Index<T> = { values, keys: createMultimap() }
       indexes.set(name, added)
       for (const [key, object] of objects) indexed(added, key, object, 'add')
     },
     byIndex(name, value) {
       const found = indexes.get(name)
       if (found === undefined) throw new AppError('internal', `there is no index ${name}`)
-      return [...(found.keys.get(value) ?? [])].map(key => objects.get(key)).filter(object => object !== undefined)
+      return found.keys
+        .get(value)
+        .map(key => objects.get(key))
+        .filter(object => object !== undefined)
     },
     synced: () => synced,
     size: () => objects.size,
