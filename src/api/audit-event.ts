@@ -33,3 +33,6 @@ export type AuditRecord = {
   /** Facts: ids, permissions, hashes. Never a token, never a body. */
   readonly details: { readonly [key: string]: JsonValue }
 }
+
+/** A record about a tenant. */
+export type TenantAuditRecord = AuditRecord & { readonly namespace: string }

@@ -1,7 +1,7 @@
 // The audit log: append only, hash chained, many concurrent appends in one transaction. It owns the order of entries; it must never
 // change or remove one, and never say "appended" before the entry is durable.
 import type pg from 'pg'
-import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
+import type { AuditAction, AuditRecord, TenantAuditRecord } from '../api/audit-event.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { type ChainHead, type ChainVerdict, createChainVerifier } from '../lib/hash-chain.ts'
@@ -32,10 +32,7 @@ export type AuditLog = {
    * As `append`, unless `isTold` says that one of the earlier entries tells it already. It is shown the newest entries of the record's
    * action and namespace, newest first, while nobody else appends: of two processes that tell the same at once, one appends.
    */
-  readonly appendOnce: (
-    record: AuditRecord & { readonly namespace: string },
-    isTold: (earlier: readonly AuditEntry[]) => boolean,
-  ) => Promise<void>
+  readonly appendOnce: (record: TenantAuditRecord, isTold: (earlier: readonly AuditEntry[]) => boolean) => Promise<void>
   readonly list: (query: AuditQuery) => Promise<readonly AuditEntry[]>
   /** Sequence 0 and the genesis hash while the log is empty. */
   readonly head: () => Promise<ChainHead>
@@ -106,7 +103,7 @@ function insertNext(pool: pg.Pool, next: (head: ChainHead) => readonly AuditEntr
 async function appendUnlessTold(
   pool: pg.Pool,
   clock: Clock,
-  record: AuditRecord & { readonly namespace: string },
+  record: TenantAuditRecord,
   isTold: (earlier: readonly AuditEntry[]) => boolean,
 ): Promise<void> {
   const stored = storableRecord(record)

@@ -13,7 +13,7 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { testKubeconfig, waitUntil, withNamespace } from './harness.ts'
-import { narrowed, recording, type Writes } from './test-clients.ts'
+import { narrowed, onlyNamed, recording, type Where, type Writes } from './test-clients.ts'
 
 export const patience = { timeoutMilliseconds: 30_000, everyMilliseconds: 50 }
 
@@ -46,7 +46,7 @@ export function installKinds(): Promise<void> {
 
 /** Lists and watches of namespaced kinds see `namespace` only, unless they ask for another one. */
 export function seeing(client: KubeClient, namespace: string): KubeClient {
-  const within = <O extends { readonly namespace?: string }>(type: ResourceType, options: O): O =>
+  const within = <O extends Where>(type: ResourceType, options: O): O =>
     type.namespaced && options.namespace === undefined ? { ...options, namespace } : options
   return narrowed(client, within)
 }
@@ -61,13 +61,6 @@ export type Site = {
   readonly writes: Writes
 }
 
-/** The chart of this namespace only: charts are cluster-wide, and other files have theirs. */
-function seeingItsChart(client: KubeClient, namespace: string): KubeClient {
-  const within = <O extends object>(type: ResourceType, options: O): O =>
-    type.kind === applicationChart.kind ? { ...options, fieldSelector: `metadata.name=${chartOf(namespace)}` } : options
-  return narrowed(client, within)
-}
-
 export const chartOf = (namespace: string): string => `chart-${namespace}`
 
 export async function withSite(): Promise<Site> {
@@ -77,7 +70,7 @@ export async function withSite(): Promise<Site> {
   const client = createKubeClient({ connection, component: 'test', clock: systemClock, random: Math.random })
   onTestFinished(() => client.close())
   const writes: Writes = []
-  const controllersClient = recording(seeingItsChart(seeing(client, namespace), namespace), writes)
+  const controllersClient = recording(onlyNamed(seeing(client, namespace), applicationChart, chartOf(namespace)), writes)
   return { client, controllersClient, namespace, platformNamespace, writes }
 }
 

@@ -26,7 +26,7 @@ import { SecretString } from '../../src/lib/secret-string.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openTestStore } from '../store/databases.ts'
 import { testKubeconfig } from './harness.ts'
-import { narrowed, recording } from './test-clients.ts'
+import { narrowed, onlyNamed, recording, type Where } from './test-clients.ts'
 
 export const people = { olivia: 1001, dave: 1002, mia: 1003, noah: 1005 } as const
 const host = 'github.localhost'
@@ -182,13 +182,9 @@ function addControllers(
 
 /** Only what belongs to this world's tenant: test files share one API server and must not reconcile each other's objects. */
 function seeing(client: KubeClient, name: string): KubeClient {
-  const within = <O extends { readonly namespace?: string; readonly labelSelector?: string }>(
-    type: ResourceType,
-    options: O,
-  ): O => {
-    if (type.kind === tenant.kind) return { ...options, fieldSelector: `metadata.name=${name}` }
+  const within = <O extends Where>(type: ResourceType, options: O): O => {
     if (options.labelSelector === labels.tenant) return { ...options, labelSelector: `${labels.tenant}=${name}` }
     return type.namespaced ? { ...options, namespace: name } : options
   }
-  return narrowed(client, within)
+  return narrowed(onlyNamed(client, tenant, name), within)
 }

@@ -11,7 +11,6 @@ import { namespaces, secrets } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/cluster-github-app.ts'
 import { type Installation, installation } from '../../src/api/installation.ts'
 import { platformNamespace, wakeAnnotation } from '../../src/api/names.ts'
-import type { ResourceType } from '../../src/api/resource.ts'
 import { createClusterGitHubAppController } from '../../src/controllers/cluster-github-app/index.ts'
 import { createGitHubApps } from '../../src/controllers/github-apps.ts'
 import { createInstallationController } from '../../src/controllers/installation/index.ts'
@@ -20,7 +19,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { installKinds, patience, readyReason, type Site, withSite } from './application-site.ts'
 import { waitUntil } from './harness.ts'
-import { narrowed } from './test-clients.ts'
+import { onlyNamed } from './test-clients.ts'
 
 const fieldManager = 'test'
 let github: RunningEmulator
@@ -49,9 +48,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
   const audited: AuditRecord[] = []
   const clock = systemClock
   const log = silentLog
-  const ownApp = <O extends object>(type: ResourceType, options: O): O =>
-    type.kind === clusterGitHubApp.kind ? { ...options, fieldSelector: `metadata.name=${app}` } : options
-  const client = narrowed(site.controllersClient, ownApp)
+  const client = onlyNamed(site.controllersClient, clusterGitHubApp, app)
   const manager = createManager({ client, log, clock, random: Math.random })
   const githubApps = createGitHubApps({
     apps: manager.cache(clusterGitHubApp),

@@ -3,7 +3,8 @@
 import type { ResourceType } from '../../src/api/resource.ts'
 import type { KubeClient } from '../../src/kube/client/client.ts'
 
-type Where = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
+/** What a list or a watch can ask for. */
+export type Where = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
 /** Lists and watches ask for what `within` makes of their options. */
 export function narrowed(client: KubeClient, within: <O extends Where>(type: ResourceType, options: O) => O): KubeClient {
@@ -13,6 +14,13 @@ export function narrowed(client: KubeClient, within: <O extends Where>(type: Res
     snapshot: (type, options = {}) => client.snapshot(type, within(type, options)),
     watch: (type, options) => client.watch(type, within(type, options)),
   }
+}
+
+/** Of a cluster-wide kind only the object of this name: other test files have theirs. */
+export function onlyNamed(client: KubeClient, only: ResourceType, name: string): KubeClient {
+  const within = <O extends Where>(type: ResourceType, options: O): O =>
+    type.kind === only.kind ? { ...options, fieldSelector: `metadata.name=${name}` } : options
+  return narrowed(client, within)
 }
 
 /** Which writes reached the API server: how a test sees that a second reconcile writes nothing. */

@@ -1,7 +1,7 @@
 // Carries a confirmed onboarding forward, one remembered state at a time, from wherever it stopped: Tenant, then (once the Tenant
 // controller made the namespace) Installation, then the audit record. The only writer of these objects; every step may run again.
 
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/installation.ts'
 import { labels, userSubject } from '../../api/names.ts'
@@ -117,7 +117,7 @@ async function recordBinding({ audit, onboardings }: AdvanceDeps, onboarding: On
   await onboardings.advance(onboarding.id, 'finished')
 }
 
-function bindingRecord(onboarding: Onboarding): AuditRecord & { readonly namespace: string } {
+function bindingRecord(onboarding: Onboarding): TenantAuditRecord {
   const { account, boundBy, proof, ceiling, teams, tenantName = '' } = provedIntentOf(onboarding)
   return {
     action: 'tenant.onboarded',

@@ -1,7 +1,7 @@
 // Keeps the status of one RepositoryGrant true and ends the tokens under it when it stops to hold. The only file here that writes.
 // Order: the decision is in the audit log before it is in the status; the status says "no" before tokens are revoked (the token desk
 // looks at the status again after minting, so no token slips through in between).
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
 import type { Cache } from '../../kube/cache/store.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -56,10 +56,7 @@ async function revokeTokens(deps: RepositoryGrantDeps, object: RepositoryGrant, 
   if (uid !== undefined) await deps.desk.revokeBy({ grantUid: uid }, reason)
 }
 
-function decisionRecord(
-  { object, installation, answer }: Facts,
-  { judgement }: Verdict,
-): AuditRecord & { readonly namespace: string } {
+function decisionRecord({ object, installation, answer }: Facts, { judgement }: Verdict): TenantAuditRecord {
   const { namespace = '', name, uid = '' } = object.metadata
   const { permissions, subjects, reason, delivery } = object.spec
   const repositories = answer.kind === 'found' ? answer.repositories.map(({ id, name: fullName }) => ({ id, fullName })) : []

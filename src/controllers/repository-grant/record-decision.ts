@@ -1,6 +1,6 @@
 // Puts a decision into the audit log, once: the log has it before the status does, so a process that died in between, or whose write was
 // refused, comes to the same decision again. It decides nothing.
-import type { AuditRecord } from '../../api/audit-event.ts'
+import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
 import { sameJson } from '../../lib/same-json.ts'
 import type { AuditLog } from '../../store/audit-log.ts'
 
@@ -12,7 +12,7 @@ function outlineOf({ object, outcome, details }: AuditRecord): readonly unknown[
 }
 
 /** Nothing is appended when the latest decision about this grant says the same. Rejects when the log cannot be read or written. */
-export async function recordDecision(audit: DecisionLog, record: AuditRecord & { readonly namespace: string }): Promise<void> {
+export async function recordDecision(audit: DecisionLog, record: TenantAuditRecord): Promise<void> {
   await audit.appendOnce(record, earlier => {
     const latest = earlier.find(({ details }) => details['grantUid'] === record.details['grantUid'])
     return latest !== undefined && sameJson(outlineOf(latest), outlineOf(record))

@@ -160,3 +160,15 @@ test('attempts begin a second apart at least, whatever the reason', async () => 
   expect(ends.length).toBeLessThanOrEqual(11)
   await stop()
 })
+
+test('a server that asks for patience is not asked again before', async () => {
+  const { server, clock, briefs, stop } = reflect()
+  await settle()
+  await clock.advance(2000)
+  server.drop(new KubeError('slow down', { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 20 }))
+  await clock.advance(19_000)
+  expect(briefs).toEqual([false])
+  await clock.advance(2000)
+  expect(briefs).toEqual([false, true])
+  await stop()
+})

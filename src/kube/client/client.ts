@@ -33,7 +33,7 @@ export type WatchEvent<T extends KubeObject> =
 export type WatchOptions = ListOptions & {
   readonly resourceVersion: string
   readonly signal: AbortSignal
-  /** The server is asked to end it after seconds: after a failure, to hear it from end to end again. */
+  /** The server is asked to end it after 2 s: after a failure, to hear it from end to end again. Dead after 10 s. */
   readonly brief?: boolean
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { secrets } from '../../api/builtin/index.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
@@ -226,6 +226,32 @@ test('the server is asked to end a watch before we give it up, at a random momen
   for (const random of [0, 0.5, 0.999]) await collect(watch({ transport, random: () => random }, things, options))
   await collect(watch({ transport, random: () => 0.5 }, things, { ...options, brief: true }))
   expect(urls).toEqual(['33', '37', '40', '2'])
+})
+
+test('a brief watch is given up sooner: what replaces a dead one may be dead too', async () => {
+  const limits: number[] = []
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(milliseconds => {
+    limits.push(milliseconds)
+    return AbortSignal.abort()
+  })
+  onTestFinished(() => timeout.mockRestore())
+  const transport = { open: async ({ signal = never }: KubeRequest) => signal.throwIfAborted() as never }
+  const options = { resourceVersion: '1', signal: never, brief: true }
+  for (const watchSilenceMilliseconds of [undefined, 5000]) {
+    const deps = { transport, random: () => 0, ...(watchSilenceMilliseconds && { watchSilenceMilliseconds }) }
+    const { error } = await collect(watch(deps, things, options))
+    expect(error).toMatchObject({ reason: 'Silent' })
+  }
+  expect(limits).toEqual([10_000, 5000])
+})
+
+test('a watch does not wait for a 429 out of sight: whoever watches is told, and for how long', async () => {
+  const { client, requests, slept } = await serve((_, response) =>
+    response.writeHead(429, { 'retry-after': '20' }).end(refusal(429, 'TooManyRequests', 'slow down')),
+  )
+  const { error } = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
+  expect(error).toMatchObject({ status: 429, retryable: true, retryAfterSeconds: 20 })
+  expect([requests.length, slept]).toEqual([1, []])
 })
 
 test('a watch ends with the reason of its signal', async () => {

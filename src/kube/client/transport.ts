@@ -107,7 +107,7 @@ export function createTransport(deps: TransportDeps): Transport {
     }
   }
 
-  /** Only a 429 is repeated here: it says that the server did nothing. Reads also get one more chance on a broken connection. */
+  /** A 429 is repeated (the server did nothing), to a watch by its reflector. Reads get one more chance on a broken connection. */
   async function exchange(request: KubeRequest, limited: boolean): Promise<Answer> {
     let fresh = false
     let broken = false
@@ -129,7 +129,7 @@ export function createTransport(deps: TransportDeps): Transport {
         fresh = true
         continue
       }
-      if (status !== 429 || attempt >= throttleAttempts)
+      if (status !== 429 || !limited || attempt >= throttleAttempts)
         throw errorFromStatus(requestName(request), request.type, refusal, { status, waitSeconds })
       await clock.sleep(Math.min(waitSeconds ?? 1, longestThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
     }

@@ -16,8 +16,9 @@ export type WatchDeps = {
 }
 
 const defaultSilenceMilliseconds = 45_000
-// Of a watch that shall only show that the server is there.
+// A watch that shall only show that the server is there: when it shall end, and when it is dead.
 const briefSeconds = 2
+const briefSilenceMilliseconds = 10_000
 // etcd's largest object is 1.5 MiB; an event is one object on one line.
 const longestLine = 16 * 1024 * 1024
 
@@ -33,8 +34,9 @@ export async function* watch<T extends KubeObject>(
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const { watchSilenceMilliseconds = defaultSilenceMilliseconds, random, transport } = deps
   const { namespace, resourceVersion, labelSelector, fieldSelector, brief = false } = options
-  const tooLong = AbortSignal.timeout(watchSilenceMilliseconds)
-  const timeoutSeconds = String(brief ? briefSeconds : endSeconds(watchSilenceMilliseconds, random))
+  const limit = brief ? Math.min(briefSilenceMilliseconds, watchSilenceMilliseconds) : watchSilenceMilliseconds
+  const tooLong = AbortSignal.timeout(limit)
+  const timeoutSeconds = String(brief ? briefSeconds : endSeconds(limit, random))
   const request: KubeRequest = {
     verb: 'watch',
     type,
@@ -49,7 +51,7 @@ export async function* watch<T extends KubeObject>(
   } catch (error) {
     options.signal.throwIfAborted()
     if (tooLong.aborted) {
-      const message = `${name}: no end after ${watchSilenceMilliseconds} ms, asked for after ${timeoutSeconds} s`
+      const message = `${name}: no end after ${limit} ms, asked for after ${timeoutSeconds} s`
       throw new KubeError(message, { status: 0, reason: 'Silent' })
     }
     if (error instanceof KubeError) throw error
