@@ -19,7 +19,6 @@ import { ingress } from './applications.ts'
 
 const counts = { writes: 0, lists: 0, failures: 0, reconciles: 0 }
 const lookedAt = new Set<string>()
-let ready = (): boolean => false
 const random = Math.random
 // Standard output belongs to the answers.
 const log = createLog({ level: 'silent', name: 'bench' })
@@ -52,7 +51,6 @@ function start(): void {
     },
   })
   manager.add(createApplicationChartController(deps))
-  ready = manager.ready
   manager.start().catch((error: unknown) => {
     process.stderr.write(`${messageOf(error)}\n`)
     process.exit(1)
@@ -68,7 +66,7 @@ await answerQuestions({
     start()
     return { started: true }
   },
-  count: async () => ({ ...counts, lookedAt: lookedAt.size, synced: ready() }),
+  count: async () => ({ ...counts, lookedAt: lookedAt.size }),
   async memory() {
     // The bench's own notes are not the controller's memory.
     lookedAt.clear()

@@ -29,43 +29,45 @@ export type SteadyStateOptions = {
   readonly note: (message: string) => void
 }
 
-/** Every Application was reconciled since the start, and the controller has said nothing new for a while. */
+/** Where the first look at all of them is taken: what a controller needs for any number of objects is in that heap already. */
+const firstOf = (applications: number): number => Math.ceil(applications / 10)
+const objectsOf = (applications: number): number => applications * 4
+
+async function withController<T>(site: Site, signal: AbortSignal, work: (program: MeasuredProgram) => Promise<T>): Promise<T> {
+  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
+  try {
+    await program.ask({ do: 'start' }, signal)
+    return await work(program)
+  } finally {
+    await program.stop()
+  }
+}
+
+/** Applications number `present` to `applications`, and everything that the controller makes of them. */
+function fill(site: Site, present: number, applications: number, signal: AbortSignal): Promise<void> {
+  return withController(site, signal, async program => {
+    await createApplications(site.admin, applications, present)
+    await allChildrenExist(site.admin, applications, hopeless(program, signal))
+    await allReported(site.admin, applications, hopeless(program, signal))
+  })
+}
+
+/** Resolves, with the seconds it took, when a controller that started where all is done has reconciled every Application. */
 async function allLookedAt(program: MeasuredProgram, applications: number, signal: AbortSignal): Promise<number> {
   const started = performance.now()
   await waitUntil(
     `${applications} reconciles`,
     async () => (Number((await program.ask({ do: 'count' }, signal))['lookedAt']) >= applications ? true : undefined),
-    { timeoutMilliseconds: 300_000, everyMilliseconds: 50 },
+    { timeoutMilliseconds: 300_000, everyMilliseconds: 50, hopeless: hopeless(program, signal) },
   )
   return (performance.now() - started) / 1000
 }
 
-/** The first so many, in which all code has run that runs for any. */
-const firstOf = (applications: number): number => Math.ceil(applications / 10)
-const objectsOf = (applications: number): number => applications * 4
-
-/** Resolves to the heap of a controller that has worked and holds little: what it needs for any number of objects. */
-async function fill(site: Site, { applications, note }: SteadyStateOptions, signal: AbortSignal): Promise<number> {
-  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
-  try {
-    await program.ask({ do: 'start' }, signal)
-    await waitUntil(
-      'the first lists',
-      async () => ((await program.ask({ do: 'count' }, signal))['synced'] === true ? true : undefined),
-      { timeoutMilliseconds: 30_000, hopeless: hopeless(program, signal) },
-    )
-    const first = firstOf(applications)
-    await createApplications(site.admin, first)
-    await allReported(site.admin, first, hopeless(program, signal))
-    const { heapBytes } = await memoryOf(program, signal)
-    await createApplications(site.admin, applications, first)
-    await allChildrenExist(site.admin, applications, hopeless(program, signal))
-    await allReported(site.admin, applications, hopeless(program, signal))
-    note(`${applications} Applications are there, with their children`)
-    return heapBytes
-  } finally {
-    await program.stop()
-  }
+function restingHeap(site: Site, applications: number, signal: AbortSignal): Promise<number> {
+  return withController(site, signal, async program => {
+    await allLookedAt(program, applications, signal)
+    return (await memoryOf(program, signal)).heapBytes
+  })
 }
 
 async function watch(
@@ -76,10 +78,8 @@ async function watch(
 ): Promise<readonly Figure[]> {
   const { applications, watchedSeconds } = options
   const moreObjects = objectsOf(applications) - objectsOf(firstOf(applications))
-  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
-  try {
-    const servedBefore = await servedRequests(site.admin)
-    await program.ask({ do: 'start' }, signal)
+  const servedBefore = await servedRequests(site.admin)
+  return withController(site, signal, async program => {
     const seconds = await allLookedAt(program, applications, signal)
     options.note(`looked at ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
     const full = await memoryOf(program, signal)
@@ -102,15 +102,18 @@ async function watch(
       figure(steadyFigures.rss, end.rssBytes / 1_000_000, 'MB'),
       figure(steadyFigures.cpu, (end.cpuSeconds - rest.cpuSeconds) / watchedSeconds, 'processors'),
     ]
-  } finally {
-    await program.stop()
-  }
+  })
 }
 
 /** Finds the cluster empty and leaves it so. */
 export async function steadyState(site: Site, options: SteadyStateOptions, signal: AbortSignal): Promise<readonly Figure[]> {
+  const { applications, note } = options
+  const first = firstOf(applications)
   try {
-    const firstHeapBytes = await fill(site, options, signal)
+    await fill(site, 0, first, signal)
+    const firstHeapBytes = await restingHeap(site, first, signal)
+    await fill(site, first, applications, signal)
+    note(`${applications} Applications are there, with their children`)
     return await watch(site, options, firstHeapBytes, signal)
   } finally {
     await deleteEverything(site.admin)
