@@ -1,12 +1,12 @@
 // From what a chart gave to what is applied: checks every object against the closed list, then marks it as the Application's.
 // Pure: the same Application and the same rendering give the same manifests. It never drops an object silently: all or a reason.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Application } from '../../api/application.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { isJsonObject, podProblem, podTemplateOf } from './pod-rules.ts'
+import { isJsonObject, podProblem, podTemplatePath } from './pod-rules.ts'
 import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -74,14 +74,20 @@ function checkObject(
 
 /** Pods carry the Application's label too: that is how their problems are found. */
 function labelPods(object: Json, applicationLabel: Readonly<Record<string, string>>): Json {
-  const template = podTemplateOf(object)
-  if (!template) return object
-  const copy = structuredClone(object)
-  const copied = podTemplateOf(copy)
-  const metadata = isJsonObject(copied?.['metadata']) ? copied['metadata'] : {}
-  const labelled = { ...metadata, labels: { ...texts(metadata['labels'], 'spec.template.metadata.labels'), ...applicationLabel } }
-  if (copied) Object.assign(copied, { metadata: labelled })
-  return copy
+  return changedAt(object, podTemplatePath(object), template => {
+    const metadata = isJsonObject(template['metadata']) ? template['metadata'] : {}
+    const given = texts(metadata['labels'], 'spec.template.metadata.labels')
+    return { ...template, metadata: { ...metadata, labels: { ...given, ...applicationLabel } } }
+  })
+}
+
+/** `object` with another value at the path; as it is when it has no object there, or when there is no path. */
+function changedAt(object: Json, path: readonly string[] | undefined, change: (value: Json) => Json): Json {
+  if (path === undefined) return object
+  const [field, ...rest] = path
+  if (field === undefined) return change(object)
+  const value = object[field]
+  return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
 }
 
 function manifestOf(object: unknown, application: Application): Manifest {
@@ -101,10 +107,10 @@ function manifestOf(object: unknown, application: Application): Manifest {
       ownerReferences: [ownerReference(application, { controller: true })],
     },
   }
-  const hash = createHash('sha256').update(JSON.stringify(manifest)).digest('hex').slice(0, 32)
+  const rendered = hash('sha256', JSON.stringify(manifest)).slice(0, 32)
   return {
     ...manifest,
-    metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, [renderedHashAnnotation]: hash } },
+    metadata: { ...manifest.metadata, annotations: { ...manifest.metadata.annotations, [renderedHashAnnotation]: rendered } },
   }
 }
 

@@ -12,11 +12,10 @@ function at(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((current, name) => (isJsonObject(current) ? current[name] : undefined), value)
 }
 
-/** The pod template of the workload kinds a chart may render; undefined for kinds without pods. */
-export function podTemplateOf(object: Json): Json | undefined {
-  const path = object['kind'] === 'CronJob' ? ['spec', 'jobTemplate', 'spec', 'template'] : ['spec', 'template']
-  const template = ['Deployment', 'Job', 'CronJob'].includes(String(object['kind'])) ? at(object, ...path) : undefined
-  return isJsonObject(template) ? template : undefined
+/** Where the workload kinds that a chart may render have their pod template; undefined for kinds without pods. */
+export function podTemplatePath(object: Json): readonly string[] | undefined {
+  if (object['kind'] === 'CronJob') return ['spec', 'jobTemplate', 'spec', 'template']
+  return object['kind'] === 'Deployment' || object['kind'] === 'Job' ? ['spec', 'template'] : undefined
 }
 
 /** Keys under which a pod names a Secret: volumes, projected sources, environment and image pull secrets. */
@@ -33,8 +32,9 @@ function reservedSecretIn(value: unknown, insideSecret: boolean): string | undef
 
 /** Why the pods of this object are refused. */
 export function podProblem(object: Json): string | undefined {
-  const template = podTemplateOf(object)
-  if (!template) return undefined
+  const path = podTemplatePath(object)
+  const template = path && at(object, ...path)
+  if (!isJsonObject(template)) return undefined
   if (at(template, 'spec', 'automountServiceAccountToken') !== false)
     return 'spec.template.spec.automountServiceAccountToken must be false'
   const volumes = at(template, 'spec', 'volumes')

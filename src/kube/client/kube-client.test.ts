@@ -189,6 +189,18 @@ test('an ERROR event is its KubeError; 410 means: list again', async () => {
   expect(isExpired(error)).toBe(true)
 })
 
+test('the time limit of a request is over with its answer', async () => {
+  const requestMilliseconds = 12_345
+  const set = vi.spyOn(globalThis, 'setTimeout')
+  const clear = vi.spyOn(globalThis, 'clearTimeout')
+  onTestFinished(() => void [set.mockRestore(), clear.mockRestore()])
+  const { client } = await serve((_, response) => response.end(JSON.stringify(thing('a'))), { requestMilliseconds })
+  await client.get(things, key)
+  const limits = set.mock.results.filter((_, call) => set.mock.calls[call]?.[1] === requestMilliseconds)
+  expect(limits).toHaveLength(1)
+  await vi.waitFor(() => expect(clear).toHaveBeenCalledWith(limits[0]?.value))
+})
+
 test('a watch that does not end when it was asked to is given up', async () => {
   const { client } = await serve((_, response) => response.writeHead(200).flushHeaders(), { watchSilenceMilliseconds: 200 })
   const quiet = await collect(client.watch(things, { resourceVersion: '1', signal: never }))

@@ -1,12 +1,12 @@
 // Moves requests to the API server and answers back: one undici Agent for the process, own CA, HTTP/1.1 keep-alive.
 // It owns time limits, size limits, the wait that a 429 asks for, one retry with fresh credentials after a 401, and the last look at
 // a write's guard. It knows no kind. HTTP/2 stays off: one connection per watch keeps a stuck one from holding up the others.
-import { Agent, type Dispatcher, request as send } from 'undici'
-import type { ObjectKey, ResourceType } from '../../api/resource.ts'
-import { keyText } from '../../api/resource.ts'
+import { Agent, type Dispatcher } from 'undici'
+import { keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
 import { readAtMost } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { linkSignals } from '../../lib/linked-signal.ts'
 import { retryAfterSeconds } from '../../lib/retry-after.ts'
 import type { WriteGuard } from './client.ts'
 import type { KubeConnection } from './connection.ts'
@@ -73,19 +73,22 @@ export function requestName({ verb, type, key }: KubeRequest): string {
 export function createTransport(deps: TransportDeps): Transport {
   const { connection, clock, requestMilliseconds = 30_000 } = deps
   const agent = createAgent(connection)
+  const root = connection.server.pathname.replace(/\/$/, '')
 
   /** One exchange up to the answer's head. `limited`: the whole of it, body included, has `requestMilliseconds`. */
   async function once(request: KubeRequest, limited: boolean, fresh: boolean): Promise<Answer> {
     const { guard } = request
     const { method, contentType } = verbs[request.verb]
-    const url = urlOf(connection.server, request)
+    const path = `${root}${pathOf(request)}`
     const authorization = await connection.authorization({ fresh })
-    const limit = limited ? AbortSignal.timeout(requestMilliseconds) : undefined
+    const ends = linkSignals([request.signal, guard?.signal], limited ? requestMilliseconds : undefined)
     const started = performance.now()
     const observe = (status: number): void => deps.observe?.(request, status, (performance.now() - started) / 1000)
     try {
-      const answer = await send(url, {
-        dispatcher: guard === undefined ? agent : guarded(agent, guard, requestName(request)),
+      const dispatcher = guard === undefined ? agent : guarded(agent, guard, requestName(request))
+      const answer = await dispatcher.request({
+        origin: connection.server.origin,
+        path,
         method,
         headers: {
           // A log is no JSON; everything else is asked for as JSON.
@@ -97,11 +100,13 @@ export function createTransport(deps: TransportDeps): Transport {
         body: request.body === undefined ? null : JSON.stringify(request.body),
         headersTimeout: requestMilliseconds,
         bodyTimeout: 0,
-        signal: AbortSignal.any([limit, request.signal, guard?.signal].filter(signal => signal !== undefined)),
+        signal: ends.signal,
       })
+      answer.body.once('close', ends.unlink)
       observe(answer.statusCode)
       return answer
     } catch (error) {
+      ends.unlink()
       observe(0)
       throw brokenOff(request, error)
     }
@@ -110,15 +115,14 @@ export function createTransport(deps: TransportDeps): Transport {
   /** A 429 is repeated (the server did nothing), to a watch by its reflector. Reads get one more chance on a broken connection. */
   async function exchange(request: KubeRequest, limited: boolean): Promise<Answer> {
     let fresh = false
-    let broken = false
+    let mayRepeat = verbs[request.verb].method === 'GET'
     for (let attempt = 0; ; attempt++) {
       let answer: Answer
       try {
         answer = await once(request, limited, fresh)
       } catch (error) {
-        if (broken || verbs[request.verb].method !== 'GET' || request.signal?.aborted || !(error instanceof KubeError))
-          throw error
-        broken = true
+        if (!mayRepeat || request.signal?.aborted || !(error instanceof KubeError)) throw error
+        mayRepeat = false
         continue
       }
       const { statusCode: status, headers } = answer
@@ -182,12 +186,10 @@ function createAgent(connection: KubeConnection): Agent {
   })
 }
 
-function urlOf(server: URL, { type, key, namespace, subresource, query = {} }: KubeRequest): URL {
+function pathOf({ type, key, namespace, subresource, query = {} }: KubeRequest): string {
   const path = key === undefined ? collectionPath(type, namespace) : objectPath(type, key, subresource)
-  const url = new URL(server)
-  url.pathname = `${server.pathname.replace(/\/$/, '')}${path}`
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
-  return url
+  const asked = new URLSearchParams(Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined))
+  return asked.size === 0 ? path : `${path}?${asked}`
 }
 
 /** Why a request got no whole answer: its caller or guard ended it, or the server is out of reach. */
