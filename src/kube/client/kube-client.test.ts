@@ -20,7 +20,7 @@ const refusal = (code: number, reason: string, message: string, details: object 
 type Limits = Pick<KubeClientDeps, 'requestMilliseconds' | 'watchSilenceMilliseconds'>
 
 /** A server on loopback that answers as told; a client on it. Only a test of a time limit makes one short: it would end others' work. */
-async function serve(handler: Handler, limits: Limits = {}) {
+async function serve(handler: Handler, { path = '', ...limits }: Limits & { readonly path?: string } = {}) {
   const requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
@@ -37,7 +37,7 @@ async function serve(handler: Handler, limits: Limits = {}) {
   const slept: number[] = []
   const client = createKubeClient({
     connection: {
-      server: new URL(`http://127.0.0.1:${address.port}`),
+      server: new URL(`http://127.0.0.1:${address.port}${path}`),
       tls: {},
       authorization: async options => new SecretString(`Bearer token-${options?.fresh ? ++token : token}`),
     },
@@ -69,6 +69,17 @@ test('says who it is, and asks for credentials again when the server no longer t
   expect((await client.get(things, key))?.metadata.name).toBe('a')
   expect(requests.map(({ headers }) => headers['user-agent'])).toEqual(['sekisho/unit', 'sekisho/unit'])
   expect(requests[0]?.url).toBe('/apis/test.sekisho.dev/v1/namespaces/ns/things/a')
+})
+
+test('an API server may live under a path; what is asked for is encoded', async () => {
+  const { client, requests } = await serve(
+    (_, response) => response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] })),
+    { path: '/k8s/clusters/one/' },
+  )
+  await client.list(things, { namespace: 'ns', labelSelector: 'tier in (a,b)&c' })
+  expect(requests.map(({ url }) => url)).toEqual([
+    '/k8s/clusters/one/apis/test.sekisho.dev/v1/namespaces/ns/things?limit=500&labelSelector=tier+in+%28a%2Cb%29%26c',
+  ])
 })
 
 test('credentials that stay refused are an error, not a loop', async () => {
