@@ -1,5 +1,8 @@
 // The arrows of the design and the one-door rules. Each message says where to go instead.
 const processes = 'broker|controllers|admission|cli'
+/** Services of the controllers' process, each with a server, a worker or a loop of its own. */
+const services = 'token-desk|builds|charts|redelivery'
+const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
 
 module.exports = {
@@ -40,11 +43,13 @@ module.exports = {
       'The runtime knows Kubernetes, no kind of ours and no process.',
     ),
     ...Object.entries({
+      queue: '',
       client: '',
-      object: 'client|',
+      kubeconfig: 'client|',
+      object: 'client|queue|',
       cache: 'client|metrics|',
       lease: 'client|',
-      controller: 'client|object|cache|metrics|',
+      controller: 'client|object|cache|queue|metrics|',
     }).map(([part, may]) =>
       layer(
         `kube-${part}-arrows`,
@@ -52,12 +57,6 @@ module.exports = {
         `^src/kube/(?!${may}${part}/)`.replaceAll('|', '\\b|'),
         'Inside the runtime arrows point one way; the manager puts the parts together (src/kube/README.md).',
       ),
-    ),
-    layer(
-      'kubeconfig-on-kube',
-      '^src/kubeconfig',
-      '^src/(?!kubeconfig|lib|kube/client/connection\\.ts)',
-      'It makes the connection that the runtime is given, and knows nothing else of it.',
     ),
     layer('policy-is-pure', '^src/policy', '^src/(?!policy|api|lib)', 'Policy gets facts and gives decisions.'),
     layer(
@@ -74,6 +73,30 @@ module.exports = {
     ),
     layer('store-on-lib', '^src/store', '^src/(?!store|api|lib)', 'The store knows no process.'),
     layer('web-on-lib', '^src/web', '^src/(?!web|api|lib)', 'Plumbing shared by processes knows none of them.'),
+    ...services
+      .split('|')
+      .map(name =>
+        layer(
+          `${name}-is-a-service`,
+          `^src/${name}/`,
+          `^src/(?!(${name}|${foundations}${name === 'redelivery' ? '|token-desk' : ''})/)`,
+          'A service offers a port to controllers and knows no kind controller and no process.',
+        ),
+      ),
+    layer(
+      'services-in-controllers-only',
+      '^src/(broker|admission|cli)/',
+      `^src/(${services})/`,
+      "Services belong to the controllers' process, which holds the App keys.",
+    ),
+    {
+      name: 'controllers-know-no-sibling',
+      severity: 'error',
+      comment:
+        'A controller learns of another kind from its objects; what two controllers share is a file of src/controllers or a service.',
+      from: { path: '^src/controllers/([^/]+)/' },
+      to: { path: '^src/controllers/[^/]+/', pathNot: '^src/controllers/$1/' },
+    },
     ...['broker', 'controllers', 'admission', 'cli'].map(name =>
       layer(
         `${name}-alone`,
@@ -123,7 +146,7 @@ module.exports = {
       name: 'kube-client-one-door',
       severity: 'error',
       comment: 'Use src/kube/client: it owns requests, the write gate and errors.',
-      from: { path: '^src', pathNot: '^src/kubeconfig' },
+      from: { path: '^src', pathNot: '^src/kube/kubeconfig' },
       to: { path: 'node_modules/@kubernetes/client-node', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -136,8 +159,8 @@ module.exports = {
     {
       name: 'cdk8s-one-door',
       severity: 'error',
-      comment: 'Charts live in controllers/application/charts.',
-      from: { path: '^src', pathNot: '^src/controllers/application/charts' },
+      comment: 'Charts live in src/charts.',
+      from: { path: '^src', pathNot: '^src/charts' },
       to: { path: 'node_modules/(cdk8s|cdk8s-plus-33|constructs)/' },
     },
     {

@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/attack/**/*.test.ts'],
-          globalSetup: ['test/integration/global-setup.ts'],
+          globalSetup: ['test/fixtures/global-setup.ts'],
           // Files share one API server and nothing on it: each sees its own namespaces and cluster-scoped objects only.
           maxWorkers: 2,
           testTimeout: 60_000,
@@ -29,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
-          globalSetup: ['test/integration/global-setup.ts'],
+          globalSetup: ['test/fixtures/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
           // Most of their time they wait, so two at a time, each with processes of its own. The long form makes the figures of
@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'sweep',
           include: ['test/sweep/**/*.test.ts'],
-          globalSetup: ['test/integration/global-setup.ts'],
+          globalSetup: ['test/fixtures/global-setup.ts'],
           testTimeout: 2_400_000,
           hookTimeout: 120_000,
         },

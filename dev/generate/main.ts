@@ -6,8 +6,8 @@ import { stringify } from 'yaml'
 import { platformIdentities } from '../../src/admission/identities.ts'
 import { policyFiles } from '../../src/admission/policies.ts'
 import { admissionService, registrations } from '../../src/admission/registrations.ts'
-import { customResourceDefinition } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/registry.ts'
+import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import { githubEmulatorPage } from './github-routes.ts'
 
 const root = join(import.meta.dirname, '../..')

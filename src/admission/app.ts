@@ -6,10 +6,10 @@ import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { listen, type WebServer } from '../web/server.ts'
 import { createCertificate, type KeyPair } from '../web/tls.ts'
-import { keepCertificates } from './certificate-keeper.ts'
+import { keepCertificates } from './certificate/certificate-keeper.ts'
+import type { StoredCertificates } from './certificate/serving-certificate.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { createReviewServer } from './review-server.ts'
-import type { StoredCertificates } from './serving-certificate.ts'
 
 export type AdmissionDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'apply'>

@@ -1,8 +1,8 @@
 // Fills in `spec.requestedBy` where it is absent, and keeps it true when a colleague changes a RemoteSync with a file that does not
 // name anybody. It never overrules what a person wrote: a wrong name is refused by the rule `requested-by`, not corrected.
 // See docs/adr/0011-requested-by-is-filled-in.md.
-import { remoteSync } from '../api/remote-sync.ts'
-import { repositoryGrant } from '../api/repository-grant.ts'
+import { remoteSync } from '../api/apps/remote-sync.ts'
+import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { sameJson } from '../lib/same-json.ts'
 import { type AdmissionRequest, type Json, objectAt, textIn } from './review.ts'
 import { covers, type Match } from './rule.ts'

@@ -1,7 +1,8 @@
 // What one of our kinds is: names, schemas and columns as data. `defineKind` ties them to static types; `crd.ts` turns them into YAML.
-import { conditionsSchema } from './conditions-schema.ts'
+
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
-import { integer, object, optional, type Rule, type Static, type TSchema } from './schema.ts'
+import { conditionsSchema } from './schema/conditions-schema.ts'
+import { integer, object, optional, type Rule, type Static, type TSchema } from './schema/schema.ts'
 
 export const domain = 'sekisho.dev'
 export const version = 'v1alpha1'

@@ -1,15 +1,15 @@
-// What the broker needs of GitHub: the facts of the App people sign in with (from its ClusterGitHubApp) and the doors for people.
+// What the broker needs of GitHub: the facts of the App people sign in with (from its ClusterGitHubApp) and the clients for people.
 // Holds the client secret; never an App key, never an installation token.
-import type { ClusterGitHubApp } from '../api/cluster-github-app.ts'
+import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import {
-  createOAuthDoor,
-  createUserDoor,
+  createOAuthClient,
+  createUserClient,
   endpointsOf,
   type GitHubEndpoints,
-  type OAuthDoor,
-  type UserDoor,
+  type OAuthClient,
+  type UserClient,
 } from '../github/index.ts'
-import type { Cache } from '../kube/cache/store.ts'
+import type { Cache } from '../kube/cache/object-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,8 +28,8 @@ export type GitHubAppFacts = {
 export type BrokerGitHub = {
   /** Throws `unavailable` while the ClusterGitHubApp does not exist. */
   readonly app: () => GitHubAppFacts
-  readonly oauth: () => OAuthDoor
-  readonly userDoor: (token: SecretString) => UserDoor
+  readonly oauth: () => OAuthClient
+  readonly userClient: (token: SecretString) => UserClient
 }
 
 export type BrokerGitHubDeps = {
@@ -68,8 +68,8 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
     app,
     oauth() {
       const { endpoints, clientId } = app()
-      return createOAuthDoor({ endpoints, clientId, clientSecret })
+      return createOAuthClient({ endpoints, clientId, clientSecret })
     },
-    userDoor: token => createUserDoor({ endpoints: app().endpoints, token, log, clock }),
+    userClient: token => createUserClient({ endpoints: app().endpoints, token, log, clock }),
   }
 }

@@ -1,8 +1,8 @@
 // The broker as a process of its own: environment → store, cluster, certificate → app → serve until told to stop.
 import { createKubeClient } from '../kube/client/kube-client.ts'
+import { loadKubeConnection } from '../kube/kubeconfig/kubeconfig.ts'
 import { createManager } from '../kube/manager.ts'
 import { createKubeMetrics } from '../kube/metrics.ts'
-import { loadKubeConnection } from '../kubeconfig/kubeconfig.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { processEnvironment, readTogether } from '../lib/config.ts'
 import { createLog } from '../lib/log.ts'

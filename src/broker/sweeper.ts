@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
-import type { OnboardingWorker } from './onboarding/worker.ts'
+import type { OnboardingWorker } from './onboarding/onboarding-controller.ts'
 
 export type Sweeper = { readonly start: () => void; readonly stop: () => Promise<void> }
 

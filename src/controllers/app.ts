@@ -2,9 +2,11 @@
 // user's token. Controllers and caches are added to the manager here, so call this before `manager.start()`; `start()` after it.
 import { randomBytes } from 'node:crypto'
 import { secrets } from '../api/builtin/index.ts'
-import { clusterGitHubApp } from '../api/cluster-github-app.ts'
+import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { platformNamespace } from '../api/names.ts'
-import { tenant } from '../api/tenant.ts'
+import { tenant } from '../api/tenancy/tenant.ts'
+import { createSourceServer } from '../builds/source-store/server.ts'
+import { createSourceStore } from '../builds/source-store/source-store.ts'
 import { endpointsOf } from '../github/index.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
@@ -13,22 +15,20 @@ import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { createRedeliveryPoll } from '../redelivery/poll.ts'
 import type { Store } from '../store/store.ts'
+import { createGitHubApps } from '../token-desk/app-clients.ts'
+import { createTokenDesk, sweepUntil, tokenRoutes } from '../token-desk/index.ts'
+import { openTokenDeskCertificate } from '../token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../web/server.ts'
 import { createApplicationController, createChartRenderer } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
-import { createGitHubApps } from './github-apps.ts'
 import { createInstallationController } from './installation/index.ts'
-import { createRedeliveryPoll } from './redelivery/poll.ts'
 import { createRemoteSyncController, kpackInstalled } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
-import { createSourceServer } from './source-store/server.ts'
-import { createSourceStore } from './source-store/source-store.ts'
 import { builderServiceAccount, createTenantController, type EgressRule } from './tenant/index.ts'
-import { createTokenDesk, sweepUntil, tokenRoutes } from './token-desk/index.ts'
-import { openTokenDeskCertificate } from './token-desk-certificate.ts'
 
 export type ControllersDeps = {
   readonly settings: ControllersSettings
@@ -122,7 +122,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
     createRemoteSyncController({
       ...shared,
       tokens: desk,
-      endpointsOf: async name => (await githubApps.door(name)).endpoints,
+      endpointsOf: async name => (await githubApps.get(name)).endpoints,
       sources,
       kpack: { installed: await kpackInstalled(kube), settings: kpackSettings },
       platformBuilds: settings.platformBuilds,

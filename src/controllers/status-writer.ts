@@ -3,7 +3,7 @@
 // one would decide, record and write the same thing twice. One writer per controller; it decides nothing about what the status says.
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
 import { keyOf } from '../api/resource.ts'
-import type { Cache } from '../kube/cache/store.ts'
+import type { Cache } from '../kube/cache/object-cache.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import { findCondition } from '../kube/object/conditions.ts'
 import type { EventRecorder } from '../kube/object/events.ts'

@@ -1,6 +1,6 @@
 // Webhook deliveries as GitHub lists them, so that what was missed can be found and asked for again.
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-import { integerAt, listOf, optionalTextAt, recordOf, textAt } from './answer.ts'
+import { integerAt, listOf, optionalTextAt, recordOf, textAt } from './transport/answer.ts'
 
 export type Delivery = {
   /** GitHub's is a 64-bit number; one that JavaScript would round is refused, so that no other delivery is asked for again. */

@@ -1,5 +1,5 @@
 // What GitHub says about an installation, and the account it is on. Numeric ids are identities; logins are display only.
-import { integerAt, objectAt, optionalTextAt, recordOf, textAt } from './answer.ts'
+import { integerAt, objectAt, optionalTextAt, recordOf, textAt } from './transport/answer.ts'
 
 export type AccountFacts = { readonly id: number; readonly login: string; readonly type: 'Organization' | 'User' }
 

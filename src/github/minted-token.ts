@@ -3,8 +3,8 @@
 // Source: https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 import { AppError } from '../lib/errors.ts'
 import { SecretString } from '../lib/secret-string.ts'
-import { integerAt, listOf, objectAt, recordOf, textAt } from './answer.ts'
 import { type ReportedPermissions, reportedPermissions } from './installation-facts.ts'
+import { integerAt, listOf, objectAt, recordOf, textAt } from './transport/answer.ts'
 
 export type PermissionLevel = 'read' | 'write' | 'admin'
 export type Permissions = Readonly<Record<string, PermissionLevel>>

@@ -6,7 +6,7 @@ import type { KubeObject, ResourceType } from '../api/resource.ts'
 import { endsWithin } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { type CachesDeps, createCaches } from './cache/caches.ts'
-import type { Cache, CacheScope } from './cache/store.ts'
+import type { Cache, CacheScope } from './cache/object-cache.ts'
 import type { KubeClient } from './client/client.ts'
 import { NotLeaderError } from './client/errors.ts'
 import { gateWrites } from './client/write-gate.ts'
@@ -14,7 +14,7 @@ import type { ControllerDefinition } from './controller/controller.ts'
 import { type ControllerRunner, createControllerRunner } from './controller/controller-runner.ts'
 import { createLeaseHolder, type LeaseHolder, type LeaseTimes } from './lease/lease.ts'
 
-export type { Cache } from './cache/store.ts'
+export type { Cache } from './cache/object-cache.ts'
 
 export type Manager = {
   /** One shared local copy per kind and scope. Ask before `start` where possible; later ones fill by themselves. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../lib/testing/fake-clock.ts'
-import { createWorkQueue } from '../lib/workqueue.ts'
 import { createKubeMetrics } from './metrics.ts'
+import { createWorkQueue } from './queue/workqueue.ts'
 import { things } from './testing/objects.ts'
 
 /** One sample of everything, so that every label shows. */

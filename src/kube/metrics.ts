@@ -2,9 +2,9 @@
 // Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller is there from the start as 0,
 // so that a rate over the first failure is right. README.md has the table.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { WorkQueue } from '../lib/workqueue.ts'
 import type { WatchEnd } from './cache/reflector.ts'
 import type { RequestObserver } from './client/transport.ts'
+import type { WorkQueue } from './queue/workqueue.ts'
 
 const results = ['success', 'requeue_after', 'error', 'timeout'] as const
 export type ReconcileResult = (typeof results)[number]

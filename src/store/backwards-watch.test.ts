@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { movableClock } from '../../test/store/databases.ts'
+import { movableClock } from '../../test/fixtures/databases.ts'
 import { createBackwardsWatch } from './backwards-watch.ts'
 
 test('a step back is told once, synchronisation and steps forward are not', () => {

@@ -3,10 +3,10 @@
 import type { JsonValue } from '../lib/canonical-json.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Sealer } from '../lib/seal.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { handleHash } from './database/handles.ts'
 import type { OidcRow, PrismaClient } from './generated/client.ts'
-import { handleHash } from './handles.ts'
+import type { Sealer } from './seal.ts'
 
 export type OidcPayload = { readonly [key: string]: JsonValue | undefined }
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { databases, openTestStore, type TestDatabase, testSealingKeys } from '../../test/store/databases.ts'
+import { databases, openTestStore, type TestDatabase, testSealingKeys } from '../../test/fixtures/databases.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLog } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
-import { holdDataFolder } from './data-folder-lock.ts'
+import { holdDataFolder } from './database/data-folder-lock.ts'
 import { openStore } from './open-store.ts'
 import type { Store } from './store.ts'
 
@@ -52,7 +52,7 @@ describe.each(databases)('what $name keeps', ({ start }) => {
   afterAll(() => place?.stop())
 
   test('holds no secret and no handle in the clear, in any column of any table', async () => {
-    const { connectServer, openEmbedded } = await import('./database.ts')
+    const { connectServer, openEmbedded } = await import('./database/database.ts')
     const folder = mkdtempSync(join(tmpdir(), 'sekisho-store-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const { url } = place.location

@@ -2,9 +2,9 @@
 // It never shows a key but to the caller, and never replaces one.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Sealer } from '../lib/seal.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import type { PrismaClient } from './generated/client.ts'
+import type { Sealer } from './seal.ts'
 
 export type PlatformKeys = {
   /** The key of that name (1 to 100 characters); made by `make` and sealed when it does not exist. All processes get the same one. */

@@ -4,10 +4,10 @@
 import type { JsonValue } from '../lib/canonical-json.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Sealer } from '../lib/seal.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { handleHash, newHandle } from './database/handles.ts'
 import type { PrismaClient } from './generated/client.ts'
-import { handleHash, newHandle } from './handles.ts'
+import type { Sealer } from './seal.ts'
 
 export type Session = {
   readonly host: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/store/databases.ts'
+import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/fixtures/databases.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import type { Store } from './store.ts'
 import type { TokenIntent } from './token-registry.ts'

@@ -1,7 +1,7 @@
 // The store as the processes see it: one repository per aggregate, and nothing of the database behind it.
 // Whoever holds a Store holds secrets in memory only; at rest every secret is sealed and every handle is hashed.
-import type { AuditLog } from './audit-log.ts'
-import type { Inbox } from './inbox.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import type { Inbox } from './inbox/inbox.ts'
 import type { OidcRecords } from './oidc-records.ts'
 import type { Onboardings } from './onboardings.ts'
 import type { PlatformKeys } from './platform-keys.ts'

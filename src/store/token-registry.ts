@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Sealer } from '../lib/seal.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import { createBackwardsWatch, toleratedStepMilliseconds } from './backwards-watch.ts'
 import type { Prisma, PrismaClient, TokenRow } from './generated/client.ts'
+import type { Sealer } from './seal.ts'
 
 /** Any number that no other two-part lock of this database uses. */
 const quotaLock = 7312

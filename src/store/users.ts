@@ -1,10 +1,10 @@
 // People by host and numeric id, with their GitHub tokens sealed. Logins are kept for display only. It does not refresh tokens: it sees to it
 // that one caller at a time does, in all processes.
 import type { Clock } from '../lib/clock.ts'
-import type { Sealer } from '../lib/seal.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import type { PrismaClient, UserRow } from './generated/client.ts'
 import type { Leases } from './leases.ts'
+import type { Sealer } from './seal.ts'
 
 export type StoredUser = {
   readonly host: string

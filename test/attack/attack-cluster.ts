@@ -4,7 +4,7 @@ import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-p
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
-import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
+import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { impersonation } from './impersonation.ts'
 

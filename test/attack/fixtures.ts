@@ -1,7 +1,7 @@
 // What the rows of the matrix act on: made before any policy or webhook stands, as an administrator would find it.
 
-import { customResourceDefinition } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/registry.ts'
+import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import type { AttackCluster } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
 import { dave, everything, mia } from './identities.ts'

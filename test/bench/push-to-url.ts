@@ -5,7 +5,7 @@ import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings
 import { prepareWorld } from '../../dev/demo/run.ts'
 import { deployedSync, ourPhases, pushShop, urlAnswers } from '../../dev/demo/story/deploy.ts'
 import { commandLineLogin } from '../../dev/demo/story/sign-in.ts'
-import type { RemoteSync } from '../../src/api/remote-sync.ts'
+import type { RemoteSync } from '../../src/api/apps/remote-sync.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import type { Bench, Figure } from './harness/bench.ts'
 import { percentile } from './harness/statistics.ts'

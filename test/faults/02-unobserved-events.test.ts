@@ -2,7 +2,7 @@
 // own; all of them end in the state that they would have had anyway, at the latest when the caches are listed again.
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { application } from '../../src/api/application.ts'
+import { application } from '../../src/api/apps/application.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { applicationSelector } from '../../src/controllers/application/gather.ts'
 import type { Manager } from '../../src/kube/manager.ts'
@@ -16,10 +16,10 @@ import {
   withApplications,
   withCharts,
   worker,
-} from './application-world.ts'
+} from './fixtures/application-controller-fixture.ts'
 import type { EventFacts } from './chaos-proxy/faults.ts'
 import { matching } from './chaos-proxy/faults.ts'
-import { forEver, secondsSince, uidsOf, until } from './chaos-site.ts'
+import { forEver, secondsSince, uidsOf, until } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 2

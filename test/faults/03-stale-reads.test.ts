@@ -1,7 +1,7 @@
 // Fault 3: after a restart the caches are filled from the past: lists answer as of an older version, and the watches that follow stay behind
 // for a while. Whatever the controller does with what it believes, no child that lives is deleted or made again.
 import { expect, test } from 'vitest'
-import { application } from '../../src/api/application.ts'
+import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
 import {
   type ApplicationWorld,
@@ -13,9 +13,9 @@ import {
   withApplications,
   withCharts,
   worker,
-} from './application-world.ts'
+} from './fixtures/application-controller-fixture.ts'
 import { matching } from './chaos-proxy/faults.ts'
-import { fieldManager, forEver, uidsOf, until } from './chaos-site.ts'
+import { fieldManager, forEver, uidsOf, until } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 3

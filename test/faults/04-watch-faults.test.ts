@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type EventFault, expired, internalError, matching } from './chaos-proxy/faults.ts'
-import { type ChaosSite, forEver, secondsSince, until, withChaos, withMirror } from './chaos-site.ts'
+import { type ChaosSite, forEver, secondsSince, until, withChaos, withMirror } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 4

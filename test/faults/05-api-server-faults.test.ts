@@ -2,11 +2,11 @@
 // are back within seconds of its return, and have done nothing twice. `SEKISHO_LONG=1` makes the absence 60 s instead of 10 s, and answers 5 s late instead of 2 s.
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { application } from '../../src/api/application.ts'
+import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
-import { kpackBuilds } from '../../src/controllers/builder/kpack-resources.ts'
-import { installDefinitions, seeing, withSite } from '../integration/application-site.ts'
-import { image as builtImage, kpackDefinitions, succeeded, withWorld } from '../integration/remote-sync-site.ts'
+import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { installDefinitions, seeing, withSite } from '../fixtures/application-fixture.ts'
+import { image as builtImage, kpackDefinitions, succeeded, withWorld } from '../fixtures/remote-sync-fixture.ts'
 import {
   type ApplicationWorld,
   childTypes,
@@ -16,10 +16,10 @@ import {
   withApplications,
   withCharts,
   worker,
-} from './application-world.ts'
+} from './fixtures/application-controller-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
-import { forEver, secondsSince, uidsOf, until, withClientOf, withMirror, withProxy } from './chaos-site.ts'
+import { forEver, secondsSince, uidsOf, until, withClientOf, withMirror, withProxy } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 5

@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { configMaps } from '../../src/api/builtin/index.ts'
 import { tooManyRequests } from './chaos-proxy/faults.ts'
 import type { LoggedRequest } from './chaos-proxy/request-log.ts'
-import { type ChaosSite, fieldManager, secondsSince, until, withChaos } from './chaos-site.ts'
+import { type ChaosSite, fieldManager, secondsSince, until, withChaos } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 6

@@ -1,15 +1,15 @@
 // Fault 7: GitHub is away, slow, limits us, or takes things back. The minutes of an outage pass on a clock that the test moves; requests for
-// tokens, the App's door, the registry and the audit log are the product's.
+// tokens, the App's client, the registry and the audit log are the product's.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
-import { createRepositoryDoor } from '../../src/github/index.ts'
+import { createRepositoryClient } from '../../src/github/index.ts'
 import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Store } from '../../src/store/store.ts'
-import { movableClock, openTestStore } from '../store/databases.ts'
+import { movableClock, openTestStore } from '../fixtures/databases.ts'
 import { recordOutcome } from './outcome.ts'
-import { type GitHubDesk, type GitHubSite, openGitHubDesk, startGitHubSite } from './sites/github-desk.ts'
-import type { GitHubFault } from './sites/github-proxy.ts'
+import { type GitHubDesk, type GitHubSite, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
+import type { GitHubFault } from './fixtures/github-proxy.ts'
 
 const fault = 7
 
@@ -252,13 +252,13 @@ describe('with GitHub at hand', () => {
   test('a token that somebody revoked at GitHub is found out by its user in few calls', async () => {
     const { desk } = world
     const { token } = await desk.request('revoked')
-    await desk.door.revoke(token)
+    await desk.client.revoke(token)
     const { endpoints } = desk
     const callsOf = async (age: number): Promise<number> => {
-      const door = createRepositoryDoor({ endpoints, token, log: silentLog, clock })
+      const client = createRepositoryClient({ endpoints, token, log: silentLog, clock })
       clock.advance(age)
       desk.proxy.taken()
-      await expect(door.repository(4001)).rejects.toMatchObject({ reason: 'CredentialRefused' })
+      await expect(client.repository(4001)).rejects.toMatchObject({ reason: 'CredentialRefused' })
       return desk.proxy.taken()
     }
     await recordOutcome({

@@ -9,10 +9,10 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Store } from '../../src/store/store.ts'
-import { movableClock, openTestStore } from '../store/databases.ts'
+import { movableClock, openTestStore } from '../fixtures/databases.ts'
 import { recordOutcome } from './outcome.ts'
-import { type GitHubSite, openGitHubDesk, startGitHubSite } from './sites/github-desk.ts'
-import { createMemoryKube } from './sites/memory-kube.ts'
+import { type GitHubSite, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
+import { createMemoryKube } from './fixtures/memory-kube.ts'
 
 const fault = 8
 const minute = 60

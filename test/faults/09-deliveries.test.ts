@@ -4,16 +4,16 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
-import { createRedeliveryPoll } from '../../src/controllers/redelivery/poll.ts'
-import { createAppDoor } from '../../src/github/index.ts'
+import { createAppClient } from '../../src/github/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { type BrokerSite, startBrokerSite } from '../integration/broker-site.ts'
-import { waitUntil } from '../integration/harness.ts'
+import { createRedeliveryPoll } from '../../src/redelivery/poll.ts'
+import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 import { recordOutcome } from './outcome.ts'
-import { quantile } from './sites/distribution.ts'
-import { type FollowedBranches, followBranches } from './sites/followed-branches.ts'
+import { quantile } from './fixtures/distribution.ts'
+import { type FollowedBranches, followBranches } from './fixtures/followed-branches.ts'
 
 const fault = 9
 const burst = process.env['SEKISHO_LONG'] === '1' ? 10_000 : 2000
@@ -179,7 +179,7 @@ test('what GitHub could not deliver', async () => {
   const missed = branches.slice(2, 10)
   const endpoints = { host: site.host, web: site.github.url, api: site.github.apiUrl }
   const privateKeys = [new SecretString(site.github.app.privateKeyPem)]
-  const door = createAppDoor({
+  const client = createAppClient({
     endpoints,
     appId: site.github.app.id,
     clientId: site.github.app.clientId,
@@ -189,7 +189,7 @@ test('what GitHub could not deliver', async () => {
   })
   const poll = createRedeliveryPoll({
     apps: { list: () => [{ apiVersion: '', kind: '', metadata: { name: 'sekisho' }, spec: {} }] as never },
-    githubApps: { door: async () => ({ door, endpoints, appId: site.github.app.id }) },
+    githubApps: { get: async () => ({ client, endpoints, appId: site.github.app.id }) },
     isLeader: () => true,
     clock: systemClock,
     log: silentLog,

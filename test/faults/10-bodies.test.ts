@@ -1,29 +1,29 @@
-// Fault 10: bodies that are too large, too deep or no bodies at all, at every door that takes one. The sender is a process of its own; memory
-// and event loop are measured in this one, where the doors are. A stall counts when it comes back: the collector's pauses do not.
+// Fault 10: bodies that are too large, too deep or no bodies at all, at every endpoint that takes one. The sender is a process of its own; memory
+// and event loop are measured in this one, where the endpoints are. A stall counts when it comes back: the collector's pauses do not.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tokenRoutes } from '../../src/controllers/token-desk/index.ts'
-import { openTokenDeskCertificate } from '../../src/controllers/token-desk-certificate.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { tokenRoutes } from '../../src/token-desk/index.ts'
+import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
-import { type BrokerSite, startBrokerSite } from '../integration/broker-site.ts'
+import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
 import { recordOutcome } from './outcome.ts'
-import { type AdmissionSite, startAdmissionSite } from './sites/admission-site.ts'
-import type { Order, Result, Shape } from './sites/body-attacker-process.ts'
-import { type Attacker, type Strain, startAttacker, strained } from './sites/body-doors.ts'
+import { type AdmissionSite, startAdmissionSite } from './fixtures/admission-fixture.ts'
+import type { Order, Result, Shape } from './fixtures/body-attacker-process.ts'
+import { type Attacker, type Strain, startAttacker, strained } from './fixtures/body-endpoints.ts'
 
 const fault = 10
 const megabyte = 1024 * 1024
 const rounds = 3
 
-type Door = Omit<Order, 'shape' | 'webhookSecret'>
+type Endpoint = Omit<Order, 'shape' | 'webhookSecret'>
 
 let site: BrokerSite
 let admission: AdmissionSite
 let desk: WebServer
 let attacker: Attacker
-const doors = new Map<string, Door>()
+const endpoints = new Map<string, Endpoint>()
 let webhookSecret = ''
 
 beforeAll(async () => {
@@ -59,8 +59,8 @@ beforeAll(async () => {
     sender: { id: 1001 },
   }
   const github = { ...json, 'x-github-event': 'push', 'x-github-delivery': 'guid-of-a-test' }
-  doors.set('webhook inbox', { ...broker, path: '/webhooks/github', headers: github, seed: JSON.stringify(push) })
-  doors.set('token desk', {
+  endpoints.set('webhook inbox', { ...broker, path: '/webhooks/github', headers: github, seed: JSON.stringify(push) })
+  endpoints.set('token desk', {
     port: deskPort,
     servername: 'desk',
     ca: certificate.authority,
@@ -68,9 +68,9 @@ beforeAll(async () => {
     headers: { ...json, authorization: 'Bearer x' },
     seed: '{"grant":"read-shop"}',
   })
-  doors.set('issuer', { ...broker, path: '/oidc/token', headers: form, seed: '{}' })
-  doors.set('onboarding form', { ...broker, path: '/onboard/installed', headers: form, seed: '{}' })
-  doors.set('admission', {
+  endpoints.set('issuer', { ...broker, path: '/oidc/token', headers: form, seed: '{}' })
+  endpoints.set('onboarding form', { ...broker, path: '/onboard/installed', headers: form, seed: '{}' })
+  endpoints.set('admission', {
     ...(await admission.target()),
     path: '/validate',
     headers: json,
@@ -84,9 +84,9 @@ afterAll(async () => {
   await site?.stop()
 })
 
-function door(name: string): Door {
-  const found = doors.get(name)
-  if (found === undefined) throw new Error(`no door ${name}`)
+function endpoint(name: string): Endpoint {
+  const found = endpoints.get(name)
+  if (found === undefined) throw new Error(`no endpoint ${name}`)
   return found
 }
 
@@ -124,7 +124,7 @@ const cases: readonly Case[] = [
 
 describe.each(['webhook inbox', 'token desk', 'issuer', 'onboarding form', 'admission'])('the %s', name => {
   test('refuses what is no body of its', async () => {
-    const target = door(name)
+    const target = endpoint(name)
     const worst = { growthMegabytes: 0, stallMilliseconds: 0 }
     const wrong: string[] = []
     let mostRead = 0
@@ -190,7 +190,7 @@ describe('signed deliveries', () => {
   test.each(shapes)(
     '%s',
     async (name, shape, expected) => {
-      const target = door('webhook inbox')
+      const target = endpoint('webhook inbox')
       let guid = 0
       const { results, strain } = await least(() => {
         guid += 1
@@ -222,7 +222,7 @@ describe('signed deliveries', () => {
   )
 
   test('many unsigned bodies of 25 MB at once', async () => {
-    const target = door('webhook inbox')
+    const target = endpoint('webhook inbox')
     const orders = Array.from({ length: 6 }, () => attacker.send({ ...target, shape: { kind: 'padded', bytes: 25 * megabyte } }))
     const { result, strain } = await strained(() => Promise.all(orders))
     if (process.env['SEKISHO_TELL'] === '1') console.log(result, strain)

@@ -2,7 +2,7 @@
 // with the same uid, or a 4xx that the API server takes for a refusal (failurePolicy Fail); nothing crashes, passes or has a side effect.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordOutcome } from './outcome.ts'
-import { type AdmissionSite, type Answer, ask, startAdmissionSite } from './sites/admission-site.ts'
+import { type AdmissionSite, type Answer, ask, startAdmissionSite } from './fixtures/admission-fixture.ts'
 
 const fault = 12
 let site: AdmissionSite

@@ -1,4 +1,4 @@
-// Fault 14: certificates and signing keys change while the doors are in use. Every handshake is a connection of its own, trusting what a
+// Fault 14: certificates and signing keys change while the clients are in use. Every handshake is a connection of its own, trusting what a
 // client would trust at that moment; the clocks begin in the past, so that what is served is valid for the client's real clock.
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -7,17 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalJWKSet, createRemoteJWKSet, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTokenDeskCertificate } from '../../src/controllers/token-desk-certificate.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../src/identity/certificate-authority.ts'
 import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
 import { createIdTokenVerifier } from '../../src/identity/verify-id-token.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type LogFields, silentLog } from '../../src/lib/log.ts'
 import type { SecretString } from '../../src/lib/secret-string.ts'
+import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../src/web/server.ts'
 import { certificateFromFiles } from '../../src/web/tls.ts'
 import { recordOutcome } from './outcome.ts'
-import { ask, startAdmissionSite, type TlsTarget } from './sites/admission-site.ts'
+import { ask, startAdmissionSite, type TlsTarget } from './fixtures/admission-fixture.ts'
 
 const fault = 14
 const day = 24 * 3_600_000
@@ -148,7 +148,7 @@ async function broughtBySecretMount(): Promise<void> {
   await recordChange(named, running.counts.failed, Math.max(...slowest) / 1000)
 }
 
-// At once: each waits until the door looks at its certificate again, which is what an operator gets.
+// At once: each waits until the client looks at its certificate again, which is what an operator gets.
 test('the admission webhook and the broker change their certificates under load', async () => {
   const outcomes = await Promise.allSettled([admissionChanges(), broughtBySecretMount()])
   expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])

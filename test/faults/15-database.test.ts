@@ -13,13 +13,13 @@ import { loadIssuerKeys } from '../../src/identity/oidc/issuer-keys.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { connectServer, type Database } from '../../src/store/database.ts'
+import { connectServer, type Database } from '../../src/store/database/database.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { openTestStore } from '../store/databases.ts'
+import { openTestStore } from '../fixtures/databases.ts'
 import { recordOutcome } from './outcome.ts'
-import { type DatabaseProxy, startDatabaseProxy } from './sites/database-proxy.ts'
-import { type GitHubDesk, openGitHubDesk, startGitHubSite } from './sites/github-desk.ts'
+import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
+import { type GitHubDesk, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
 
 const fault = 15
 const long = process.env['SEKISHO_LONG'] === '1'
@@ -303,7 +303,7 @@ test('a process on the embedded database is killed', async () => {
   const acknowledged: string[] = []
   const kills = long ? 8 : 1
   for (let kill = 0; kill < kills; kill += 1) {
-    const child = spawn(process.execPath, ['test/faults/sites/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
+    const child = spawn(process.execPath, ['test/faults/fixtures/appending-process.ts', folder, `run ${kill}:`, sealingKey], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const exited = new Promise(resolve => child.once('exit', resolve))

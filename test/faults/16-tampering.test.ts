@@ -11,13 +11,13 @@ import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-
 import { systemClock } from '../../src/lib/clock.ts'
 import type { ChainHead } from '../../src/lib/hash-chain.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { type AuditEntry, columnsOf, nextEntries } from '../../src/store/audit-chain.ts'
-import { createAuditLog } from '../../src/store/audit-log.ts'
-import { type Database, openEmbedded } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { type AuditEntry, columnsOf, nextEntries } from '../../src/store/audit/audit-chain.ts'
+import { createAuditLog } from '../../src/store/audit/audit-log.ts'
+import { type Database, openEmbedded } from '../../src/store/database/database.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
 import { recordOutcome } from './outcome.ts'
-import { createMemoryKube } from './sites/memory-kube.ts'
-import { mutation, tamper } from './sites/tampering.ts'
+import { createMemoryKube } from './fixtures/memory-kube.ts'
+import { mutation, tamper } from './fixtures/tampering.ts'
 
 const fault = 16
 const length = 24

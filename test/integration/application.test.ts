@@ -1,8 +1,8 @@
 // The Application and ApplicationChart controllers on a real API server: objects, inventory, prune, conflicts, conditions, and that a second
 // run writes nothing. Pods are played (the test control plane has no node); the Deployment controller is the real one.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Application, application } from '../../src/api/application.ts'
-import { applicationChart } from '../../src/api/application-chart.ts'
+import { type Application, application } from '../../src/api/apps/application.ts'
+import { applicationChart } from '../../src/api/apps/application-chart.ts'
 import { configMaps, deployments, events, ingresses, services } from '../../src/api/builtin/index.ts'
 import { type ChartRenderer, createApplicationController, createChartRenderer } from '../../src/controllers/application/index.ts'
 import { createApplicationChartController } from '../../src/controllers/application-chart/index.ts'
@@ -22,8 +22,8 @@ import {
   type Site,
   setPodStatus,
   withSite,
-} from './application-site.ts'
-import { waitUntil } from './harness.ts'
+} from '../fixtures/application-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 
 const fieldManager = 'test'
 const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`

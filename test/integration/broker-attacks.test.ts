@@ -1,13 +1,13 @@
-// Attacks on the front door: onboarding, sign-in, the issuer. Each test is an attack and what must come of it; nothing may be made in
+// Attacks on the front client: onboarding, sign-in, the issuer. Each test is an attack and what must come of it; nothing may be made in
 // the cluster by any of them.
 import { createHmac, randomBytes } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Browser } from '../../dev/github/testing/browser.ts'
 import { install } from '../../dev/github/testing/people.ts'
-import { tenant } from '../../src/api/tenant.ts'
-import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
-import { waitUntil } from './harness.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { type BrokerSite, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 
 let site: BrokerSite
 /** The installation on acme that its owner made; nobody has bound it. */

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groups } from '../../src/api/names.ts'
-import { type BrokerSite, bringOrganization, patience, startBrokerSite } from './broker-site.ts'
-import { waitUntil } from './harness.ts'
+import { type BrokerSite, bringOrganization, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 
 let site: BrokerSite
 let folder: string

@@ -2,11 +2,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installation } from '../../src/api/installation.ts'
+import { remoteSync } from '../../src/api/apps/remote-sync.ts'
+import { installation } from '../../src/api/github/installation.ts'
 import { groups, wakeAnnotation } from '../../src/api/names.ts'
-import { remoteSync } from '../../src/api/remote-sync.ts'
-import { type BrokerSite, bringOrganization, patience, startBrokerSite } from './broker-site.ts'
-import { waitUntil } from './harness.ts'
+import { type BrokerSite, bringOrganization, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 
 let site: BrokerSite
 

@@ -1,10 +1,10 @@
-// People come in through the front door: sign-in with GitHub, proof, tenant. Against the emulator, a real store, the real API server.
+// People come in through the front client: sign-in with GitHub, proof, tenant. Against the emulator, a real store, the real API server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
-import { installation } from '../../src/api/installation.ts'
-import { tenant } from '../../src/api/tenant.ts'
-import { type BrokerSite, patience, startBrokerSite } from './broker-site.ts'
-import { waitUntil } from './harness.ts'
+import { installation } from '../../src/api/github/installation.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { type BrokerSite, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 
 let site: BrokerSite
 

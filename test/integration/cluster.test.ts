@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { createAdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
-import { testKubeconfig, waitUntil, withAdmin, withNamespace } from './harness.ts'
+import { testKubeconfig, waitUntil, withAdmin, withNamespace } from '../fixtures/harness.ts'
 
 const patience = { timeoutMilliseconds: 30_000 }
 

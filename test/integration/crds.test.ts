@@ -1,9 +1,9 @@
 // Proves the kinds on the API server: they install, become Established, and refuse what their schemas and rules forbid, naming the field.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
-import { customResourceDefinition } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/registry.ts'
-import { testKubeconfig, waitUntil, withNamespace } from './harness.ts'
+import { customResourceDefinition } from '../../src/api/schema/crd.ts'
+import { testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
 
 const definitions = kinds.map(kind => ({
   kind,

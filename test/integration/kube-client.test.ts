@@ -16,8 +16,8 @@ import { addFinalizer, removeFinalizer } from '../../src/kube/object/finalizers.
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { waitUntil } from './harness.ts'
-import { withKube } from './kube-access.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import { withKube } from '../fixtures/kube-access.ts'
 
 const patience = { timeoutMilliseconds: 20_000 }
 const fieldManager = 'kube-test'

@@ -1,9 +1,9 @@
 // The teams a Tenant names, asked of a real (emulated) GitHub: a number that is no team of the organisation is said, with the cure.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tenant } from '../../src/api/tenant.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from './desk-site.ts'
-import { waitUntil } from './harness.ts'
+import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
 
 let site: DeskSite
 beforeAll(async () => {

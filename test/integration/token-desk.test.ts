@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
+import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
-import { repositoryGrant } from '../../src/api/repository-grant.ts'
-import { tenant } from '../../src/api/tenant.ts'
-import { tokenRoutes } from '../../src/controllers/token-desk/index.ts'
+import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
-import { installKinds, patience, readyReason } from './application-site.ts'
-import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from './desk-site.ts'
-import { testKubeconfig, waitUntil } from './harness.ts'
+import { installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
+import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
+import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 
 let site: DeskSite
 beforeAll(async () => {

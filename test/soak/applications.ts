@@ -1,6 +1,6 @@
 // Applications that come, change and go, by a developer. Remembers what must be there; asks nothing of the platform but by kubectl's way.
 import { randomInt } from 'node:crypto'
-import type { SoakSite } from './site.ts'
+import type { SoakSite } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Applications = {

@@ -1,6 +1,6 @@
 // What the world looks like after a long run, compared with what it must look like: what is missing, what is there twice or too long.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
-import type { SoakSite } from './site.ts'
+import type { SoakSite } from './platform.ts'
 import { namespace, paths } from './tenant.ts'
 
 export type Effects = { readonly lost: readonly string[]; readonly duplicate: readonly string[] }

@@ -1,6 +1,6 @@
 // Commits that a developer pushes with git, to branches that RemoteSyncs follow. GitHub sends the webhooks, or loses them.
 import { cloneUrl, createGitClient, type GitClient } from '../../dev/github/testing/git-client.ts'
-import type { SoakSite } from './site.ts'
+import type { SoakSite } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Pushes = {

@@ -4,7 +4,7 @@ import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
 import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
 import type { Identity, Reply } from '../attack/impersonation.ts'
-import { appName, gitHubHost, type SoakSite } from './site.ts'
+import { appName, gitHubHost, type SoakSite } from './platform.ts'
 
 export const namespace = 'acme'
 export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: 'Organization' }

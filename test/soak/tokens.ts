@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
 import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
-import type { SoakSite } from './site.ts'
+import type { SoakSite } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Tokens = {

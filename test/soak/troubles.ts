@@ -1,10 +1,10 @@
-// What goes wrong during a long run: one trouble after the other, at the API server and at GitHub, each by its own door. Counts them by name.
+// What goes wrong during a long run: one trouble after the other, at the API server and at GitHub, each by its own client. Counts them by name.
 // Dropped watch events are left out: what nobody can notice is repaired by the resync, which is longer than the end of a run may wait.
 import { randomInt } from 'node:crypto'
 import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
 import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
 import { isSilent, watchBefore } from './silences.ts'
-import type { SoakSite } from './site.ts'
+import type { SoakSite } from './platform.ts'
 
 export type Troubles = {
   /** Makes the next trouble. */

@@ -1,14 +1,14 @@
 // Runs one scenario in a world of its own, undisturbed or with one crash, and says how it ended. The crash is a SIGKILL of the real process in
-// the moment that a door names; in the same turn every connection of it is cut, so that not one byte more goes in or out. A process that has
+// the moment that a proxy names; in the same turn every connection of it is cut, so that not one byte more goes in or out. A process that has
 // loaded its modules ahead takes over. What it finds is what was written; what the dead one knew is lost.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
-import type { CrashPoint } from './doors/crash-switch.ts'
-import { differences, type FinalState, finalState } from './judge/final-state.ts'
+import type { CrashPoint } from './proxies/crash-switch.ts'
+import { differences, type FinalState, finalState } from './assertions/final-state.ts'
 import type { Scenario } from './scenario.ts'
 import type { Part } from './subject/messages.ts'
 import type { Subject } from './subject/subject.ts'
-import type { Site } from './world/site.ts'
-import { openWorld, type World } from './world/world.ts'
+import type { Site } from './environment/fixture.ts'
+import { openWorld, type World } from './environment/environment.ts'
 
 /** Keeps the process between the cases that follow each other. */
 export type Lane = { subject: Subject | undefined }

@@ -1,10 +1,10 @@
 // The process that is killed: the controllers or the broker (the argument says which), put together as the product does it, in a child of the
 // test, one life after the other. It is a process of its own because only SIGKILL leaves behind exactly what a crash leaves: no finally, no
-// flush, no last write. It decides nothing; what it talks to are the doors whose addresses it is given.
+// flush, no last write. It decides nothing; what it talks to are the proxies whose addresses it is given.
 import { flushCompileCache } from 'node:module'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
 import { createManager } from '../../src/kube/manager.ts'
-import { loadKubeConnection } from '../../src/kubeconfig/kubeconfig.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'

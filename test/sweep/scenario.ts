@@ -1,7 +1,7 @@
 // What a scenario of the sweep is: which controllers it is for, how its world begins, what a person or the outside does to it, and what
 // of the end counts. It acts on the outside systems only and waits for their state, so that it goes on unmoved while the process dies.
 import type { ResourceType } from '../../src/api/resource.ts'
-import type { World, WorldWish } from './world/world.ts'
+import type { World, WorldWish } from './environment/environment.ts'
 
 export type Scenario = {
   readonly name: string

@@ -1,8 +1,8 @@
 // Chapter two: a developer pushes, applies two short manifests with plain kubectl, and the commit answers at a URL; a second push changes it.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Application } from '../../../src/api/application.ts'
-import type { RemoteSync } from '../../../src/api/remote-sync.ts'
+import type { Application } from '../../../src/api/apps/application.ts'
+import type { RemoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { BrokenPromise, eventually, expectThat, type Step } from '../steps.ts'
 import { gitCredential, mustRun, type Person, run } from '../tools.ts'
 import { applicationName, tenantNamespace, type World } from '../world.ts'

@@ -1,5 +1,5 @@
 // A pod that asks the token desk as any workload would and tries how far the token reaches. It prints HTTP statuses only.
-import type { Application } from '../../../src/api/application.ts'
+import type { Application } from '../../../src/api/apps/application.ts'
 import { eventually } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 import { applicationName, tenantNamespace, type World } from '../world.ts'

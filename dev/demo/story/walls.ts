@@ -1,5 +1,5 @@
 // Chapter three: what must not work does not work, and the log can prove what did.
-import type { RepositoryGrant } from '../../../src/api/repository-grant.ts'
+import type { RepositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, type Result, run } from '../tools.ts'
 import { tenantNamespace, type World } from '../world.ts'

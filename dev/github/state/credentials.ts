@@ -1,4 +1,4 @@
-// Owns: the shape of everything that opens a door: tokens, codes and browser sessions. Each is filed under the SHA-256 of its
+// Owns: the shape of everything that grants access: tokens, codes and browser sessions. Each is filed under the SHA-256 of its
 // secret text; the text itself is never stored. Times are milliseconds since the epoch.
 import type { Permissions } from './apps.ts'
 

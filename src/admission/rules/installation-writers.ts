@@ -1,5 +1,5 @@
 // Installations are written by the broker alone: whoever could create one would get the repositories of any account on the App.
-import { installation } from '../../api/installation.ts'
+import { installation } from '../../api/github/installation.ts'
 import { celList, type Rule } from '../rule.ts'
 import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
 

@@ -1,7 +1,7 @@
 // `spec.requestedBy` is the caller: the controllers later check on GitHub what that person may do, and the audit log names them.
 // The one exception: the grant of a RemoteSync is made by the controllers in the name that the RemoteSync carries.
-import { remoteSync } from '../../api/remote-sync.ts'
-import { repositoryGrant } from '../../api/repository-grant.ts'
+import { remoteSync } from '../../api/apps/remote-sync.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { sameJson } from '../../lib/same-json.ts'
 import type { PlatformIdentities } from '../identities.ts'
 import { type AdmissionRequest, objectAt, objectsIn, textIn } from '../review.ts'

@@ -1,5 +1,5 @@
 // Tenants are written by the broker and by platform administrators: a Tenant owns namespaces and roles, and deleting it deletes them.
-import { tenant } from '../../api/tenant.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
 import { celList, type Rule } from '../rule.ts'
 import { isInGroup, isInGroupExpression, mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
 

@@ -3,8 +3,8 @@
 import { isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Onboarding } from '../../store/onboardings.ts'
-import { type BeginDeps, beginOnboarding, type Onboarder } from './begin.ts'
 import { intentData, intentOf } from './intent.ts'
+import { type BeginDeps, beginOnboarding, type Onboarder } from './prove-binding.ts'
 
 /** Not known yet; GitHub's ids begin at 1. */
 const unknownAccountId = 0

@@ -1,6 +1,6 @@
 // Which accounts with the App on them a person could bring. Reads from GitHub as the person, who sees an organisation only once the App
 // is on it. What it says is for a page: the proof is made again with the installation at hand.
-import type { InstallationFacts, UserDoor } from '../../github/index.ts'
+import type { InstallationFacts, UserClient } from '../../github/index.ts'
 import { visibleMembership } from '../people/visible-membership.ts'
 
 export type Candidate = {
@@ -10,20 +10,20 @@ export type Candidate = {
   readonly administers: boolean
 }
 
-async function administers(door: UserDoor, personId: number, { account }: InstallationFacts): Promise<boolean> {
+async function administers(client: UserClient, personId: number, { account }: InstallationFacts): Promise<boolean> {
   if (account.type === 'User') return account.id === personId
-  const membership = await visibleMembership(door, account.login)
+  const membership = await visibleMembership(client, account.login)
   return membership?.state === 'active' && membership.role === 'admin' && membership.organizationId === account.id
 }
 
-export async function onboardingCandidates(door: UserDoor, appId: number, personId: number): Promise<readonly Candidate[]> {
-  const installations = (await door.installations()).filter(installation => installation.appId === appId)
+export async function onboardingCandidates(client: UserClient, appId: number, personId: number): Promise<readonly Candidate[]> {
+  const installations = (await client.installations()).filter(installation => installation.appId === appId)
   return Promise.all(
     installations.map(async installation => ({
       installationId: installation.id,
       login: installation.account.login,
       type: installation.account.type,
-      administers: await administers(door, personId, installation),
+      administers: await administers(client, personId, installation),
     })),
   )
 }

@@ -1,6 +1,6 @@
 // What grants under an installation can never exceed: what GitHub says the owner agreed to, cut down to what the platform hands out at all.
 // Pure. A permission that is not listed here is never in a tenant's token, whatever the App has.
-import type { Installation } from '../../api/installation.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 
 export type Ceiling = Installation['spec']['ceiling']

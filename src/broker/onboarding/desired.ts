@@ -1,6 +1,6 @@
 // The objects an onboarding makes: a Tenant with its roles, and the Installation in its namespace. Pure; no clock, no reads.
-import { type Installation, installation } from '../../api/installation.ts'
-import { type Tenant, tenant } from '../../api/tenant.ts'
+import { type Installation, installation } from '../../api/github/installation.ts'
+import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { NewObject } from '../../kube/client/client.ts'
 import type { ChosenTeam, ProvedIntent } from './intent.ts'
 

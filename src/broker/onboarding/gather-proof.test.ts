@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { InstallationFacts, UserDoor } from '../../github/index.ts'
+import type { InstallationFacts, UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { gatherProof } from './gather-proof.ts'
 
@@ -13,7 +13,7 @@ const installation: InstallationFacts = {
 }
 const question = { appId: 1, personId: 3, installationId: 77 }
 
-function door(membership: UserDoor['organizationMembership']): UserDoor {
+function client(membership: UserClient['organizationMembership']): UserClient {
   const none = async () => []
   return {
     user: async () => ({ id: 3, login: 'olivia' }),
@@ -27,21 +27,21 @@ function door(membership: UserDoor['organizationMembership']): UserDoor {
 }
 
 test('an organisation behind single sign-on is told with the cure', async () => {
-  const refusing = door(async () => {
+  const refusing = client(async () => {
     throw new AppError('forbidden', 'GitHub answered 403', { reason: 'SingleSignOnNeeded' })
   })
   await expect(gatherProof(refusing, question)).rejects.toThrow('acme uses single sign-on: open it on GitHub')
 })
 
 test('a membership that GitHub hides is none', async () => {
-  const refusing = door(async () => {
+  const refusing = client(async () => {
     throw new AppError('forbidden', 'GitHub answered 403')
   })
   expect((await gatherProof(refusing, question)).membership).toBeUndefined()
 })
 
 test('GitHub being away is no refusal', async () => {
-  const away = door(async () => {
+  const away = client(async () => {
     throw new AppError('unavailable', 'GitHub cannot be reached')
   })
   await expect(gatherProof(away, question)).rejects.toMatchObject({ code: 'unavailable' })

@@ -1,14 +1,14 @@
 // Reads from GitHub, as the person, the facts that `prove` decides on. Reads only, and always afresh.
-import { githubReasons, type InstallationFacts, type UserDoor } from '../../github/index.ts'
+import { githubReasons, type InstallationFacts, type UserClient } from '../../github/index.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { ProofFacts } from './proof.ts'
 
 export type ProofQuestion = { readonly appId: number; readonly personId: number; readonly installationId: number }
 
-async function membershipIn(door: UserDoor, installation: InstallationFacts | undefined) {
+async function membershipIn(client: UserClient, installation: InstallationFacts | undefined) {
   if (installation?.account.type !== 'Organization') return undefined
   try {
-    return await door.organizationMembership(installation.account.login)
+    return await client.organizationMembership(installation.account.login)
   } catch (error) {
     if (isAppError(error) && error.reason === githubReasons.singleSignOnNeeded)
       throw new AppError(
@@ -21,9 +21,9 @@ async function membershipIn(door: UserDoor, installation: InstallationFacts | un
   }
 }
 
-export async function gatherProof(door: UserDoor, question: ProofQuestion): Promise<ProofFacts> {
-  const installations = await door.installations()
+export async function gatherProof(client: UserClient, question: ProofQuestion): Promise<ProofFacts> {
+  const installations = await client.installations()
   const installation = installations.find(({ id }) => id === question.installationId)
-  const membership = await membershipIn(door, installation)
+  const membership = await membershipIn(client, installation)
   return { appId: question.appId, personId: question.personId, installation, membership }
 }

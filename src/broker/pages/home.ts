@@ -1,5 +1,5 @@
 // The first page: who is signed in, which tenants they have a role in, how to use kubectl. Pure.
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { TenantRole } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Tenant, tenant as tenantKind } from '../../api/tenant.ts'
+import { type Tenant, tenant as tenantKind } from '../../api/tenancy/tenant.ts'
 import { tenantPage } from './tenant.ts'
 
 const created = new Date('2026-01-01T00:00:00Z')

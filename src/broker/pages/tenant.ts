@@ -1,7 +1,7 @@
 // One tenant as its people see it: state, installation, roles, commands. Pure.
-import type { Installation } from '../../api/installation.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import type { Condition } from '../../api/resource.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { TenantRole } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'

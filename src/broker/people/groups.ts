@@ -1,7 +1,7 @@
 // Which groups a person has, as the API server will see them. Pure: numeric ids in, group names out; names of organisations and
 // teams never matter. Only organisations that are tenants count, so that a token says nothing of the rest of a person's life.
 import { groups } from '../../api/names.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 export type TeamLink = { readonly id: number; readonly organizationId: number; readonly parentId: number | undefined }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { groups } from '../../api/names.ts'
-import { type Tenant, tenant } from '../../api/tenant.ts'
-import { githubReasons, type UserDoor, type UserTokens } from '../../github/index.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
+import { githubReasons, type UserClient, type UserTokens } from '../../github/index.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLog } from '../../lib/log.ts'
 import { SecretString } from '../../lib/secret-string.ts'
@@ -36,13 +36,13 @@ function people(options: { readonly fail?: () => Error | undefined } = {}) {
       if (error !== undefined) throw error
       return value
     }
-  const door = {
+  const client = {
     user: async () => ({ id: 1, login: 'olivia' }),
     organizations: answer([{ id: 7, login: 'acme' }]),
     teams: answer([]),
     organizationMembership: answer({ state: 'active', role: 'admin', organizationId: 7, userId: 1 }),
-  } as unknown as UserDoor
-  const github = { userDoor: () => door } as unknown as BrokerGitHub
+  } as unknown as UserClient
+  const github = { userClient: () => client } as unknown as BrokerGitHub
   const tenants = { list: () => [acme] } as unknown as Cache<Tenant>
   return { users, people: createPeople({ users, github, tenants, clock, log: silentLog }) }
 }

@@ -1,9 +1,9 @@
 // People as the rest of the broker sees them: who they are now, by what GitHub says now. The one place that turns a subject into groups.
 // Never answers from memory when a token is at stake; the snapshot of the last answer is for display only.
 import { parseUserSubject, userSubject } from '../../api/names.ts'
-import type { Tenant } from '../../api/tenant.ts'
-import { githubReasons, type UserDoor, type UserTokens } from '../../github/index.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { githubReasons, type UserClient, type UserTokens } from '../../github/index.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -31,8 +31,8 @@ export type People = {
   readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
   /** Keeps what a sign-in brought. Returns who signed in, by GitHub's own word. */
   readonly signedIn: (host: string, tokens: UserTokens) => Promise<{ readonly userId: number; readonly login: string }>
-  /** The door to GitHub as that person. Throws `unauthenticated` when they have to sign in again. */
-  readonly door: (host: string, userId: number) => Promise<UserDoor>
+  /** The client to GitHub as that person. Throws `unauthenticated` when they have to sign in again. */
+  readonly userClient: (host: string, userId: number) => Promise<UserClient>
 }
 
 /** GitHub no longer honours what it gave the person: unlike an outage, nothing known from before holds. */
@@ -43,12 +43,12 @@ function signInIsOver(error: unknown): boolean {
 export function createPeople(deps: PeopleDeps): People {
   const { users, github, tenants, log } = deps
 
-  const door = async (host: string, userId: number): Promise<UserDoor> =>
-    github.userDoor(await freshUserToken(deps, host, userId))
+  const userClient = async (host: string, userId: number): Promise<UserClient> =>
+    github.userClient(await freshUserToken(deps, host, userId))
 
   const currentGroups = async (host: string, userId: number): Promise<readonly string[]> => {
     const all = tenants.list()
-    const facts = await readMemberships(await door(host, userId), host, all)
+    const facts = await readMemberships(await userClient(host, userId), host, all)
     const groups = groupsOf(facts, boundGroups(all))
     const user = await users.find(host, userId)
     if (user !== undefined && user.groups.join() !== groups.join())
@@ -60,7 +60,7 @@ export function createPeople(deps: PeopleDeps): People {
   }
 
   return {
-    door,
+    userClient,
     async exists(subject) {
       const person = parseUserSubject(subject)
       return person !== undefined && (await users.find(person.host, person.userId)) !== undefined
@@ -89,7 +89,7 @@ export function createPeople(deps: PeopleDeps): People {
       }
     },
     async signedIn(host, tokens) {
-      const { id: userId, login } = await github.userDoor(tokens.accessToken).user()
+      const { id: userId, login } = await github.userClient(tokens.accessToken).user()
       // Whoever refreshes or notes groups writes back what they read: the tokens of this sign-in must not be lost to older ones.
       await users.withRefreshLock(host, userId, async () => {
         const former = await users.find(host, userId)

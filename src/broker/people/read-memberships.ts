@@ -1,15 +1,15 @@
 // Reads from GitHub, as the person, what groups are made of: memberships in tenant organisations, teams, and parents of teams.
 // Reads only; organisations that are no tenants are not even asked about.
-import type { Tenant } from '../../api/tenant.ts'
-import type { UserDoor } from '../../github/index.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { UserClient } from '../../github/index.ts'
 import type { MembershipFacts, TeamLink } from './groups.ts'
 import { visibleMembership } from './visible-membership.ts'
 
-async function activeMemberships(door: UserDoor, tenantIds: ReadonlySet<number>) {
-  const organizations = (await door.organizations()).filter(({ id }) => tenantIds.has(id))
+async function activeMemberships(client: UserClient, tenantIds: ReadonlySet<number>) {
+  const organizations = (await client.organizations()).filter(({ id }) => tenantIds.has(id))
   const found = await Promise.all(
     organizations.map(async ({ id, login }) => {
-      const membership = await visibleMembership(door, login)
+      const membership = await visibleMembership(client, login)
       // The login may have changed hands between two requests: the ids decide.
       if (membership?.state !== 'active' || membership.organizationId !== id) return undefined
       return { organizationId: id, login, owner: membership.role === 'admin' }
@@ -19,14 +19,14 @@ async function activeMemberships(door: UserDoor, tenantIds: ReadonlySet<number>)
 }
 
 /** `tenants` of any host; only those of `host` count. */
-export async function readMemberships(door: UserDoor, host: string, tenants: readonly Tenant[]): Promise<MembershipFacts> {
+export async function readMemberships(client: UserClient, host: string, tenants: readonly Tenant[]): Promise<MembershipFacts> {
   const accounts = tenants
     .map(({ spec }) => spec.account)
     .filter(account => account.host === host && account.type === 'Organization')
   if (accounts.length === 0) return { host, memberships: [], teams: [], knownTeams: [] }
   const [memberships, allTeams] = await Promise.all([
-    activeMemberships(door, new Set(accounts.map(({ id }) => id))),
-    door.teams(),
+    activeMemberships(client, new Set(accounts.map(({ id }) => id))),
+    client.teams(),
   ])
   const organizations = new Map(memberships.map(({ organizationId, login }) => [organizationId, login]))
   const teams: readonly TeamLink[] = allTeams.filter(team => organizations.has(team.organizationId))
@@ -37,7 +37,7 @@ export async function readMemberships(door: UserDoor, host: string, tenants: rea
   const known = await Promise.all(
     [...nested].map(async id => {
       const login = organizations.get(id)
-      return login === undefined ? [] : door.organizationTeams({ id, login })
+      return login === undefined ? [] : client.organizationTeams({ id, login })
     }),
   )
   return { host, memberships, teams, knownTeams: known.flat() }

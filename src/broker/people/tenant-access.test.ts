@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { isPlatformAdmin, tenantRole } from './tenant-access.ts'
 
 const tenant: Tenant = {

@@ -1,7 +1,7 @@
 // What a person may do in a tenant, read from the tenant's roles and the person's groups: the same mapping as the RoleBindings.
 // Pure. Decides what the pages and the audit API show; what kubectl may do is decided by RBAC alone.
 import { groups, userSubject } from '../../api/names.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 export type TenantRole = Tenant['spec']['roles'][number]['role']
 export type Identity = { readonly subject: string; readonly groups: readonly string[] }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createUserDoor, type OAuthDoor } from '../../github/index.ts'
+import { createUserClient, type OAuthClient } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLog } from '../../lib/log.ts'
@@ -26,19 +26,19 @@ function stored(expiresAt: Date, refreshToken: string | undefined = 'r1'): Store
   }
 }
 
-function github(refresh: OAuthDoor['refresh']): BrokerGitHub {
+function github(refresh: OAuthClient['refresh']): BrokerGitHub {
   const endpoints = { host: 'h', web: 'http://h', api: 'http://h/api' }
   return {
     app: () => ({ name: 'default', endpoints, appId: 1, clientId: 'c', slug: 's' }),
     oauth: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
-    userDoor: token => createUserDoor({ endpoints, token, log: silentLog, clock }),
+    userClient: token => createUserClient({ endpoints, token, log: silentLog, clock }),
   }
 }
 
 /** GitHub's rule: a refresh token works once. */
-function singleUse(): { readonly refresh: OAuthDoor['refresh']; readonly used: string[] } {
+function singleUse(): { readonly refresh: OAuthClient['refresh']; readonly used: string[] } {
   const used: string[] = []
-  const refresh: OAuthDoor['refresh'] = async token => {
+  const refresh: OAuthClient['refresh'] = async token => {
     if (used.includes(token.reveal())) throw new AppError('unauthenticated', 'used up')
     used.push(token.reveal())
     const count = used.length + 1

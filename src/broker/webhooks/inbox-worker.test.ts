@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLog } from '../../lib/log.ts'
-import type { ClaimedDelivery, Inbox } from '../../store/inbox.ts'
+import type { ClaimedDelivery, Inbox } from '../../store/inbox/inbox.ts'
 import { createInboxWorker } from './inbox-worker.ts'
 
 function memoryInbox() {

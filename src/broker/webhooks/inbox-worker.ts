@@ -4,7 +4,7 @@ import { type BackoffOptions, equalJitter } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
-import type { ClaimedDelivery, Inbox } from '../../store/inbox.ts'
+import type { ClaimedDelivery, Inbox } from '../../store/inbox/inbox.ts'
 
 export type InboxWorkerDeps = {
   readonly inbox: Inbox

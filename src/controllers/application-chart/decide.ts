@@ -1,5 +1,5 @@
 // Whether an ApplicationChart can be used: found where it says, and it loads. Pure.
-import { applicationChartReasons } from '../../api/application-chart.ts'
+import { applicationChartReasons } from '../../api/apps/application-chart.ts'
 import type { Facts } from './gather.ts'
 
 export type Verdict = {

@@ -1,11 +1,11 @@
 // What must be known about an ApplicationChart: where its code is, and whether that loads. Loading happens in the renderer's worker.
 // Never writes, never throws on absence.
-import type { ApplicationChart } from '../../api/application-chart.ts'
+import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'
-import type { Cache } from '../../kube/cache/store.ts'
-import type { ChartOutcome } from '../application/charts/chart-input.ts'
-import { type ChartLookup, findChartSource } from '../application/charts/chart-source.ts'
-import type { ChartRenderer } from '../application/charts/renderer.ts'
+import type { ChartOutcome } from '../../charts/chart-input.ts'
+import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
+import type { ChartRenderer } from '../../charts/renderer.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 
 export type GatherDeps = {
   /** Those of the platform namespace. */

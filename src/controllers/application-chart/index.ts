@@ -1,5 +1,5 @@
 // Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it.
-import { applicationChart } from '../../api/application-chart.ts'
+import { applicationChart } from '../../api/apps/application-chart.ts'
 import { configMaps } from '../../api/builtin/index.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'

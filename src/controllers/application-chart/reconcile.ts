@@ -1,6 +1,6 @@
 // Loads an ApplicationChart once per change and says whether it can be used. Writes only its status and Events.
-import type { ApplicationChart } from '../../api/application-chart.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import type { ApplicationChart } from '../../api/apps/application-chart.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StatusWriter } from '../status-writer.ts'

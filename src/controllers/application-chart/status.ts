@@ -1,5 +1,5 @@
 // The status of an ApplicationChart from the verdict. Pure. Its revision wakes the Applications that use the chart.
-import type { ApplicationChart } from '../../api/application-chart.ts'
+import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
 

@@ -1,7 +1,7 @@
 // One row for each check, in its order, and the host names of an Application.
 import { describe, expect, test } from 'vitest'
-import { type Application, application as applications } from '../../api/application.ts'
-import type { ApplicationChart } from '../../api/application-chart.ts'
+import { type Application, application as applications } from '../../api/apps/application.ts'
+import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, hostsOf, urlOf } from './hosts.ts'

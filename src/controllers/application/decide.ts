@@ -1,8 +1,8 @@
 // What must hold before an Application is rendered: a list of checks in order, each with its reason and the cure. Pure.
-import { applicationReasons } from '../../api/application.ts'
-import { dnsLabel } from '../../api/fields.ts'
-import type { ChartInput, ChartSource } from './charts/chart-input.ts'
-import { findChartSource } from './charts/chart-source.ts'
+import { applicationReasons } from '../../api/apps/application.ts'
+import { dnsLabel } from '../../api/schema/fields.ts'
+import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
+import { findChartSource } from '../../charts/chart-source.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, hostsOf, type IngressAddress } from './hosts.ts'
 

@@ -1,10 +1,10 @@
 // What a chart may give, and how a live object is compared with it.
 import { describe, expect, test } from 'vitest'
-import type { Application } from '../../api/application.ts'
+import type { Application } from '../../api/apps/application.ts'
 import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
 import { isFoundByOwner } from './gather.ts'
-import { entriesOf, mustBeNamedFirst, obsolete, union } from './inventory.ts'
-import { contains, needsApply } from './live-match.ts'
+import { entriesOf, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
+import { contains, needsApply } from './objects/live-match.ts'
 
 const application: Application = {
   apiVersion: 'apps.sekisho.dev/v1alpha1',

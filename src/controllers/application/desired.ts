@@ -1,13 +1,13 @@
 // From what a chart gave to what is applied: checks every object against the closed list, then marks it as the Application's.
 // Pure: the same Application and the same rendering give the same manifests. It never drops an object silently: all or a reason.
 import { hash } from 'node:crypto'
-import type { Application } from '../../api/application.ts'
+import type { Application } from '../../api/apps/application.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { isJsonObject, podProblem, podTemplatePath } from './pod-rules.ts'
-import { renderableKind, renderableKinds, renderableText } from './renderable-kinds.ts'
+import { isJsonObject, podProblem, podTemplatePath } from './objects/pod-rules.ts'
+import { renderableKind, renderableKinds, renderableText } from './objects/renderable-kinds.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 // Reads everything an Application's reconcile must know, from caches only, into one value. Never writes, never throws on absence.
-import type { Application } from '../../api/application.ts'
-import type { ApplicationChart } from '../../api/application-chart.ts'
+import type { Application } from '../../api/apps/application.ts'
+import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import {
   type ConfigMap,
   type Deployment,
@@ -13,10 +13,10 @@ import {
 } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 import { hostsOf, type IngressAddress } from './hosts.ts'
-import { entryOf, type InventoryEntry, union } from './inventory.ts'
+import { entryOf, type InventoryEntry, union } from './objects/inventory.ts'
 
 /** Objects that carry the label: those of Applications, and nothing else of the cluster, are cached. */
 export const applicationSelector = labels.application

@@ -1,6 +1,6 @@
 // The host names of an Application: the platform's own name for it, or its domains, and who may have which. Pure.
 // A name below the platform's domain belongs to the namespace it contains; any other name to the Application that had it first.
-import type { Application } from '../../api/application.ts'
+import type { Application } from '../../api/apps/application.ts'
 import { type Claim, comesFirst } from '../precedence.ts'
 
 /** Where people reach the ingress, such as http://localhost:8080: its host is the platform's domain. */

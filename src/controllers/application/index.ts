@@ -1,23 +1,23 @@
 // Wires the Application controller: what it caches, what wakes it. Decides nothing.
-import { type Application, application, applicationReasons } from '../../api/application.ts'
-import { applicationChart } from '../../api/application-chart.ts'
+import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
+import { applicationChart } from '../../api/apps/application-chart.ts'
 import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, type ObjectKey } from '../../api/resource.ts'
+import type { ChartRenderer } from '../../charts/renderer.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
-import { fieldManager } from './apply-objects.ts'
-import type { ChartRenderer } from './charts/renderer.ts'
 import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
 import { hostsOf } from './hosts.ts'
-import { createManifestSource } from './manifest-source.ts'
-import { troublePart } from './pod-trouble.ts'
+import { fieldManager } from './objects/apply-objects.ts'
+import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
+import { troublePart } from './rollout/pod-trouble.ts'
 
-export { createChartRenderer } from './charts/renderer.ts'
+export { createChartRenderer } from '../../charts/renderer.ts'
 export type { ChartRenderer }
 
 export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client' | 'manifests'> & {

@@ -1,7 +1,7 @@
 // Brings one Application's objects to what its chart renders. Only this file and apply-objects.ts write to the cluster.
 // Order: inventory into the status where a new object could not be found by its owner, then new and changed objects, then prune, then
 // status. A crash at any point leaks nothing, and whatever fails, the objects of the running version stay and keep serving.
-import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
+import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
 import { type Deployment, deployments } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -9,14 +9,14 @@ import { KubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { applyObjects, prune } from './apply-objects.ts'
 import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
 import { type ApplicationCaches, type Facts, gather, isFoundByOwner } from './gather.ts'
 import { hostsOf, type IngressAddress, urlOf } from './hosts.ts'
-import { entriesOf, entryText, type InventoryEntry, mostEntries, mustBeNamedFirst, obsolete, union } from './inventory.ts'
-import type { ManifestSource } from './manifest-source.ts'
-import { judgeRollout } from './rollout.ts'
+import { applyObjects, prune } from './objects/apply-objects.ts'
+import { entriesOf, entryText, type InventoryEntry, mostEntries, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
+import type { ManifestSource } from './objects/manifest-source.ts'
+import { judgeRollout } from './rollout/rollout.ts'
 import { nextStatus, type Progress } from './status.ts'
 
 export type ApplicationDeps = {

@@ -1,10 +1,10 @@
 // Says in conditions and observed fields how an Application stands. Pure. What runs keeps its url, image and commit in the status
 // until the next version has taken over: a mistake in the spec never makes the running version look gone.
-import { type Application, applicationReasons } from '../../api/application.ts'
+import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import type { Refusal } from './decide.ts'
-import type { InventoryEntry } from './inventory.ts'
-import type { Rollout } from './rollout.ts'
+import type { InventoryEntry } from './objects/inventory.ts'
+import type { Rollout } from './rollout/rollout.ts'
 
 export type ApplicationStatus = NonNullable<Application['status']>
 

@@ -1,5 +1,5 @@
 // Whether the platform can act as this App: a list of checks, in order. Pure.
-import { clusterGitHubAppReasons as reasons } from '../../api/cluster-github-app.ts'
+import { clusterGitHubAppReasons as reasons } from '../../api/github/cluster-github-app.ts'
 import type { Facts } from './gather.ts'
 
 export type Verdict = {

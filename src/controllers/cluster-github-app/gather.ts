@@ -1,8 +1,8 @@
 // What must be known about a ClusterGitHubApp: what GitHub says when it is asked with the App's own key. Reads only, never throws.
-import type { ClusterGitHubApp } from '../../api/cluster-github-app.ts'
+import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { type AppFacts, githubReasons } from '../../github/index.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import { type GitHubApps, privateKeyMissing } from '../github-apps.ts'
+import { type GitHubApps, privateKeyMissing } from '../../token-desk/app-clients.ts'
 
 export type AppAnswer =
   | { readonly kind: 'app'; readonly app: AppFacts }
@@ -18,8 +18,8 @@ export async function gather(githubApps: GitHubApps, object: ClusterGitHubApp): 
 
 async function answerFor(githubApps: GitHubApps, name: string): Promise<AppAnswer> {
   try {
-    const { door } = await githubApps.door(name)
-    return { kind: 'app', app: await door.app() }
+    const { client } = await githubApps.get(name)
+    return { kind: 'app', app: await client.app() }
   } catch (error) {
     const message = messageOf(error)
     if (isAppError(error) && error.reason === privateKeyMissing) return { kind: 'key-missing', message }

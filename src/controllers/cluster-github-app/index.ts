@@ -1,7 +1,7 @@
 // Wires the ClusterGitHubApp controller: a changed Secret of the platform namespace wakes the Apps whose keys are in it.
 
 import { secrets } from '../../api/builtin/index.ts'
-import { clusterGitHubApp } from '../../api/cluster-github-app.ts'
+import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'

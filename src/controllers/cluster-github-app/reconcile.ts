@@ -1,9 +1,9 @@
 // Asks GitHub about one App and reports it. Writes the status and an Event, nothing else.
-import type { ClusterGitHubApp } from '../../api/cluster-github-app.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { GitHubApps } from '../github-apps.ts'
+import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import { gather } from './gather.ts'

@@ -1,5 +1,5 @@
 // The status of a ClusterGitHubApp from what was found. Pure; equal facts give an equal status.
-import type { ClusterGitHubApp } from '../../api/cluster-github-app.ts'
+import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
 import type { Facts } from './gather.ts'

@@ -1,6 +1,6 @@
 // The checks on an Installation, one row each, and the status that follows: what is refuted ends tokens, what is unknown keeps what held.
 import { describe, expect, test } from 'vitest'
-import type { Installation } from '../../api/installation.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 import { sameJson } from '../../lib/same-json.ts'
 import { decide } from './decide.ts'

@@ -1,6 +1,6 @@
 // Whether an Installation holds: a list of checks in order, each with its reason. Pure. What is refuted ends the tokens under it; what
 // could not be learned keeps what held before for a day, because GitHub being away is no reason to stop what runs.
-import { type Installation, installationReasons as reasons } from '../../api/installation.ts'
+import { type Installation, installationReasons as reasons } from '../../api/github/installation.ts'
 import type { ReportedPermissions } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { Facts } from './gather.ts'

@@ -1,11 +1,11 @@
 // What must be known about an Installation: what GitHub says about it with the App's own key and, when it is time, whether the person
 // who bound it still owns the account. Writes nothing to the cluster, never throws: what could not be learned is a fact too.
-import { type Installation, installationReasons } from '../../api/installation.ts'
+import { type Installation, installationReasons } from '../../api/github/installation.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import type { GitHubAppDoor, GitHubApps } from '../github-apps.ts'
+import type { GitHubApp, GitHubApps } from '../../token-desk/app-clients.ts'
 import { checkOwner, type OwnerCheckDeps, type OwnerFinding } from './owner-check.ts'
 
 export type InstallationAnswer =
@@ -30,9 +30,9 @@ export type GatherDeps = OwnerCheckDeps & {
 export async function gather(deps: GatherDeps, object: Installation): Promise<Facts> {
   const askedAt = deps.clock.now()
   const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
-  let app: GitHubAppDoor
+  let app: GitHubApp
   try {
-    app = await deps.githubApps.door(object.spec.app)
+    app = await deps.githubApps.get(object.spec.app)
   } catch (error) {
     return facts({ kind: 'app-not-ready', message: messageOf(error) })
   }
@@ -49,9 +49,9 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
 }
 
 /** As the App: a refused key means that the App cannot be used, which is not the same as GitHub being away. */
-async function installationOf(app: GitHubAppDoor, object: Installation): Promise<InstallationFacts | InstallationAnswer> {
+async function installationOf(app: GitHubApp, object: Installation): Promise<InstallationFacts | InstallationAnswer> {
   try {
-    return (await app.door.installation(object.spec.installationId)) ?? { kind: 'absent' }
+    return (await app.client.installation(object.spec.installationId)) ?? { kind: 'absent' }
   } catch (error) {
     if (isAppError(error) && error.reason === githubReasons.credentialRefused)
       return { kind: 'app-not-ready', message: messageOf(error) }
@@ -67,7 +67,7 @@ function unreachable(error: unknown): InstallationAnswer {
 /** A user account is its own owner: `decide` compares the ids. */
 async function ownerOf(
   deps: GatherDeps,
-  app: GitHubAppDoor,
+  app: GitHubApp,
   object: Installation,
   installation: InstallationFacts,
 ): Promise<OwnerFinding> {

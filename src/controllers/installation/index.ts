@@ -1,6 +1,6 @@
 // Wires the Installation controller: an App that becomes usable or unusable wakes the Installations under it.
-import { type ClusterGitHubApp, clusterGitHubApp } from '../../api/cluster-github-app.ts'
-import { installation } from '../../api/installation.ts'
+import { type ClusterGitHubApp, clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { installation } from '../../api/github/installation.ts'
 import { keyOf } from '../../api/resource.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'

@@ -2,12 +2,12 @@
 // token for it reads members and nothing of any repository, is audited before it exists, used at once and revoked. Logins change
 // hands, so the person is found by id first and every answer is compared by id.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
-import type { Installation } from '../../api/installation.ts'
-import { createOrganizationDoor, createRepositoryDoor, type Fetch, type InstallationFacts } from '../../github/index.ts'
+import type { Installation } from '../../api/github/installation.ts'
+import { createOrganizationClient, createRepositoryClient, type Fetch, type InstallationFacts } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import type { GitHubAppDoor } from '../github-apps.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../passing-token.ts'
+import type { GitHubApp } from '../../token-desk/app-clients.ts'
+import { type PassingTokenDeps, type Question, withPassingToken } from '../../token-desk/single-use-token.ts'
 
 export type OwnerFinding =
   | { readonly kind: 'owner' }
@@ -25,7 +25,7 @@ export type OwnerCheckDeps = PassingTokenDeps & {
 /** Throws AppError when GitHub or the audit log cannot be reached: then nothing was learned. */
 export async function checkOwner(
   deps: OwnerCheckDeps,
-  app: GitHubAppDoor,
+  app: GitHubApp,
   object: Installation,
   facts: InstallationFacts,
 ): Promise<OwnerFinding> {
@@ -44,7 +44,7 @@ export async function checkOwner(
     deps,
     app,
     question,
-    () => app.door.mintOrganizationReader(installationId),
+    () => app.client.mintOrganizationReader(installationId),
     ({ token }) => membership(deps, app, object, facts, token),
   )
   return finding ?? { kind: 'not-checkable' }
@@ -52,21 +52,21 @@ export async function checkOwner(
 
 async function membership(
   deps: OwnerCheckDeps,
-  app: GitHubAppDoor,
+  app: GitHubApp,
   object: Installation,
   facts: InstallationFacts,
   token: SecretString,
 ): Promise<OwnerFinding> {
   const { log, clock, fetch } = deps
-  const doorDeps = { endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) }
+  const clientDeps = { endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) }
   const { boundBy } = object.spec
   const notOwner = (what: string): OwnerFinding => ({
     kind: 'not-owner',
     message: `${boundBy.login} (id ${boundBy.id}) ${what} ${facts.account.login}: an owner has to onboard the organisation again`,
   })
-  const person = await createRepositoryDoor(doorDeps).userById(boundBy.id)
+  const person = await createRepositoryClient(clientDeps).userById(boundBy.id)
   if (person === undefined) return notOwner('is no longer on GitHub and cannot own')
-  const found = await createOrganizationDoor(doorDeps).membership(facts.account.login, person.login)
+  const found = await createOrganizationClient(clientDeps).membership(facts.account.login, person.login)
   const same = found?.organizationId === facts.account.id && found.userId === boundBy.id
   if (!found || !same) return notOwner('is no longer a member of')
   if (found.state !== 'active' || found.role !== 'admin') return notOwner('is no longer an owner of')

@@ -1,11 +1,11 @@
 // Keeps an Installation's proof fresh and ends its tokens when it fails. Writes its own finalizer, status and Events; everything about
 // tokens goes through the token desk.
-import { type Installation, installation as installations } from '../../api/installation.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import { type Installation, installation as installations } from '../../api/github/installation.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { addFinalizer, removeFinalizer } from '../../kube/object/finalizers.ts'
-import type { GitHubApps } from '../github-apps.ts'
+import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import { type GatherDeps, gather } from './gather.ts'

@@ -1,6 +1,6 @@
 // The status of an Installation from what was found and decided. Pure; `verifiedAt` moves only when everything was asked anew, so that
 // an ordinary resync writes nothing.
-import type { Installation } from '../../api/installation.ts'
+import type { Installation } from '../../api/github/installation.ts'
 import { wakeAnnotation } from '../../api/names.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'

@@ -1,7 +1,7 @@
 // The token with which one reconcile reads one repository: asked for at most once, at the token desk, for this RemoteSync as subject.
 // The token lives in this value only and goes with it. GitHub's and the desk's refusals become stops that a person understands.
-import type { RemoteSync } from '../../api/remote-sync.ts'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { GitHubEndpoints } from '../../github/index.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'

@@ -2,7 +2,7 @@
 // The name follows from the RemoteSync, the commit, what the build is given and the attempt: a crash between making a Build and writing
 // the status finds the same Build again, and a changed build setting makes another one.
 import { createHash } from 'node:crypto'
-import type { RemoteSync } from '../../api/remote-sync.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import type { RemoteSyncStatus } from './progress.ts'
 

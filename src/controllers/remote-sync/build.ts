@@ -1,8 +1,8 @@
 // The stages Fetched and Built: gets one commit built into one image, once. Starts, watches and judges the build; cancels what the new
 // commit made pointless; closes the source's address as soon as the build has ended. A failed commit rests until something changes.
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import type { BuildState } from '../builder/builder.ts'
-import type { SourceIdentity } from '../source-store/source-address.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { BuildState } from '../../builds/builder.ts'
+import type { SourceIdentity } from '../../builds/source-store/source-address.ts'
 import { stopOf } from './access.ts'
 import { type BuildPlan, buildName, planBuild } from './build-plan.ts'
 import { tenantBuildLimit } from './gather.ts'

@@ -1,8 +1,8 @@
 // The pure parts of a RemoteSync: checks, grant, wake, build plan, conditions. What they do together is in test/integration.
 import { describe, expect, test } from 'vitest'
-import type { RemoteSync } from '../../api/remote-sync.ts'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { AppError } from '../../lib/errors.ts'
 import { stopOf } from './access.ts'
 import { buildName, planBuild } from './build-plan.ts'

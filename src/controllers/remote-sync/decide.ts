@@ -1,5 +1,5 @@
 // What must hold before GitHub is asked anything: a list of checks in order, each with its reason and the cure. Pure.
-import type { RemoteSync } from '../../api/remote-sync.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { type Claim, comesFirst } from '../precedence.ts'
 import type { Facts } from './gather.ts'

@@ -1,6 +1,6 @@
 // The stage Deployed, and Ready: tells the Application image and commit, then follows its rollout. Writes two fields of an Application
 // that exists, by its uid; it never makes one and never touches another field.
-import { type Application, applicationReasons, application as applications } from '../../api/application.ts'
+import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
 import { isGone } from '../../kube/client/errors.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { reasons, type Stop, stop } from './progress.ts'

@@ -1,6 +1,6 @@
 // What a RemoteSync leaves behind is ended before it goes: its builds (in another namespace, out of the garbage collector's reach) and the
 // addresses of its sources. The grant goes by its owner reference; the Application stays and keeps serving.
-import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/remote-sync.ts'
+import { type RemoteSync, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
 import { done, type Outcome } from '../../kube/controller/controller.ts'
 import { removeFinalizer } from '../../kube/object/finalizers.ts'
 import type { RemoteSyncDeps } from './run.ts'

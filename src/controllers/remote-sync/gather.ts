@@ -1,11 +1,11 @@
 // Reads everything a RemoteSync's reconcile must know, from caches only, into one value. Never writes, never throws on absence.
-import type { Application } from '../../api/application.ts'
-import type { Installation } from '../../api/installation.ts'
-import type { RemoteSync } from '../../api/remote-sync.ts'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
+import type { Application } from '../../api/apps/application.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { Installation } from '../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { ObjectKey } from '../../api/resource.ts'
-import type { Tenant } from '../../api/tenant.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import { grantName } from './grant.ts'
 
 export type RemoteSyncCaches = {

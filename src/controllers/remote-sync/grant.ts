@@ -2,8 +2,8 @@
 // It is made in the name of the person who asked for the RemoteSync and decided like any other; grants are immutable, so a change of
 // installation, repository or person replaces it.
 import { createHash } from 'node:crypto'
-import type { RemoteSync } from '../../api/remote-sync.ts'
-import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons } from '../../api/repository-grant.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf, ownerReference } from '../../kube/object/owner.ts'
 import { sameJson } from '../../lib/same-json.ts'

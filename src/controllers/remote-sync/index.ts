@@ -1,12 +1,18 @@
 // Wires the RemoteSync controller: what it caches, what wakes it. Decides nothing.
-import { application } from '../../api/application.ts'
+import { application } from '../../api/apps/application.ts'
+import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { customResourceDefinitions } from '../../api/builtin/index.ts'
-import { installation } from '../../api/installation.ts'
-import { remoteSync } from '../../api/remote-sync.ts'
-import { repositoryGrant } from '../../api/repository-grant.ts'
+import { installation } from '../../api/github/installation.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../../api/resource.ts'
-import { tenant } from '../../api/tenant.ts'
-import { createRepositoryDoor } from '../../github/index.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
+import { createBuildSlots } from '../../builds/build-slots.ts'
+import type { Builder } from '../../builds/builder.ts'
+import { type KpackSettings, ownerAnnotation, ownerUidLabel } from '../../builds/kpack/build-manifest.ts'
+import { createKpackBuilder } from '../../builds/kpack/kpack-builder.ts'
+import { type KpackBuild, kpackBuildCrd, kpackBuilds } from '../../builds/kpack/resources.ts'
+import { noBuilder } from '../../builds/no-builder.ts'
+import { createRepositoryClient } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -14,12 +20,6 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import type { Log } from '../../lib/log.ts'
-import { createBuildSlots } from '../builder/build-slots.ts'
-import type { Builder } from '../builder/builder.ts'
-import { createKpackBuilder } from '../builder/kpack.ts'
-import { type KpackSettings, ownerAnnotation, ownerUidLabel } from '../builder/kpack-manifest.ts'
-import { type KpackBuild, kpackBuildCrd, kpackBuilds } from '../builder/kpack-resources.ts'
-import { noBuilder } from '../builder/no-builder.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { addRemoteSyncIndexes, installationIndex, namespaced, type RemoteSyncCaches, targetIndex } from './gather.ts'
 import { reasons } from './progress.ts'
@@ -89,7 +89,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     status,
     builder,
     slots,
-    openRepository: ({ endpoints, token }) => createRepositoryDoor({ endpoints, token, log, clock }),
+    openRepository: ({ endpoints, token }) => createRepositoryClient({ endpoints, token, log, clock }),
   }
   const keysOf = (index: string, value: string): readonly ObjectKey[] => caches.remoteSyncs.byIndex(index, value).map(keyOf)
   const byName = (index: string) => (object: KubeObject) =>

@@ -1,5 +1,5 @@
 // How far a RemoteSync came in one reconcile: four stages in order, and the one at which it stopped. Data only.
-import { type RemoteSync, remoteSyncReasons } from '../../api/remote-sync.ts'
+import { type RemoteSync, remoteSyncReasons } from '../../api/apps/remote-sync.ts'
 
 export const reasons = remoteSyncReasons
 

@@ -1,7 +1,7 @@
 // Moves one RemoteSync from its source to a running Application, as far as it goes in one run: checks, grant, commit, build, deploy.
 // Level-based: every run starts from what is there. What it waits for wakes it (grant, build, Application, webhook); the sweep finds the rest.
-import { remoteSync as remoteSyncs } from '../../api/remote-sync.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
+import { remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { addFinalizer } from '../../kube/object/finalizers.ts'

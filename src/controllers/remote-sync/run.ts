@@ -1,14 +1,14 @@
 // One reconcile of one RemoteSync under way: what it knows, what it may use, and the status fields it has decided so far.
 // The draft is the only thing that changes during a run; it is written by `save`, and only when it says something new.
-import type { RemoteSync } from '../../api/remote-sync.ts'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import type { RepositoryDoor } from '../../github/index.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { BuildSlots } from '../../builds/build-slots.ts'
+import type { Builder, BuildKey, BuildOwner } from '../../builds/builder.ts'
+import type { SourceStore } from '../../builds/source-store/source-store.ts'
+import type { RepositoryClient } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { BuildSlots } from '../builder/build-slots.ts'
-import type { Builder, BuildKey, BuildOwner } from '../builder/builder.ts'
-import type { SourceStore } from '../source-store/source-store.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type Access, type AccessDeps, openAccess } from './access.ts'
 import type { Facts, RemoteSyncCaches } from './gather.ts'
@@ -18,7 +18,7 @@ import { nextStatus } from './status.ts'
 export type RemoteSyncDeps = AccessDeps & {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly caches: RemoteSyncCaches
-  readonly openRepository: (access: Access) => Pick<RepositoryDoor, 'branch' | 'pullRequest'>
+  readonly openRepository: (access: Access) => Pick<RepositoryClient, 'branch' | 'pullRequest'>
   readonly sources: Pick<SourceStore, 'has' | 'url' | 'ensure' | 'revoke' | 'revokeOwner'>
   readonly builder: Builder
   readonly slots: BuildSlots

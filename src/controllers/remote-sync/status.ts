@@ -1,6 +1,6 @@
 // Says in conditions how a RemoteSync stands: what is behind it is True, where it stopped is False with the reason, what comes after is
 // False for the same reason. Pure. Ready is True only when the Application runs what was built from the newest commit.
-import type { RemoteSync } from '../../api/remote-sync.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
 import { type RemoteSyncStatus, reasons, type Stage, type Stop, stages } from './progress.ts'
 

@@ -1,6 +1,7 @@
 // When a RemoteSync must look at GitHub again, and since when the news is known. Pure.
+
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../api/names.ts'
-import type { RemoteSync } from '../../api/remote-sync.ts'
 
 const longestWake = 512
 

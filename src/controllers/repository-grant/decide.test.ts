@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import { grantObject, host, installationObject } from '../token-desk/testing/desk-objects.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { grantObject, host, installationObject } from '../../token-desk/testing/desk-objects.ts'
 import { checks, decide } from './decide.ts'
 import type { Facts, GitHubAnswer } from './gather.ts'
 import { isNewDecision, nextStatus } from './status.ts'

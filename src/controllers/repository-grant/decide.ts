@@ -1,6 +1,6 @@
 // Whether a grant is approved: a list of checks in order, each with its reason; the last one is the policy. Pure.
 // Approved says what was decided; Ready says that it holds at this moment. GitHub being away for less than a day changes neither.
-import { repositoryGrantReasons as reasons } from '../../api/repository-grant.ts'
+import { repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import type { RepositoryPermission } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { decideGrant } from '../../policy/index.ts'

@@ -1,12 +1,12 @@
 // What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is time, what GitHub says. Never throws:
 // what could not be learned is a fact too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, and on a schedule.
-import type { Installation } from '../../api/installation.ts'
+import type { Installation } from '../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { parseUserSubject, wakeAnnotation } from '../../api/names.ts'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import type { GitHubApps } from '../github-apps.ts'
+import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
 
 export type GitHubAnswer =
@@ -47,7 +47,7 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const person = parseUserSubject(object.spec.requestedBy)
   if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
   try {
-    const app = await deps.githubApps.door(installation.spec.app)
+    const app = await deps.githubApps.get(installation.spec.app)
     const { installationId } = installation.spec
     const known = object.status?.repositories
     return facts(await probe(deps, app, { grant: object, installationId, known, requesterId: person.userId }))

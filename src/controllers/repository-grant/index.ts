@@ -1,6 +1,6 @@
 // Wires the RepositoryGrant controller: an Installation that becomes ready, or stops to be, wakes the grants under it.
-import { type Installation, installation } from '../../api/installation.ts'
-import { repositoryGrant } from '../../api/repository-grant.ts'
+import { type Installation, installation } from '../../api/github/installation.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'

@@ -1,12 +1,12 @@
 // Asks GitHub, as the App, what the names of a grant mean and what its requester may do there. The token for it can read metadata of the
 // named repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
 // Writes nothing but the audit log; throws AppError when nothing could be learned.
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
-import { createRepositoryDoor, type Fetch, type MintedToken, type RepositoryPermission } from '../../github/index.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { createRepositoryClient, type Fetch, type MintedToken, type RepositoryPermission } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
-import type { GitHubAppDoor } from '../github-apps.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../passing-token.ts'
+import type { GitHubApp } from '../../token-desk/app-clients.ts'
+import { type PassingTokenDeps, type Question, withPassingToken } from '../../token-desk/single-use-token.ts'
 
 export type Repository = { readonly id: number; readonly name: string }
 
@@ -34,7 +34,7 @@ export type ProbeQuestion = {
 
 const permissions = { metadata: 'read' } as const
 
-export async function probe(deps: ProbeDeps, app: GitHubAppDoor, asked: ProbeQuestion): Promise<ProbeAnswer> {
+export async function probe(deps: ProbeDeps, app: GitHubApp, asked: ProbeQuestion): Promise<ProbeAnswer> {
   const { grant, known } = asked
   const names = known?.map(({ name }) => name) ?? grant.spec.repositories
   const answer = await withPassingToken(
@@ -52,11 +52,11 @@ export async function probe(deps: ProbeDeps, app: GitHubAppDoor, asked: ProbeQue
 }
 
 /** Undefined when GitHub says that one of the repositories is not there for this installation. */
-async function mint(app: GitHubAppDoor, { installationId, known, grant }: ProbeQuestion): Promise<MintedToken | undefined> {
+async function mint(app: GitHubApp, { installationId, known, grant }: ProbeQuestion): Promise<MintedToken | undefined> {
   const bare = [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))]
   const reach = known === undefined ? { repositoryNames: bare } : { repositoryIds: known.map(({ id }) => id) }
   try {
-    return await app.door.mint({ installationId, permissions, ...reach })
+    return await app.client.mint({ installationId, permissions, ...reach })
   } catch (error) {
     if (isAppError(error, 'not_found')) return undefined
     throw error
@@ -89,19 +89,19 @@ function sameName(a: string, b: string): boolean {
 
 async function accessOf(
   deps: ProbeDeps,
-  app: GitHubAppDoor,
+  app: GitHubApp,
   { token }: MintedToken,
   repositories: readonly Repository[],
   requesterId: number | undefined,
 ): Promise<RequesterAccess> {
   if (requesterId === undefined) return { kind: 'unknown' }
   const { log, clock, fetch } = deps
-  const door = createRepositoryDoor({ endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) })
-  const person = await door.userById(requesterId)
+  const client = createRepositoryClient({ endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) })
+  const person = await client.userById(requesterId)
   if (person === undefined) return { kind: 'unknown' }
   const found = new Map<number, RepositoryPermission>()
   for (const { id, name } of repositories) {
-    const { permission, userId } = await door.collaboratorPermission(name, person.login)
+    const { permission, userId } = await client.collaboratorPermission(name, person.login)
     // A login that changed hands in between is another person.
     found.set(id, userId === requesterId ? permission : 'none')
   }

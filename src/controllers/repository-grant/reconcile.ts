@@ -2,8 +2,8 @@
 // Order: the decision is in the audit log before it is in the status; the status says "no" before tokens are revoked (the token desk
 // looks at the status again after minting, so no token slips through in between).
 import type { TenantAuditRecord } from '../../api/audit-event.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/repository-grant.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditRecord } from '../../api/audit-event.ts'
-import type { AuditEntry } from '../../store/audit-chain.ts'
+import type { AuditEntry } from '../../store/audit/audit-chain.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
 
 function decision(decided: string, { uid = 'uid-1', rule = '', name = 'acme/shop' } = {}) {

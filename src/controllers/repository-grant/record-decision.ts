@@ -2,7 +2,7 @@
 // refused, comes to the same decision again. It decides nothing.
 import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
 import { sameJson } from '../../lib/same-json.ts'
-import type { AuditLog } from '../../store/audit-log.ts'
+import type { AuditLog } from '../../store/audit/audit-log.ts'
 
 export type DecisionLog = Pick<AuditLog, 'appendOnce'>
 

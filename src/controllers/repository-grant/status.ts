@@ -1,8 +1,9 @@
 // The status of a RepositoryGrant from what was found and decided. Pure. Ids and the end of the grant are fixed by the first approval (the
 // probe asks by those ids from then on, and brings today's names);
 // `checkedAt` moves only when GitHub was asked, so that an ordinary resync writes nothing.
+
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../api/names.ts'
-import type { RepositoryGrant } from '../../api/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
 import type { Facts } from './gather.ts'

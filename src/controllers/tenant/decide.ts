@@ -1,7 +1,7 @@
 // Whether a Tenant's namespaces may be filled: a list of checks in order, each with its reason. Pure.
 
 import type { ResourceQuota } from '../../api/builtin/index.ts'
-import { tenantReasons as reasons } from '../../api/tenant.ts'
+import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
 import type { Facts } from './gather.ts'
 
 export type Verdict =

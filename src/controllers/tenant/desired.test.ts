@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { decide, quotaPending } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
@@ -75,7 +75,7 @@ describe('the namespaces of a tenant', () => {
     ])
   })
 
-  test('have quota and defaults; the build namespace a builder without token and closed doors', () => {
+  test('have quota and defaults; the build namespace a builder without token and closed clients', () => {
     expect([named('ResourceQuota', 'acme'), named('LimitRange', 'acme')]).toEqual([['tenant', 'tenant-kinds'], ['tenant']])
     expect([named('ResourceQuota', 'acme-build'), named('LimitRange', 'acme-build')]).toEqual([['tenant'], ['tenant']])
     const quota = contents.find(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === 'acme')

@@ -12,7 +12,7 @@ import {
 } from '../../api/builtin/index.ts'
 import { buildNamespaceOf, labels } from '../../api/names.ts'
 import type { KubeObject, OwnerReference, ResourceType } from '../../api/resource.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'

@@ -3,7 +3,7 @@
 
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
 import { buildNamespaceOf } from '../../api/names.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 

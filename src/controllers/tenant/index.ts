@@ -9,10 +9,10 @@ import {
   roleBindings,
   serviceAccounts,
 } from '../../api/builtin/index.ts'
-import { installation } from '../../api/installation.ts'
+import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, type ResourceType } from '../../api/resource.ts'
-import { tenant, tenantConditions, tenantReasons } from '../../api/tenant.ts'
+import { tenant, tenantConditions, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'

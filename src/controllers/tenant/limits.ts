@@ -1,7 +1,7 @@
 // What one tenant may use of what all share, and what a container gets that asks for nothing. Pure. Modest: meant to stop a mistake or a
 // flood from reaching others, not to size anybody's production. Node ports and load balancers reach past the ingress, so there are none.
 // Only kinds that every cluster of ours has are counted: a quota refuses what it names and cannot count.
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 const defaultApplications = 50
 

@@ -4,8 +4,8 @@
 import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
-import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenant.ts'
-import type { Cache } from '../../kube/cache/store.ts'
+import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenancy/tenant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
@@ -16,11 +16,11 @@ import { decide, isCounted, quotaPending, takenMessage, type Verdict } from './d
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { isAsDesired } from './is-as-desired.ts'
-import { nextTeamCheckMilliseconds } from './judge-teams.ts'
 import { bindingNames } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 import { nextStatus } from './status.ts'
-import { checkTeams, type TeamCheckDeps } from './team-check.ts'
+import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
+import { nextTeamCheckMilliseconds } from './teams/decide-teams.ts'
 
 /** The part of the token desk that ends tokens. */
 export type TokenRevoker = {

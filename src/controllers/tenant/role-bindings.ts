@@ -3,7 +3,7 @@
 
 import type { RoleSubject } from '../../api/builtin/index.ts'
 import { groups, tenantRoles, userSubject } from '../../api/names.ts'
-import type { Tenant } from '../../api/tenant.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 type Mapping = Tenant['spec']['roles'][number]
 type RoleName = keyof typeof tenantRoles

@@ -1,10 +1,10 @@
 // The status of a Tenant from the verdict. Pure; names of namespaces are reported once they are there and filled.
 import { buildNamespaceOf, wakeAnnotation } from '../../api/names.ts'
-import { type Tenant, tenantReasons } from '../../api/tenant.ts'
+import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
-import { judgeTeams } from './judge-teams.ts'
-import type { TeamFinding } from './team-check.ts'
+import type { TeamFinding } from './teams/check-teams.ts'
+import { judgeTeams } from './teams/decide-teams.ts'
 
 export type TenantStatus = NonNullable<Tenant['status']>
 

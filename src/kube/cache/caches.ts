@@ -4,8 +4,8 @@ import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { endsWithin } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { KubeMetrics } from '../metrics.ts'
+import { type CacheScope, type ChangeSource, createObjectStore, type ObjectStore } from './object-cache.ts'
 import { createReflector, type Reflector, type ReflectorDeps } from './reflector.ts'
-import { type CacheScope, type ChangeSource, createObjectStore, type ObjectStore } from './store.ts'
 
 export type CachesDeps = Pick<ReflectorDeps<KubeObject>, 'client' | 'clock' | 'random' | 'log' | 'relistMilliseconds'> & {
   readonly metrics?: KubeMetrics

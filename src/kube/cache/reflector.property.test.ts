@@ -8,7 +8,7 @@ import { KubeError } from '../client/errors.ts'
 import type { FakeServer } from '../testing/fake-server.ts'
 import type { Thing } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'
-import type { Change } from './store.ts'
+import type { Change } from './object-cache.ts'
 
 const name = fc.constantFrom('a', 'b', 'c')
 const data = fc.string({ maxLength: 3 })

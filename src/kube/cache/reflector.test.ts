@@ -5,8 +5,8 @@ import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
 import { KubeError } from '../client/errors.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'
+import { type Change, createObjectStore } from './object-cache.ts'
 import { createReflector } from './reflector.ts'
-import { type Change, createObjectStore } from './store.ts'
 
 test('resumes after a drop without listing again', async () => {
   const { server, clock, store, lists, stop } = reflect()

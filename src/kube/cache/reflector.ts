@@ -8,7 +8,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { KubeClient } from '../client/client.ts'
 import { isExpired, isKubeError } from '../client/errors.ts'
-import type { CacheScope, ObjectStore } from './store.ts'
+import type { CacheScope, ObjectStore } from './object-cache.ts'
 
 /** Why a watch ended: as agreed, version too old, no end in time, no line to the server, refused by it, or unreadable. */
 export type WatchEnd = 'ended' | 'expired' | 'silent' | 'unreachable' | 'refused' | 'unreadable'

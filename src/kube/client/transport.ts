@@ -3,14 +3,14 @@
 // a write's guard. It knows no kind. HTTP/2 stays off: one connection per watch keeps a stuck one from holding up the others.
 import { Agent, type Dispatcher } from 'undici'
 import { keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
-import { readAtMost } from '../../lib/byte-stream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { linkSignals } from '../../lib/linked-signal.ts'
 import { retryAfterSeconds } from '../../lib/retry-after.ts'
+import { readAtMost } from '../../lib/byte-stream.ts'
 import type { WriteGuard } from './client.ts'
 import type { KubeConnection } from './connection.ts'
 import { KubeError, NotLeaderError } from './errors.ts'
+import { linkSignals } from './linked-signal.ts'
 import { collectionPath, objectPath } from './resource-path.ts'
 import { errorFromStatus, parsedOrNothing } from './status.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { KubeObject, ObjectKey } from '../../api/resource.ts'
 import { keyText } from '../../api/resource.ts'
-import type { Change } from '../cache/store.ts'
+import type { Change } from '../cache/object-cache.ts'
 import { controllingKey, ownerReference } from '../object/owner.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { type Watch, watches, watchOwned } from './handlers.ts'

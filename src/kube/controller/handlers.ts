@@ -2,7 +2,7 @@
 // Old and new state both count, so that an object that moves from one owner to another wakes both.
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
-import type { CacheScope, Change, ChangeSource } from '../cache/store.ts'
+import type { CacheScope, Change, ChangeSource } from '../cache/object-cache.ts'
 import { controllingKey } from '../object/owner.ts'
 import { type Predicate, specOrMetadataChanged } from './predicates.ts'
 

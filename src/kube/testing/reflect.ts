@@ -1,8 +1,8 @@
 // A reflector and its store on the fake server, under a clock that only moves when told. For the reflector's tests.
 import { silentLog } from '../../lib/log.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
+import { createObjectStore } from '../cache/object-cache.ts'
 import { createReflector, type WatchEnd } from '../cache/reflector.ts'
-import { createObjectStore } from '../cache/store.ts'
 import type { WatchOptions } from '../client/client.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { type Thing, things } from './objects.ts'

@@ -2,9 +2,9 @@
 // verification, or the least that can be done instead with the same driver on the same table.
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/log.ts'
-import { createAuditLog } from '../../../src/store/audit-log.ts'
+import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
 import { readStoreSettings } from '../../../src/store/config.ts'
-import { connectServer, openEmbedded } from '../../../src/store/database.ts'
+import { connectServer, openEmbedded } from '../../../src/store/database/database.ts'
 import { answerEach } from '../harness/answering.ts'
 import { percentile } from '../harness/statistics.ts'
 import { insertBatches, readAndHash } from './bare.ts'

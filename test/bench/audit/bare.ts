@@ -1,7 +1,7 @@
 // The peers of the bench: rows of the same content put into the same table by INSERTs of many rows, one after the other, without a chain; and
 // a loop that reads the table by pages as the driver gives them and hashes each row. Neither checks or guarantees anything.
 import { createHash } from 'node:crypto'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database/database.ts'
 import { recordNumber } from './records.ts'
 
 type Pool = Database['pool']

@@ -4,8 +4,8 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { connectServer, type Database, openEmbedded } from '../../../src/store/database.ts'
-import { migrate } from '../../../src/store/migrate.ts'
+import { connectServer, type Database, openEmbedded } from '../../../src/store/database/database.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
 
 /** What a process is told by its environment (src/store/config.ts). */
 export type DatabaseEnvironment = Readonly<Record<string, string>>

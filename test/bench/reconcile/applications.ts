@@ -2,7 +2,7 @@
 // checked one by one when they say that they are done, and deleted.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
-import { type Application, application } from '../../../src/api/application.ts'
+import { type Application, application } from '../../../src/api/apps/application.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 
 export const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }

@@ -9,10 +9,10 @@ import { stopProcess } from '../../../dev/cluster/processes/supervise.ts'
 import { createProgress } from '../../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../../dev/cluster/settings.ts'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
-import { applicationChart } from '../../../src/api/application-chart.ts'
-import { customResourceDefinition } from '../../../src/api/crd.ts'
+import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
 import { kinds } from '../../../src/api/registry.ts'
+import { customResourceDefinition } from '../../../src/api/schema/crd.ts'
 import { namespaces } from './applications.ts'
 
 /** Beside the control plane of the integration tests, also while they run. */

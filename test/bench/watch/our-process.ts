@@ -1,5 +1,5 @@
 // Our side of the bench `watch`: client, reflector and store as the manager puts them together, with one listener that counts.
-import { application } from '../../../src/api/application.ts'
+import { application } from '../../../src/api/apps/application.ts'
 import { createCaches } from '../../../src/kube/cache/caches.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'

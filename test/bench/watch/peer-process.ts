@@ -6,7 +6,7 @@ import {
   type KubernetesObject,
   makeInformer,
 } from '@kubernetes/client-node'
-import { application } from '../../../src/api/application.ts'
+import { application } from '../../../src/api/apps/application.ts'
 import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
 
 const [group = '', version = ''] = application.apiVersion.split('/')

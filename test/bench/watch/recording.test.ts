@@ -1,6 +1,6 @@
 // The replayed bytes have the shape of the wire, and different objects are different.
 import { expect, test } from 'vitest'
-import type { Application } from '../../../src/api/application.ts'
+import type { Application } from '../../../src/api/apps/application.ts'
 import { eventsBytes, firstVersion, listText } from './recording.ts'
 
 type List = {

@@ -2,7 +2,7 @@
 // gave it (recorded-application.json: managed fields, status and all). Object n differs by name, namespace, uid and version. Pure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Application } from '../../../src/api/application.ts'
+import type { Application } from '../../../src/api/apps/application.ts'
 
 export const firstVersion = 1_000_000
 

@@ -2,7 +2,7 @@
 // as fast as the reader takes them, in pieces that do not follow the lines, as a network gives them.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { application } from '../../../src/api/application.ts'
+import { application } from '../../../src/api/apps/application.ts'
 import { answerQuestions } from '../harness/answering.ts'
 import { eventsBytes, listText } from './recording.ts'
 

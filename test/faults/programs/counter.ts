@@ -3,8 +3,8 @@
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { done, requeueAfter } from '../../../src/kube/controller/controller.ts'
+import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { createManager } from '../../../src/kube/manager.ts'
-import { loadKubeConnection } from '../../../src/kubeconfig/kubeconfig.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 

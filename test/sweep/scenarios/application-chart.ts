@@ -1,10 +1,10 @@
 // A chart from a ConfigMap: the ConfigMap comes after it, breaks, and is mended.
 
-import { applicationChart } from '../../../src/api/application-chart.ts'
+import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { Scenario } from '../scenario.ts'
-import type { World } from '../world/world.ts'
+import type { World } from '../environment/environment.ts'
 import { chartOf } from './application.ts'
 import { ready } from './waits.ts'
 

@@ -1,9 +1,9 @@
 // An Application is created, gets another image, loses a process (what it had is pruned) and is deleted.
-import { application } from '../../../src/api/application.ts'
-import { applicationChart } from '../../../src/api/application-chart.ts'
+import { application } from '../../../src/api/apps/application.ts'
+import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { deployments, ingresses, services } from '../../../src/api/builtin/index.ts'
 import type { Scenario } from '../scenario.ts'
-import { chartName, fieldManager, type World } from '../world/world.ts'
+import { chartName, fieldManager, type World } from '../environment/environment.ts'
 import { gone, ready } from './waits.ts'
 
 export const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`

@@ -1,10 +1,10 @@
 // What several scenarios begin with: an Installation that Olivia bound, a grant that Dave asked for, and the wake of a webhook.
-import { installation } from '../../../src/api/installation.ts'
+import { installation } from '../../../src/api/github/installation.ts'
+import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { userSubject, wakeAnnotation } from '../../../src/api/names.ts'
-import { repositoryGrant } from '../../../src/api/repository-grant.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
-import { people } from '../world/account.ts'
-import { fieldManager, host, type World } from '../world/world.ts'
+import { people } from '../environment/account.ts'
+import { fieldManager, host, type World } from '../environment/environment.ts'
 import { ready } from './waits.ts'
 
 /** Longer than the token desk lets an intent without an outcome stand: what the dead process left is swept when the next one begins. */

@@ -1,9 +1,9 @@
 // An Installation is bound and verified; is suspended on GitHub; is deleted. Under the last two a token lives that must end.
 import { setSuspended } from '../../../dev/github/actions/install-app.ts'
-import { installation } from '../../../src/api/installation.ts'
-import { repositoryGrant } from '../../../src/api/repository-grant.ts'
+import { installation } from '../../../src/api/github/installation.ts'
+import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
-import { people } from '../world/account.ts'
+import { people } from '../environment/account.ts'
 import { applyInstallation, sweptMilliseconds, wake } from './bindings.ts'
 import { gone, ready } from './waits.ts'
 import { withLiveToken } from './workload.ts'

@@ -1,5 +1,5 @@
 // A grant is asked for and approved; a grant under which a token lives is deleted.
-import { repositoryGrant } from '../../../src/api/repository-grant.ts'
+import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
 import { gone } from './waits.ts'

@@ -1,5 +1,5 @@
 // A workload asks for a token until it has one, and once more: the second answer is the first one's token.
-import { repositoryGrant } from '../../../src/api/repository-grant.ts'
+import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
 import { startWorkload } from './workload.ts'

@@ -2,7 +2,7 @@
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Condition, KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
-import type { World } from '../world/world.ts'
+import type { World } from '../environment/environment.ts'
 
 export const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
 

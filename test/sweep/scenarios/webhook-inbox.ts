@@ -1,11 +1,11 @@
 // A push is delivered to the broker, as often as GitHub's redelivery needs to get its answer, and wakes the RemoteSync of the branch.
 import { createHmac, randomUUID } from 'node:crypto'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
+import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../../src/api/names.ts'
-import { remoteSync } from '../../../src/api/remote-sync.ts'
 import type { Scenario } from '../scenario.ts'
-import { people } from '../world/account.ts'
-import type { World } from '../world/world.ts'
+import { people } from '../environment/account.ts'
+import type { World } from '../environment/environment.ts'
 import { applyInstallation, dave } from './bindings.ts'
 import { patience } from './waits.ts'
 

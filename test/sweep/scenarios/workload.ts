@@ -3,7 +3,7 @@ import { request } from 'node:https'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../src/api/names.ts'
-import { fieldManager, type World } from '../world/world.ts'
+import { fieldManager, type World } from '../environment/environment.ts'
 import { approvedGrant, bind } from './bindings.ts'
 import { patience } from './waits.ts'
 

@@ -8,9 +8,9 @@ import { AppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { waitForApproval } from '../../onboarding/approval.ts'
-import { type BeginDeps, beginOnboarding, confirmOnboarding, openOnboarding } from '../../onboarding/begin.ts'
 import { onboardingCandidates } from '../../onboarding/candidates.ts'
 import { intentOf } from '../../onboarding/intent.ts'
+import { type BeginDeps, beginOnboarding, confirmOnboarding, openOnboarding } from '../../onboarding/prove-binding.ts'
 import { chooseAccountPage, confirmPage, preparingPage, waitingPage } from '../../pages/onboard.ts'
 import { cookieAttributes, type Person } from '../../sessions.ts'
 import { csrfText, handleText, idText, idTexts, numbersOf } from '../field-schemas.ts'
@@ -53,8 +53,8 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
   server.get('/onboard', { config: { rateLimit } }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
-    const door = await people.door(person.host, person.userId)
-    return sendPage(reply, chooseAccountPage(person, await onboardingCandidates(door, github.app().appId, person.userId)))
+    const client = await people.userClient(person.host, person.userId)
+    return sendPage(reply, chooseAccountPage(person, await onboardingCandidates(client, github.app().appId, person.userId)))
   })
 
   server.post(
@@ -110,7 +110,7 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
       const onboarding = await openOnboarding(begin, person, request.query.onboarding)
       const intent = intentOf(onboarding)
       const isOrganization = intent.account.type === 'Organization'
-      const teams = isOrganization ? await (await people.door(person.host, person.userId)).organizationTeams(intent.account) : []
+      const teams = isOrganization ? await (await people.userClient(person.host, person.userId)).organizationTeams(intent.account) : []
       return sendPage(reply, confirmPage(person, onboarding.id, intent, teams))
     },
   )

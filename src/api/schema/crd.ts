@@ -1,0 +1,98 @@
+// Turns a kind definition into the CustomResourceDefinition that is installed. Pure; the result is committed under deploy/crds.
+import { domain, type KindDefinition, version } from '../kind.ts'
+
+/** JSON with TypeBox's own marks removed: what the API server understands. */
+function plain(schema: unknown): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema, withoutDefaultedRequired)) as Record<string, unknown>
+}
+
+/** What the mutating webhook fills in where it is absent (ADR 0011): kubectl must not ask for it, so a rule does what `required` would. */
+const filledIn = 'requestedBy'
+
+function filledInRules(spec: Record<string, unknown>): readonly object[] {
+  const required = spec['required']
+  if (!Array.isArray(required) || !required.includes(filledIn)) return []
+  spec['required'] = required.filter(name => name !== filledIn)
+  const message = `spec.${filledIn} is missing: the platform fills it in while its admission webhook is registered and runs`
+  return [{ rule: `has(self.${filledIn})`, message, reason: 'FieldValueRequired', fieldPath: `.${filledIn}` }]
+}
+
+/**
+ * Who reads an object always finds a field that has a default; who writes one need not give it. The API server fills defaults in before it
+ * looks at `required`, but kubectl looks at `required` by itself when it checks the members of a `kind: List`.
+ */
+function withoutDefaultedRequired(_key: string, value: unknown): unknown {
+  if (!isSchemaWithRequired(value)) return value
+  const required = value.required.filter(name => value.properties[name]?.default === undefined)
+  const { required: _, ...rest } = value
+  return required.length === 0 ? rest : { ...value, required }
+}
+
+type SchemaWithRequired = {
+  readonly required: readonly string[]
+  readonly properties: Readonly<Record<string, { readonly default?: unknown } | undefined>>
+}
+
+function isSchemaWithRequired(value: unknown): value is SchemaWithRequired {
+  return (
+    typeof value === 'object' && value !== null && 'properties' in value && 'required' in value && Array.isArray(value.required)
+  )
+}
+
+export function customResourceDefinition(definition: KindDefinition): Record<string, unknown> {
+  const { options } = definition
+  const spec = plain(definition.specSchema)
+  const immutable = options.immutableSpec
+    ? [
+        {
+          rule: 'self == oldSelf',
+          message: `spec of ${options.kind} cannot change: delete it and create another`,
+          reason: 'FieldValueForbidden',
+        },
+      ]
+    : []
+  const rules = [...immutable, ...filledInRules(spec), ...((spec['x-kubernetes-validations'] as unknown[] | undefined) ?? [])]
+  if (rules.length > 0) spec['x-kubernetes-validations'] = rules
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${options.plural}.${definition.group}`, labels: { 'app.kubernetes.io/part-of': 'sekisho' } },
+    spec: {
+      group: definition.group,
+      scope: options.scope,
+      names: {
+        kind: options.kind,
+        listKind: `${options.kind}List`,
+        plural: options.plural,
+        singular: options.kind.toLowerCase(),
+        shortNames: options.shortNames,
+        categories: [domain.split('.')[0]],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: options.columns,
+          ...(options.selectableFields ? { selectableFields: options.selectableFields.map(jsonPath => ({ jsonPath })) } : {}),
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: options.description,
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec,
+                status: plain(definition.statusSchema),
+              },
+              ...(options.rules ? { 'x-kubernetes-validations': options.rules } : {}),
+            },
+          },
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,138 @@
+// Reading kpack's Builds: shapes as a real kpack v0.17.2 writes them.
+import { describe, expect, test } from 'vitest'
+import type { Pod } from '../../api/builtin/index.ts'
+import type { BuildRequest } from '../builder.ts'
+import { kpackBuildManifest } from './build-manifest.ts'
+import { failedStep, judgeBuild, tailOf } from './build-state.ts'
+import type { KpackBuild } from './resources.ts'
+
+const request: BuildRequest = {
+  key: { namespace: 'acme-build', name: 'shop-0123456789' },
+  owner: { namespace: 'acme', name: 'shop', uid: 'uid-1' },
+  application: 'shop',
+  source: { url: 'http://10.88.0.1:8081/x/source.git', commit: 'a'.repeat(40), subPath: 'web' },
+  env: [{ name: 'BP_X', value: '1' }],
+  timeoutSeconds: 600,
+  previousImage: '10.88.0.1:5000/acme/shop@sha256:1',
+}
+const settings = {
+  registry: '10.88.0.1:5000',
+  clusterBuilder: 'sekisho',
+  serviceAccount: 'builder',
+  resources: { cpuRequest: '100m', memoryRequest: '128Mi', memoryLimit: '2Gi' },
+}
+const now = new Date('2026-01-01T00:05:00Z')
+
+function build(status: KpackBuild['status']): KpackBuild {
+  const manifest = kpackBuildManifest(request, { image: 'builder@sha256:2', stack: 'base' }, settings)
+  return {
+    ...manifest,
+    metadata: { ...manifest.metadata, creationTimestamp: '2026-01-01T00:00:00Z' },
+    ...(status ? { status } : {}),
+  }
+}
+
+function failed(message: string): KpackBuild {
+  return build({
+    conditions: [{ type: 'Succeeded', status: 'False', message }],
+    stepsCompleted: ['prepare', 'analyze', 'detect', 'restore'],
+  })
+}
+
+describe('kpack build', () => {
+  test('asks for exactly one commit, under the tenant’s own image name, with the last image for its layers', () => {
+    expect(build(undefined).spec).toEqual({
+      tags: ['10.88.0.1:5000/acme/shop:shop-0123456789'],
+      serviceAccountName: 'builder',
+      builder: { image: 'builder@sha256:2' },
+      cache: { registry: { tag: '10.88.0.1:5000/acme/shop:cache-uid-1' } },
+      source: { git: { url: 'http://10.88.0.1:8081/x/source.git', revision: 'a'.repeat(40) }, subPath: 'web' },
+      activeDeadlineSeconds: 600,
+      env: [{ name: 'BP_X', value: '1' }],
+      resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '2Gi' } },
+      lastBuild: { image: '10.88.0.1:5000/acme/shop@sha256:1', stackId: 'base' },
+    })
+  })
+
+  test('without a status it is preparing, until its time and the grace are over', () => {
+    expect(judgeBuild(build(undefined), undefined, now)).toMatchObject({ kind: 'running', step: 'prepare', needsSource: true })
+    expect(judgeBuild(build(undefined), undefined, new Date('2026-01-01T00:13:00Z'))).toMatchObject({ kind: 'timed-out' })
+  })
+
+  test('names the step under way from what is complete, not from kpack’s message', () => {
+    const running = build({
+      conditions: [{ type: 'Succeeded', status: 'Unknown', message: 'Container export waiting' }],
+      stepsCompleted: ['prepare', 'analyze'],
+      stepStates: [{ terminated: { startedAt: '2026-01-01T00:00:02Z' } }],
+    })
+    expect(judgeBuild(running, undefined, now)).toMatchObject({
+      kind: 'running',
+      step: 'detect',
+      needsSource: false,
+      startedAt: '2026-01-01T00:00:02Z',
+    })
+  })
+
+  test('gives image and commit of a success, and mistrusts a success without an image', () => {
+    const conditions = [{ type: 'Succeeded', status: 'True' }]
+    expect(judgeBuild(build({ conditions, latestImage: 'i@sha256:3' }), undefined, now)).toEqual({
+      kind: 'succeeded',
+      image: 'i@sha256:3',
+      commit: 'a'.repeat(40),
+    })
+    expect(judgeBuild(build({ conditions }), undefined, now)).toMatchObject({ kind: 'failed' })
+  })
+
+  test('a failure names its step and the last lines of the log, without tokens and control characters', () => {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p' },
+      status: {
+        initContainerStatuses: [
+          { name: 'restore', ready: true, restartCount: 0, image: '', imageID: '', state: { terminated: { exitCode: 0 } } },
+          { name: 'build', ready: false, restartCount: 0, image: '', imageID: '', state: { terminated: { exitCode: 51 } } },
+        ],
+      },
+    }
+    const log =
+      'zero\n1\n2\n3\n4\none\ntwo\nthree\n\u001b[31mfour\u001b[0m\nfive ghs_0123456789abcdefghijABCDEFGHIJ012345\n\nsix\n'
+    expect(judgeBuild(failed('Error: Container build terminated with error x'), { pod, log }, now)).toEqual({
+      kind: 'failed',
+      step: 'build',
+      detail: '1\n2\n3\n4\none\ntwo\nthree\nfour\nfive [redacted]\nsix',
+      sourceUnread: false,
+    })
+  })
+
+  test('a build that never got its source is told apart from one that got it and failed', () => {
+    const message = 'Error: Container prepare terminated with error'
+    const judge = (log: string) => judgeBuild(failed(message), { pod: undefined, log }, now)
+    expect(judge('Cloning "x"...\nunable to fetch references')).toMatchObject({ step: 'prepare', sourceUnread: true })
+    expect(judge('Cloning "x"...\nSuccessfully cloned "x"\nbad project.toml')).toMatchObject({ sourceUnread: false })
+  })
+
+  test('without a pod the step comes from kpack’s message, without that from what is incomplete', () => {
+    expect(
+      failedStep(failed('Error: Container detect terminated with error no buildpacks participating: For more info'), undefined),
+    ).toBe('detect')
+    expect(failedStep(failed(''), undefined)).toBe('build')
+    expect(judgeBuild(failed('Error: nothing worked'), { pod: undefined, log: '' }, now)).toMatchObject({
+      detail: 'Error: nothing worked',
+    })
+  })
+
+  test('a pod beyond its deadline is a time-out, not a failure', () => {
+    const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, status: { reason: 'DeadlineExceeded' } }
+    expect(
+      judgeBuild(failed('Pod was active on the node longer than the specified deadline'), { pod, log: '' }, now),
+    ).toMatchObject({
+      kind: 'timed-out',
+      detail: 'it was in step build after 600 s',
+    })
+  })
+
+  test('a log is bounded however long its lines are', () => {
+    expect(tailOf(`${'x'.repeat(100_000)}\n`.repeat(50)).length).toBeLessThanOrEqual(1200)
+  })
+})

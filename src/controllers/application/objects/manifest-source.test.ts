@@ -1,0 +1,89 @@
+// When a chart is rendered again and when the manifests of an earlier look are good enough.
+import { expect, test } from 'vitest'
+import type { Application } from '../../../api/apps/application.ts'
+import type { ChartInput, ChartOutcome, ChartSource } from '../../../charts/chart-input.ts'
+import { createManifestSource } from './manifest-source.ts'
+
+const webChart: ChartSource = { kind: 'built-in', name: 'web', revision: '1' }
+
+function applicationOf(uid: string): Application {
+  return {
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    kind: 'Application',
+    metadata: { name: 'shop', namespace: 'acme', uid },
+    spec: { chart: 'web', processes: [{ name: 'web', port: 1, replicas: 1, cpu: '1m', memory: '1Mi' }] },
+  }
+}
+
+function inputOf(image: string): ChartInput {
+  return {
+    ...{ name: 'shop', namespace: 'acme', image, processes: [], env: [], attributes: {} },
+    ...{ hosts: [], ingressClassName: 'traefik', tls: false },
+  }
+}
+
+/** Renders the image into a ConfigMap, so that what was rendered can be told from what was kept. */
+function sourceWith(outcomeOf: (objects: readonly unknown[]) => ChartOutcome) {
+  let rendered = 0
+  const source = createManifestSource({
+    async render(_chart, { image }) {
+      rendered += 1
+      return outcomeOf([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { image } }])
+    },
+  })
+  const ask = async (uid: string, image: string, chart = webChart) => {
+    const manifests = await source.of(applicationOf(uid), {
+      kind: 'render',
+      source: chart,
+      input: inputOf(image),
+      timeoutMilliseconds: 1,
+    })
+    if (manifests.kind === 'refused') return manifests.message
+    const [only] = manifests.manifests
+    return { data: only?.['data'], owner: only?.metadata.ownerReferences[0]?.uid }
+  }
+  return { ask, rendered: () => rendered }
+}
+
+const short = (objects: readonly unknown[]): ChartOutcome => ({ kind: 'rendered', objects, length: 100 })
+
+test('a second look at the same Application costs no rendering', async () => {
+  const { ask, rendered } = sourceWith(short)
+  const first = await ask('one', 'a')
+  expect(await ask('one', 'a')).toEqual(first)
+  expect(rendered()).toBe(1)
+})
+
+test('another spec, another code of the chart, another chart and another Application of that name are rendered anew', async () => {
+  const { ask, rendered } = sourceWith(short)
+  expect(await ask('one', 'a')).toEqual({ data: { image: 'a' }, owner: 'one' })
+  expect(await ask('one', 'b')).toEqual({ data: { image: 'b' }, owner: 'one' })
+  expect(await ask('two', 'b')).toEqual({ data: { image: 'b' }, owner: 'two' })
+  expect(await ask('one', 'a')).toEqual({ data: { image: 'a' }, owner: 'one' })
+  expect(rendered()).toBe(4)
+  await ask('one', 'a', { ...webChart, revision: '2' })
+  await ask('one', 'a', { ...webChart, name: 'other' })
+  await ask('one', 'a', { kind: 'module', code: '', revision: '1' })
+  expect(rendered()).toBe(7)
+})
+
+test('what failed is tried again', async () => {
+  const { ask, rendered } = sourceWith(() => ({ kind: 'failed', message: 'no such size' }))
+  expect(await ask('one', 'a')).toBe('no such size')
+  expect(await ask('one', 'a')).toBe('no such size')
+  expect(rendered()).toBe(2)
+})
+
+test('what is large is not kept, and of many Applications only the last ones are', async () => {
+  const large = sourceWith(objects => ({ kind: 'rendered', objects, length: 100_000 }))
+  await large.ask('one', 'a')
+  await large.ask('one', 'a')
+  expect(large.rendered()).toBe(2)
+
+  const { ask, rendered } = sourceWith(short)
+  for (let number = 0; number < 300; number++) await ask(`uid-${number}`, 'a')
+  await ask('uid-299', 'a')
+  expect(rendered()).toBe(300)
+  await ask('uid-0', 'a')
+  expect(rendered()).toBe(301)
+})

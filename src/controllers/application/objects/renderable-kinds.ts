@@ -1,0 +1,27 @@
+// The closed list of what a chart may render, all in the Application's namespace. Everything else is refused: adding a kind is a decision.
+
+import { configMaps, deployments, ingresses, serviceAccounts, services } from '../../../api/builtin/index.ts'
+import type { ResourceType } from '../../../api/resource.ts'
+
+function kind(apiVersion: string, name: string, plural: string): ResourceType {
+  return { apiVersion, kind: name, plural, namespaced: true }
+}
+
+/** Applied in this order: what others refer to comes first. */
+export const renderableKinds: readonly ResourceType[] = [
+  serviceAccounts,
+  configMaps,
+  services,
+  deployments,
+  kind('batch/v1', 'Job', 'jobs'),
+  kind('batch/v1', 'CronJob', 'cronjobs'),
+  kind('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
+  kind('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+  ingresses,
+]
+
+export function renderableKind(object: { readonly apiVersion: string; readonly kind: string }): ResourceType | undefined {
+  return renderableKinds.find(type => type.apiVersion === object.apiVersion && type.kind === object.kind)
+}
+
+export const renderableText: string = renderableKinds.map(type => type.kind).join(', ')

@@ -1,0 +1,83 @@
+// Asks GitHub, as the App, whether the teams that a Tenant names are teams of its organisation. A wrong number binds nobody and would
+// otherwise be found by people who wonder why they may not work. Never throws: what could not be learned is a finding too.
+// Source: https://docs.github.com/en/rest/teams/teams#list-teams
+import type { Installation } from '../../../api/github/installation.ts'
+import { wakeAnnotation } from '../../../api/names.ts'
+import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
+import { createOrganizationClient, type Fetch } from '../../../github/index.ts'
+import { findCondition } from '../../../kube/object/conditions.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { isAppError, messageOf } from '../../../lib/errors.ts'
+import type { GitHubApps } from '../../../token-desk/app-clients.ts'
+import { type PassingTokenDeps, type Question, withPassingToken } from '../../../token-desk/single-use-token.ts'
+
+export type TeamFinding =
+  /** No team is named, or the account is a person's, which has none (`teams` says how many are named all the same). */
+  | { readonly kind: 'no-organization-teams'; readonly teams: readonly number[] }
+  | { readonly kind: 'known'; readonly teams: readonly number[]; readonly missing: readonly number[]; readonly askedAt: Date }
+  | { readonly kind: 'not-checkable'; readonly message: string }
+  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
+  /** Asked recently enough, and nothing has changed since. */
+  | { readonly kind: 'not-due' }
+
+export type TeamCheckDeps = PassingTokenDeps & {
+  readonly githubApps: GitHubApps
+  readonly clock: Clock
+  /** The Installations of a namespace. */
+  readonly installationsIn: (namespace: string) => readonly Installation[]
+  /** How often the teams are asked for without a reason. */
+  readonly teamCheckMilliseconds: number
+  readonly fetch?: Fetch
+}
+
+export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<TeamFinding> {
+  const { account, roles, namespace } = tenant.spec
+  const named = roles.map(({ subject }) => (subject.type === 'Team' ? subject.id : undefined))
+  const teams = [...new Set(named.filter(id => id !== undefined))]
+  if (teams.length === 0 || account.type === 'User') return { kind: 'no-organization-teams', teams }
+  const bound = deps
+    .installationsIn(namespace)
+    .filter(({ spec }) => spec.account.id === account.id && spec.account.host === account.host)
+  const ready = bound.find(({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True')
+  if (!ready) return { kind: 'not-checkable', message: `namespace ${namespace} has no Installation that is ready` }
+  if (ready.status?.permissions?.['members'] === undefined)
+    return { kind: 'not-checkable', message: 'the GitHub App may not read members: give it the permission members: read' }
+  if (!isDue(tenant, deps.clock.now(), deps.teamCheckMilliseconds)) return { kind: 'not-due' }
+  return ask(deps, tenant, ready, teams)
+}
+
+function isDue({ metadata, status }: Tenant, now: Date, interval: number): boolean {
+  const before = findCondition(status?.conditions, tenantConditions.rolesResolved)
+  if (before === undefined || before.reason === tenantReasons.teamsNotChecked || status?.teamsCheckedAt === undefined) return true
+  if (before.observedGeneration !== metadata.generation) return true
+  if (metadata.annotations?.[wakeAnnotation] !== status.observedWake) return true
+  return now.getTime() - Date.parse(status.teamsCheckedAt) >= interval
+}
+
+async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamFinding> {
+  const askedAt = deps.clock.now()
+  const { log, clock, fetch } = deps
+  const question: Question = {
+    actor: 'sekisho:tenant-controller',
+    namespace: tenant.spec.namespace,
+    object: `Tenant/${tenant.metadata.name}`,
+    reason: 'are the teams that have roles teams of the organisation',
+    installationId: spec.installationId,
+    permissions: { members: 'read' },
+  }
+  try {
+    const app = await deps.githubApps.get(spec.app)
+    const clientDeps = { endpoints: app.endpoints, log, clock, ...(fetch === undefined ? {} : { fetch }) }
+    const found = await withPassingToken(
+      deps,
+      app,
+      question,
+      () => app.client.mintOrganizationReader(spec.installationId),
+      ({ token }) => createOrganizationClient({ ...clientDeps, token }).teamIds(spec.account),
+    )
+    return { kind: 'known', teams, missing: teams.filter(id => !found?.has(id)), askedAt }
+  } catch (error) {
+    const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
+    return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
+  }
+}

@@ -1,0 +1,93 @@
+// What a Tenant says about its roles, one row a finding, and that nothing is claimed about what was not asked.
+import { describe, expect, test } from 'vitest'
+import type { Tenant } from '../../../api/tenancy/tenant.ts'
+import { mergeConditions } from '../../../kube/object/conditions.ts'
+import { nextStatus } from '../status.ts'
+import type { TeamFinding } from './check-teams.ts'
+import { judgeTeams, nextTeamCheckMilliseconds } from './decide-teams.ts'
+
+const askedAt = new Date('2026-01-01T00:00:00Z')
+
+function tenant(status?: Tenant['status'], type: 'Organization' | 'User' = 'Organization'): Tenant {
+  return {
+    apiVersion: 'tenancy.sekisho.dev/v1alpha1',
+    kind: 'Tenant',
+    metadata: { name: 'acme', uid: 'u', generation: 2, annotations: { 'sekisho.dev/wake': 'w2' } },
+    spec: { account: { host: 'github.com', id: 2001, login: 'acme', type }, namespace: 'acme', roles: [] },
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+function found(reason: string, status: 'True' | 'False' | 'Unknown', generation = 2): Tenant['status'] {
+  return {
+    observedGeneration: generation,
+    conditions: mergeConditions([], [{ type: 'RolesResolved', status, reason, message: 'before' }], generation, askedAt),
+  }
+}
+
+const many = Array.from({ length: 12 }, (_, index) => index + 1)
+const rows: readonly [string, TeamFinding, string, string, RegExp][] = [
+  ['no team named', { kind: 'no-organization-teams', teams: [] }, 'True', 'TeamsFound', /no role is for a team/],
+  ['one team, found', { kind: 'known', teams: [1], missing: [], askedAt }, 'True', 'TeamsFound', /the team is of acme/],
+  [
+    'an unknown team',
+    { kind: 'known', teams: [1, 9], missing: [9], askedAt },
+    'False',
+    'UnknownTeam',
+    /no team with the id 9,.*set subject\.id/,
+  ],
+  ['many unknown teams', { kind: 'known', teams: many, missing: many, askedAt }, 'False', 'UnknownTeam', /1, 2, .*10 and 2 more/],
+  ['nothing to ask with', { kind: 'not-checkable', message: 'no Installation' }, 'Unknown', 'TeamsNotChecked', /no Installation/],
+  [
+    'GitHub away at first',
+    { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined },
+    'Unknown',
+    'TeamsNotChecked',
+    /away/,
+  ],
+]
+
+test.each(rows)('%s', (_case, finding, status, reason, message) => {
+  const condition = judgeTeams(tenant(), finding)
+  expect(condition).toMatchObject({ type: 'RolesResolved', status, reason })
+  expect(condition.message).toMatch(message)
+})
+
+test("a person's account has no teams, and the cure is named", () => {
+  const condition = judgeTeams(tenant(undefined, 'User'), { kind: 'no-organization-teams', teams: [7] })
+  expect(condition).toMatchObject({ status: 'False', reason: 'UnknownTeam' })
+  expect(condition.message).toMatch(/spec\.roles.*\(7\): use type User/)
+})
+
+describe('while GitHub cannot be reached', () => {
+  const away: TeamFinding = { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined }
+
+  test('what was found about these very roles still counts', () => {
+    expect(judgeTeams(tenant(found('UnknownTeam', 'False')), away)).toMatchObject({ status: 'False', message: 'before' })
+  })
+
+  test('about roles that changed nothing is claimed', () => {
+    expect(judgeTeams(tenant(found('TeamsFound', 'True', 1)), away)).toMatchObject({ status: 'Unknown', message: 'away' })
+  })
+
+  test('the next look waits as long as GitHub asks, within bounds', () => {
+    expect(nextTeamCheckMilliseconds(away, 1)).toBe(60_000)
+    expect(nextTeamCheckMilliseconds({ ...away, retryAfterSeconds: 90 }, 1)).toBe(90_000)
+    expect(nextTeamCheckMilliseconds({ ...away, retryAfterSeconds: 1e9 }, 1)).toBe(3_600_000)
+  })
+})
+
+test('an unknown team takes nothing from Ready, and the check is remembered with the wake it saw', () => {
+  const status = nextStatus(tenant(), { kind: 'fill' }, { kind: 'known', teams: [9], missing: [9], askedAt }, askedAt)
+  expect(status.conditions).toMatchObject([
+    { type: 'Ready', status: 'True' },
+    { type: 'RolesResolved', status: 'False' },
+  ])
+  expect(status).toMatchObject({ teamsCheckedAt: askedAt.toISOString(), observedWake: 'w2' })
+})
+
+test('a finding that is not due says the same again', () => {
+  const first = nextStatus(tenant(), { kind: 'fill' }, { kind: 'known', teams: [1], missing: [], askedAt }, askedAt)
+  const later = new Date('2026-01-01T00:30:00Z')
+  expect(nextStatus(tenant(first), { kind: 'fill' }, { kind: 'not-due' }, later)).toEqual(first)
+})

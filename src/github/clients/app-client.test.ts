@@ -1,0 +1,235 @@
+// The App's client against a scripted GitHub: keys, clocks, what is refused before and after a request.
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { silentLog } from '../../lib/log.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { MintRequest } from '../minted-token.ts'
+import { type Asked, type ScriptedAnswer, scriptedGitHub } from '../testing/scripted-github.ts'
+import { createAppClient } from './app-client.ts'
+
+function privateKey(): SecretString {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return new SecretString(privateKey.export({ type: 'pkcs1', format: 'pem' }).toString())
+}
+
+const firstKey = privateKey()
+const secondKey = privateKey()
+const plainToken = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a'
+
+function clientFor(url: string, keys: readonly SecretString[] = [firstKey], clock: Clock = systemClock) {
+  return createAppClient({
+    endpoints: { host: 'github.test', web: url, api: url },
+    appId: 7,
+    clientId: 'Iv23liABC',
+    privateKeys: keys,
+    log: silentLog,
+    clock,
+  })
+}
+
+function minted(overrides: Record<string, unknown> = {}): ScriptedAnswer {
+  const body = {
+    token: plainToken,
+    expires_at: '2030-01-01T00:00:00Z',
+    permissions: { contents: 'read', metadata: 'read' },
+    repository_selection: 'selected',
+    repositories: [{ id: 11, full_name: 'acme/shop' }],
+    ...overrides,
+  }
+  return { status: 201, body }
+}
+
+const wish: MintRequest = { installationId: 5, repositoryIds: [11], permissions: { contents: 'read' } }
+const app = { id: 7, slug: 'sekisho', name: 'Sekisho', permissions: { contents: 'read' } }
+
+/** The claims of a JWT, unverified: the test made the key itself. */
+function claimsIn(token: string): { readonly iss?: unknown; readonly iat?: unknown; readonly exp?: unknown } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+}
+
+const bearer = (asked: Asked | undefined): string => (asked?.headers.authorization ?? '').replace('Bearer ', '')
+
+describe('the App JWT', () => {
+  test('is issued by the client id, lives at most ten minutes and begins in the past', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 200, body: app }))
+    await clientFor(github.url).app()
+    const claims = claimsIn(bearer(github.asked[0]))
+    const now = Date.now() / 1000
+    expect(claims.iss).toBe('Iv23liABC')
+    expect(Number(claims.iat)).toBeLessThan(now - 20)
+    expect(Number(claims.exp) - Number(claims.iat)).toBeLessThanOrEqual(600)
+    expect(github.asked[0]?.headers['x-github-api-version']).toBe('2022-11-28')
+  })
+
+  test('is signed by the second key when GitHub refuses the first, and the second is preferred from then on', async () => {
+    let accepted = ''
+    await using github = await scriptedGitHub((asked, index) => {
+      if (index === 1) accepted = bearer(asked).split('.')[2] ?? ''
+      return index === 0 ? { status: 401, body: { message: 'Bad credentials' } } : { status: 200, body: app }
+    })
+    const client = clientFor(github.url, [firstKey, secondKey])
+    await client.app()
+    await client.app()
+    expect(accepted).not.toBe('')
+    expect(github.asked).toHaveLength(3)
+  })
+
+  test('follows GitHub’s clock when ours is an hour behind', async () => {
+    const slow: Clock = { ...systemClock, now: () => new Date(Date.now() - 3_600_000) }
+    await using github = await scriptedGitHub(asked =>
+      Math.abs(Number(claimsIn(bearer(asked)).exp) - Date.now() / 1000) < 700
+        ? { status: 200, body: app }
+        : { status: 401, body: { message: "'Expiration time' claim ('exp') must be in the future" } },
+    )
+    await expect(clientFor(github.url, [firstKey], slow).app()).resolves.toMatchObject({ id: 7 })
+  })
+
+  test('refused by GitHub for every key is an upstream failure with its reason', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 401, body: { message: 'Bad credentials' } }))
+    await expect(clientFor(github.url, [firstKey, secondKey]).app()).rejects.toMatchObject({
+      code: 'upstream_failed',
+      reason: 'CredentialRefused',
+    })
+    expect(github.asked).toHaveLength(2)
+  })
+})
+
+describe('minting', () => {
+  test('sends exactly the ids and permissions, sorted and without duplicates', async () => {
+    await using github = await scriptedGitHub(() => minted())
+    const result = await clientFor(github.url).mint({ ...wish, repositoryIds: [11, 3, 11] })
+    expect(JSON.parse(github.asked[0]?.body ?? '')).toEqual({ repository_ids: [3, 11], permissions: { contents: 'read' } })
+    expect(result.token.reveal()).toBe(plainToken)
+    expect(result.repositoryIds).toEqual([11])
+    expect(JSON.stringify(result)).not.toContain(plainToken)
+  })
+
+  const refusals: readonly (readonly [string, MintRequest])[] = [
+    ['no repositories', { ...wish, repositoryIds: [] }],
+    ['no names', { installationId: 5, permissions: { contents: 'read' }, repositoryNames: [] }],
+    ['no permissions', { ...wish, permissions: {} }],
+    ['more than 500 repositories', { ...wish, repositoryIds: Array.from({ length: 501 }, (_, index) => index + 1) }],
+    ['an id that is no id', { ...wish, repositoryIds: [0] }],
+    ['a name with an owner', { installationId: 5, permissions: { contents: 'read' }, repositoryNames: ['globex/site'] }],
+    ['no installation', { ...wish, installationId: Number.NaN }],
+  ]
+  test.each(refusals)('refuses %s before any request', async (_name, request) => {
+    await using github = await scriptedGitHub(() => minted())
+    await expect(clientFor(github.url).mint(request)).rejects.toMatchObject({ code: 'invalid_request' })
+    expect(github.asked).toHaveLength(0)
+  })
+
+  test('revokes and refuses a token whose reach GitHub does not state', async () => {
+    await using github = await scriptedGitHub(asked =>
+      asked.method === 'DELETE' ? { status: 204 } : minted({ repositories: undefined, repository_selection: 'all' }),
+    )
+    await expect(clientFor(github.url).mint(wish)).rejects.toMatchObject({ code: 'upstream_failed' })
+    expect(github.asked.map(asked => asked.method)).toEqual(['POST', 'DELETE'])
+    expect(bearer(github.asked[1])).toBe(plainToken)
+  })
+
+  test('never repeats a mint by itself', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 502, body: { message: 'Server Error' } }))
+    await expect(clientFor(github.url).mint(wish)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(github.asked).toHaveLength(1)
+  })
+
+  const answers: readonly (readonly [string, ScriptedAnswer, object])[] = [
+    ['404', { status: 404, body: { message: 'Not Found' } }, { code: 'not_found' }],
+    [
+      '403 suspended',
+      { status: 403, body: { message: 'This installation has been suspended' } },
+      { code: 'forbidden', reason: 'InstallationSuspended' },
+    ],
+    [
+      '422 permission',
+      { status: 422, body: { message: 'The permissions requested are not granted to this installation.' } },
+      { code: 'forbidden', reason: 'PermissionNotGranted' },
+    ],
+    [
+      '422 repository',
+      { status: 422, body: { message: 'There is at least one repository that does not exist or is not accessible' } },
+      { code: 'not_found', reason: 'RepositoryNotAccessible' },
+    ],
+    [
+      '403 secondary limit',
+      { status: 403, body: { message: 'You have exceeded a secondary rate limit' }, headers: { 'retry-after': '77' } },
+      { code: 'too_many_requests', retryAfterSeconds: 77 },
+    ],
+    ['429', { status: 429, body: { message: 'slow' }, headers: { 'retry-after': '9' } }, { code: 'too_many_requests' }],
+  ]
+  test.each(answers)('turns %s into an error with a reason', async (_name, answer, expected) => {
+    await using github = await scriptedGitHub(() => answer)
+    await expect(clientFor(github.url).mint(wish)).rejects.toMatchObject(expected)
+  })
+
+  test('keeps tokens out of every error text', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 422, body: { message: `bad ${plainToken} and more` } }))
+    const error = await clientFor(github.url)
+      .mint(wish)
+      .catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain('[redacted]')
+    expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain(plainToken)
+  })
+})
+
+describe('a token that reads members', () => {
+  test('is refused and revoked when GitHub gives it more', async () => {
+    await using github = await scriptedGitHub(asked =>
+      asked.method === 'DELETE' ? { status: 204 } : minted({ permissions: { members: 'read', contents: 'read' } }),
+    )
+    await expect(clientFor(github.url).mintOrganizationReader(5)).rejects.toMatchObject({ reason: 'WiderThanAsked' })
+    expect(github.asked.at(-1)?.method).toBe('DELETE')
+  })
+
+  test('asks for nothing but members', async () => {
+    await using github = await scriptedGitHub(() => minted({ permissions: { members: 'read', metadata: 'read' } }))
+    await clientFor(github.url).mintOrganizationReader(5)
+    expect(JSON.parse(github.asked[0]?.body ?? '')).toEqual({ permissions: { members: 'read' } })
+  })
+})
+
+describe('revoking', () => {
+  test.each([204, 401, 404])('takes %i for dead', async status => {
+    await using github = await scriptedGitHub(() => ({ status, ...(status === 204 ? {} : { body: { message: 'x' } }) }))
+    await expect(clientFor(github.url).revoke(new SecretString(plainToken))).resolves.toBeUndefined()
+  })
+
+  test.each([401, 404])('takes %i of a fresh token for no proof', async status => {
+    await using github = await scriptedGitHub(() => ({ status, body: { message: 'x' } }))
+    const revoked = clientFor(github.url).revoke(new SecretString(plainToken), { fresh: true })
+    await expect(revoked).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 })
+  })
+
+  test('throws what may be retried while GitHub fails', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 503, body: { message: 'x' } }))
+    await expect(clientFor(github.url).revoke(new SecretString(plainToken))).rejects.toMatchObject({ code: 'unavailable' })
+    expect(github.asked.length).toBeGreaterThan(1)
+  })
+})
+
+describe('bounds', () => {
+  test('an answer that is too large is refused', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 200, body: 'x'.repeat(11 * 1024 * 1024) }))
+    await expect(clientFor(github.url).app()).rejects.toMatchObject({ code: 'upstream_failed' })
+  })
+
+  test('a redirect to another host is not followed', async () => {
+    await using elsewhere = await scriptedGitHub(() => ({ status: 200, body: app }))
+    await using github = await scriptedGitHub(() => ({ status: 302, headers: { location: `${elsewhere.url}/app` } }))
+    await expect(clientFor(github.url).app()).rejects.toMatchObject({ code: 'upstream_failed' })
+    expect(elsewhere.asked).toHaveLength(0)
+  })
+
+  test('an installation that is not there is undefined', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
+    await expect(clientFor(github.url).installation(99)).resolves.toBeUndefined()
+  })
+})
+
+test('a delivery whose number JavaScript would round is refused: another one would be asked for again', async () => {
+  const delivery = { id: 2 ** 53 + 2, guid: 'g', event: 'push', delivered_at: '2026-01-01T00:00:00Z', status_code: 502 }
+  await using github = await scriptedGitHub(() => ({ status: 200, body: [delivery] }))
+  await expect(clientFor(github.url).deliveries()).rejects.toMatchObject({ code: 'upstream_failed' })
+})

@@ -1,0 +1,174 @@
+// The client to GitHub as the App itself: facts about App and installations, minting and revoking installation tokens, deliveries.
+// Every mint is its own direct request with explicit repositories and permissions; caching, quota and audit are the token desk's.
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { SecretString } from '../../lib/secret-string.ts'
+import { type Delivery, deliveryPage } from '../delivery.ts'
+import type { GitHubEndpoints } from '../endpoints.ts'
+import {
+  type InstallationFacts,
+  installationFacts,
+  type ReportedPermissions,
+  reportedPermissions,
+} from '../installation-facts.ts'
+import { type MintedToken, type MintRequest, mintBody, mintedToken, tokenIn } from '../minted-token.ts'
+import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
+import type { Fetch } from '../transport/bounded-fetch.ts'
+import { createCircuit } from '../transport/circuit.ts'
+import { githubFailure, statusOf } from '../transport/failure.ts'
+import { createClient } from '../transport/github-requests.ts'
+import { createAppSigner } from './app-jwt.ts'
+import { type OrganizationReader, organizationReader } from './organization-reader.ts'
+
+export type AppClientDeps = {
+  readonly endpoints: GitHubEndpoints
+  readonly appId: number
+  readonly clientId: string
+  /** One, or two during a rotation; tried in order. */
+  readonly privateKeys: readonly SecretString[]
+  readonly log: Log
+  readonly clock: Clock
+  readonly fetch?: Fetch
+}
+
+export type AppFacts = {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  readonly permissions: ReportedPermissions
+}
+
+/** All methods throw AppError: see failure.ts for codes and reasons. */
+export type AppClient = {
+  readonly app: () => Promise<AppFacts>
+  /** Why nothing would be asked of GitHub now (it is away, or told us to wait); undefined when it would. */
+  readonly refusal: () => AppError | undefined
+  /** undefined when there is no such installation of this App. */
+  readonly installation: (id: number) => Promise<InstallationFacts | undefined>
+  /** Refuses empty or unbounded wishes before any request. The caller compares the answer with its wish. */
+  readonly mint: (request: MintRequest) => Promise<MintedToken>
+  /** Only for the platform's own check of who owns an organisation: a token that can read members and nothing of any repository. */
+  readonly mintOrganizationReader: (installationId: number) => Promise<OrganizationReader>
+  /**
+   * Resolves when the token is dead (204, or 401/404: it was already); throws a retryable error otherwise. `fresh`: it is seconds old, so
+   * a 401 or 404 may only mean that not all of GitHub knows it yet (octokit/auth-app.js#65); that is no proof, and has to be asked again.
+   */
+  readonly revoke: (token: SecretString, options?: { readonly fresh?: boolean }) => Promise<void>
+  readonly deliveries: (options?: {
+    readonly cursor?: string
+    readonly limit?: number
+  }) => Promise<{ readonly deliveries: readonly Delivery[]; readonly nextCursor: string | undefined }>
+  readonly redeliver: (deliveryId: string) => Promise<void>
+}
+
+const tokenLifeMilliseconds = 3_600_000
+/** A Date has whole seconds, and GitHub's parts their own. */
+const clockStepMilliseconds = 5000
+const mintRoute = 'POST /app/installations/{installation_id}/access_tokens'
+
+export function createAppClient(deps: AppClientDeps): AppClient {
+  const name = `${deps.endpoints.host}:${deps.appId}`
+  const circuit = createCircuit(deps.clock)
+  const client = createClient({ ...deps, circuit }, `app:${name}`)
+  // GitHub wants a second between writes: asking for a hundred lost deliveries must not make mints wait for minutes.
+  const redelivering = createClient({ ...deps, circuit }, `deliveries:${name}`)
+  // Its own: an App that was told to wait must still be able to end tokens.
+  const revoking = createCircuit(deps.clock)
+  const signed = createAppSigner(deps)
+
+  const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>, through = client) => {
+    // Before the client's queue: what has to be refused should not wait in it.
+    const refused = circuit.refusal()
+    if (refused !== undefined) throw refused
+    try {
+      return await signed(authorization => through.raw(route, parameters, authorization))
+    } catch (error) {
+      throw githubFailure(error, route, deps.clock.now())
+    }
+  }
+
+  const revoke: AppClient['revoke'] = async (token, { fresh = false } = {}) => {
+    const route = 'DELETE /installation/token'
+    // A client of its own: revoking must not queue behind GitHub's advice of one write a second, and each token is its own bucket.
+    const own = createClient({ ...deps, circuit: revoking }, `revoke:${crypto.randomUUID()}`)
+    try {
+      await own.raw(route, {}, `Bearer ${token.reveal()}`)
+    } catch (error) {
+      const status = statusOf(error)
+      if (fresh || (status !== 401 && status !== 404)) throw notRevoked(githubFailure(error, route, deps.clock.now()))
+    }
+  }
+
+  /** A token whose answer cannot be read must not live on unknown. */
+  const readOrRevoke = async <T>(answer: unknown, read: (answer: unknown) => T): Promise<T> => {
+    try {
+      return read(answer)
+    } catch (error) {
+      await revoke(tokenIn(answer))
+      throw error
+    }
+  }
+
+  const post = (installationId: number, body: Readonly<Record<string, unknown>>) => {
+    if (!Number.isSafeInteger(installationId) || installationId < 1)
+      throw new AppError('invalid_request', 'installationId must be a positive whole number')
+    return asApp(mintRoute, { installation_id: installationId, ...body, request: { retries: 0 } })
+  }
+
+  return {
+    refusal: circuit.refusal,
+    async app() {
+      const { data } = await asApp('GET /app', {})
+      const answer = recordOf(data, 'app')
+      return {
+        id: integerAt(answer, 'id', 'app'),
+        slug: textAt(answer, 'slug', 'app'),
+        name: textAt(answer, 'name', 'app'),
+        permissions: reportedPermissions(objectAt(answer, 'permissions', 'app')),
+      }
+    },
+    async installation(id) {
+      try {
+        return installationFacts((await asApp('GET /app/installations/{installation_id}', { installation_id: id })).data)
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return undefined
+        throw error
+      }
+    },
+    async mint(request) {
+      const { data, headers } = await post(request.installationId, mintBody(request))
+      const minted = await readOrRevoke(data, mintedToken)
+      return { ...minted, expiresAt: byOurClock(minted.expiresAt, headers['date'], deps.clock.now()) }
+    },
+    async mintOrganizationReader(installationId) {
+      const { data } = await post(installationId, { permissions: { members: 'read' } })
+      return readOrRevoke(data, organizationReader)
+    },
+    revoke,
+    async deliveries(options = {}) {
+      const parameters = { per_page: options.limit ?? 100, ...(options.cursor === undefined ? {} : { cursor: options.cursor }) }
+      return deliveryPage(await asApp('GET /app/hook/deliveries', parameters, redelivering))
+    },
+    async redeliver(deliveryId) {
+      if (!/^[0-9]{1,20}$/.test(deliveryId)) throw new AppError('invalid_request', 'deliveryId must be a number')
+      await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId }, redelivering)
+    },
+  }
+}
+
+/** Whatever GitHub said: the same request may end the token later. */
+function notRevoked(failure: AppError): AppError {
+  if (failure.code === 'unavailable' || failure.code === 'too_many_requests') return failure
+  return new AppError('unavailable', `the token may not be dead: ${failure.message}`, { cause: failure, retryAfterSeconds: 5 })
+}
+
+/**
+ * GitHub's moment as our clock will show it, which may be another: what is left of the token's life by GitHub's own Date, counted from now.
+ * Without a Date that can be right, its moment; in any case at most an hour from now, which is the longest that tokens live.
+ */
+function byOurClock(expiresAt: Date, date: string | number | undefined, now: Date): Date {
+  const left = expiresAt.getTime() - Date.parse(String(date ?? ''))
+  const end = left > 0 && left <= tokenLifeMilliseconds + clockStepMilliseconds ? now.getTime() + left : expiresAt.getTime()
+  return new Date(Math.min(end, now.getTime() + tokenLifeMilliseconds))
+}

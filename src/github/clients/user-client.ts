@@ -1,0 +1,98 @@
+// The client to GitHub with a person's token (broker only): who the person is, which installations, organisations and teams they see.
+// `installations()` proves nothing: GitHub lists what a plain member can see. The proof is `organizationMembership`.
+// Source: https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
+import { AppError, isAppError } from '../../lib/errors.ts'
+import { type InstallationFacts, installationFacts } from '../installation-facts.ts'
+import { type Answer, integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
+import { createClient } from '../transport/github-requests.ts'
+import { createTokenRequester } from '../transport/token-requester.ts'
+import { type OrganizationMembership, organizationMembership } from './organization-membership.ts'
+import type { RepositoryClientDeps } from './repository-client.ts'
+
+export type TeamFacts = {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  readonly organizationId: number
+  /** Members of a team are members of its parents too. */
+  readonly parentId: number | undefined
+}
+
+export type UserClient = {
+  readonly user: () => Promise<{ readonly id: number; readonly login: string }>
+  readonly installations: () => Promise<readonly InstallationFacts[]>
+  /** The repositories of an installation that the person can see. */
+  readonly installationRepositories: (
+    installationId: number,
+  ) => Promise<readonly { readonly id: number; readonly fullName: string }[]>
+  /** undefined when the person is no member (GitHub hides whether the organisation exists). */
+  readonly organizationMembership: (organizationLogin: string) => Promise<OrganizationMembership | undefined>
+  readonly organizations: () => Promise<readonly { readonly id: number; readonly login: string }[]>
+  readonly teams: () => Promise<readonly TeamFacts[]>
+  /** Every team of an organisation that the person can see, with its parent. GitHub does not repeat the organisation's id here. */
+  readonly organizationTeams: (organization: { readonly id: number; readonly login: string }) => Promise<readonly TeamFacts[]>
+}
+
+export function createUserClient(deps: RepositoryClientDeps): UserClient {
+  const requester = createTokenRequester(deps, createClient, { fresh: false })
+  return {
+    async user() {
+      const { data } = await requester.request('GET /user', {})
+      return account(recordOf(data, 'user'))
+    },
+    async installations() {
+      return (await requester.all('GET /user/installations', {})).map(installationFacts)
+    },
+    async installationRepositories(installationId) {
+      const route = 'GET /user/installations/{installation_id}/repositories'
+      return (await requester.all(route, { installation_id: installationId })).map(item => {
+        const repository = recordOf(item, 'repository')
+        return { id: integerAt(repository, 'id', 'repository'), fullName: textAt(repository, 'full_name', 'repository') }
+      })
+    },
+    async organizationMembership(organizationLogin) {
+      checkLogin(organizationLogin)
+      try {
+        const { data } = await requester.request('GET /user/memberships/orgs/{org}', { org: organizationLogin })
+        return organizationMembership(data)
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return undefined
+        throw error
+      }
+    },
+    async organizations() {
+      return (await requester.all('GET /user/orgs', {})).map(item => account(recordOf(item, 'organization')))
+    },
+    async teams() {
+      return (await requester.all('GET /user/teams', {})).map(item => team(recordOf(item, 'team')))
+    },
+    async organizationTeams({ id, login }) {
+      checkLogin(login)
+      return (await requester.all('GET /orgs/{org}/teams', { org: login })).map(item => teamOf(recordOf(item, 'team'), id))
+    },
+  }
+}
+
+function account(answer: Answer): { readonly id: number; readonly login: string } {
+  return { id: integerAt(answer, 'id', 'account'), login: textAt(answer, 'login', 'account') }
+}
+
+function checkLogin(login: string): void {
+  if (!/^[A-Za-z0-9-]{1,100}$/.test(login)) throw new AppError('invalid_request', 'no login of an organisation')
+}
+
+function team(answer: Answer): TeamFacts {
+  return teamOf(answer, integerAt(objectAt(answer, 'organization', 'team'), 'id', 'team.organization'))
+}
+
+function teamOf(answer: Answer, organizationId: number): TeamFacts {
+  const parent = answer['parent']
+  return {
+    id: integerAt(answer, 'id', 'team'),
+    slug: textAt(answer, 'slug', 'team'),
+    name: textAt(answer, 'name', 'team'),
+    organizationId,
+    parentId:
+      parent === null || parent === undefined ? undefined : integerAt(recordOf(parent, 'team.parent'), 'id', 'team.parent'),
+  }
+}

@@ -1,0 +1,65 @@
+// The HTTP of the GitHub client: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin
+// (a renamed repository answers 301). Credentials never follow a redirect to another host.
+import { withBoundedBody } from '../../lib/bounded-body.ts'
+import { AppError } from '../../lib/errors.ts'
+import { githubReasons } from './failure.ts'
+
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
+
+export type FetchBounds = { readonly timeoutMilliseconds: number; readonly maximumBytes: number }
+
+/** GitHub ends a request after 10 s itself; the largest page of 100 items is far below 10 MB. */
+export const defaultBounds: FetchBounds = { timeoutMilliseconds: 15_000, maximumBytes: 10 * 1024 * 1024 }
+
+const mostRedirects = 3
+const redirectStatuses = new Set([301, 302, 303, 307, 308])
+
+/**
+ * Requests go to `origin` only (a Link header of a page could name another host, and the credential would go there too).
+ * Throws AppError `unavailable` on a time-out and `upstream_failed` on an answer that is too large or leads elsewhere.
+ */
+export function createBoundedFetch(
+  base: string,
+  underlying: Fetch = globalThis.fetch,
+  bounds: FetchBounds = defaultBounds,
+): Fetch {
+  const { origin } = new URL(base)
+  return async (url, init = {}) => {
+    if (new URL(url).origin !== origin)
+      throw new AppError(
+        'upstream_failed',
+        'GitHub names another host for its API: spec.endpoints.api of the ClusterGitHubApp must be that one',
+      )
+    const deadline = AbortSignal.timeout(bounds.timeoutMilliseconds)
+    const signal = init.signal ? AbortSignal.any([deadline, init.signal]) : deadline
+    try {
+      return await follow(underlying, url, { ...init, signal, redirect: 'manual' }, bounds)
+    } catch (error) {
+      if (deadline.aborted)
+        throw new AppError('unavailable', `GitHub did not answer within ${bounds.timeoutMilliseconds} ms`, {
+          reason: githubReasons.unreachable,
+        })
+      throw error
+    }
+  }
+}
+
+async function follow(underlying: Fetch, first: string, init: RequestInit, bounds: FetchBounds): Promise<Response> {
+  const tooLarge = () => new AppError('upstream_failed', `GitHub's answer is larger than ${bounds.maximumBytes} bytes`)
+  let url = first
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    const response = await underlying(url, init)
+    if (!redirectStatuses.has(response.status)) return await withBoundedBody(response, bounds.maximumBytes, tooLarge)
+    await response.body?.cancel()
+    url = redirectTarget(url, response, init.method ?? 'GET')
+  }
+  throw new AppError('upstream_failed', `GitHub redirected more than ${mostRedirects} times`)
+}
+
+function redirectTarget(from: string, response: Response, method: string): string {
+  const location = response.headers.get('location') ?? ''
+  const target = URL.canParse(location, from) ? new URL(location, from) : undefined
+  if (method !== 'GET' || target === undefined || target.origin !== new URL(from).origin)
+    throw new AppError('upstream_failed', 'GitHub redirected a request to where it must not go')
+  return target.href
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { movableClock } from '../../../test/fixtures/databases.ts'
+import { createCircuit } from './circuit.ts'
+
+function world() {
+  const clock = movableClock()
+  const state = { asked: 0, answer: (): Response => new Response('', { status: 502 }) }
+  const circuit = createCircuit(clock)
+  const fetch = circuit.guard(async () => {
+    state.asked += 1
+    return state.answer()
+  })
+  const ask = () =>
+    fetch('https://github.test/').then(
+      response => response.status,
+      (error: unknown) => error,
+    )
+  return { clock, state, circuit, ask }
+}
+
+test('five failures in a row end the asking, and the looks are farther and farther apart', async () => {
+  const { clock, state, circuit, ask } = world()
+  for (let attempt = 0; attempt < 5; attempt += 1) expect(await ask()).toBe(502)
+  expect(await ask()).toMatchObject({ code: 'unavailable', reason: 'GitHubUnreachable', retryAfterSeconds: 1 })
+  expect(state.asked).toBe(5)
+  const looks: number[] = []
+  for (let second = 1; second <= 300; second += 1) {
+    clock.advance(1)
+    const before = state.asked
+    await ask()
+    if (state.asked > before) looks.push(second)
+  }
+  expect(looks).toEqual([1, 3, 7, 15, 31, 61, 91, 121, 151, 181, 211, 241, 271])
+  state.answer = () => new Response('{}')
+  clock.advance(30)
+  expect(await ask()).toBe(200)
+  expect(circuit.refusal()).toBeUndefined()
+})
+
+test('a success between failures begins the count anew, and a refusal of one wish is none', async () => {
+  const { state, circuit, ask } = world()
+  for (const status of [502, 502, 502, 502, 200, 502, 502, 502, 404, 422, 403, 401, 502]) {
+    state.answer = () => new Response('{"message":"no"}', { status })
+    expect(await ask()).toBe(status)
+  }
+  expect(circuit.refusal()).toBeUndefined()
+})
+
+test.each([
+  [new Response('{}', { status: 429, headers: { 'retry-after': '40' } }), 40],
+  [new Response('{"message":"You have exceeded a secondary rate limit"}', { status: 403 }), 60],
+  [new Response('{}', { status: 403, headers: { 'retry-after': '7' } }), 7],
+  [new Response('{}', { status: 429, headers: { 'retry-after': '999999' } }), 3600],
+])('one answer that tells us to wait is obeyed', async (answer, seconds) => {
+  const { clock, state, ask } = world()
+  state.answer = () => answer
+  await ask()
+  expect(await ask()).toMatchObject({ code: 'too_many_requests', reason: 'RateLimited', retryAfterSeconds: seconds })
+  state.answer = () => new Response('{}')
+  clock.advance(seconds - 1)
+  expect(await ask()).toMatchObject({ code: 'too_many_requests' })
+  clock.advance(1)
+  expect(await ask()).toBe(200)
+  expect(state.asked).toBe(2)
+})
+
+test('what was on its way when GitHub told us to wait neither ends nor shortens the wait', async () => {
+  const clock = movableClock()
+  const sent: PromiseWithResolvers<Response>[] = []
+  const circuit = createCircuit(clock)
+  const fetch = circuit.guard(() => {
+    const answer = Promise.withResolvers<Response>()
+    sent.push(answer)
+    return answer.promise
+  })
+  const asked = Array.from({ length: 8 }, () => fetch('https://github.test/').catch(() => undefined))
+  const answerWith = async (index: number, status: number, headers: Record<string, string> = {}): Promise<void> => {
+    sent[index]?.resolve(new Response('{}', { status, headers }))
+    await asked[index]
+  }
+  await answerWith(0, 429, { 'retry-after': '60' })
+  await answerWith(1, 200)
+  await answerWith(2, 429, { 'retry-after': '5' })
+  for (const index of [3, 4, 5, 6]) await answerWith(index, 502)
+  sent[7]?.reject(new Error('reset'))
+  await asked[7]
+  expect(circuit.refusal()).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 60 })
+})
+
+test('many that fail at once are no more than the five it takes', async () => {
+  const { circuit, ask } = world()
+  await Promise.all(Array.from({ length: 30 }, ask))
+  expect(circuit.refusal()).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
+})
+
+test('one at a time looks whether GitHub is back', async () => {
+  const { clock, state, ask } = world()
+  for (let attempt = 0; attempt < 5; attempt += 1) await ask()
+  clock.advance(1)
+  const results = await Promise.all(Array.from({ length: 20 }, ask))
+  expect(state.asked).toBe(6)
+  expect(results.filter(result => result === 502)).toHaveLength(1)
+})
+
+test('a clock that is set back does not lengthen the wait', async () => {
+  const { clock, state, ask } = world()
+  state.answer = () => new Response('{}', { status: 429, headers: { 'retry-after': '60' } })
+  await ask()
+  clock.advance(-3600)
+  state.answer = () => new Response('{}')
+  expect(await ask()).toBe(200)
+})

@@ -1,0 +1,107 @@
+// Turns what Octokit throws into our one error type. Texts name the route, never the URL's values, never a body, never a token;
+// Octokit's error is not kept as cause, because it carries the request with its headers and body.
+// Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
+import { AppError, messageOf } from '../../lib/errors.ts'
+import { redactTokens } from '../../lib/log.ts'
+import { retryAfterSeconds } from '../../lib/retry-after.ts'
+
+/** `AppError.reason` of errors from this client, where a caller may want to tell them apart. */
+export const githubReasons = {
+  /** The token or the App's key is not (or no longer) valid. */
+  credentialRefused: 'CredentialRefused',
+  rateLimited: 'RateLimited',
+  suspended: 'InstallationSuspended',
+  /** A repository asked for does not exist or is not part of the installation: GitHub does not say which. */
+  repositoryNotAccessible: 'RepositoryNotAccessible',
+  /** The installation does not have a permission asked for. */
+  permissionNotGranted: 'PermissionNotGranted',
+  requestRefused: 'RequestRefused',
+  unreachable: 'GitHubUnreachable',
+  /** The person must first sign in to the organisation by SAML. */
+  singleSignOnNeeded: 'SingleSignOnNeeded',
+} as const
+
+type Headers = Readonly<Record<string, string | number | undefined>>
+
+/** What we read of Octokit's RequestError; `response` is absent when no answer came. */
+type Failure = {
+  readonly status: number
+  readonly message: string
+  readonly response?: { readonly headers: Headers; readonly data: unknown }
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return isFailure(error) && error.response ? error.status : undefined
+}
+
+export function headersOf(error: unknown): Headers {
+  return isFailure(error) ? (error.response?.headers ?? {}) : {}
+}
+
+/** `route` is the template, such as `GET /repos/{owner}/{repo}`. */
+export function githubFailure(error: unknown, route: string, now: Date): AppError {
+  if (error instanceof AppError) return error
+  const inner = error instanceof Error ? error.cause : undefined
+  if (inner instanceof AppError) return inner
+  if (!isFailure(error) || !error.response)
+    return new AppError('unavailable', `GitHub cannot be reached for ${route}: ${bounded(messageOf(error))}`, {
+      reason: githubReasons.unreachable,
+    })
+  const { headers } = error.response
+  const text = `GitHub answered ${error.status} to ${route}: ${bounded(messageIn(error.response.data))}`
+  return classified(error.status, headers, text, now)
+}
+
+function classified(status: number, headers: Headers, text: string, now: Date): AppError {
+  const limited = limitedSeconds(status, headers, text, now)
+  if (limited !== undefined)
+    return new AppError('too_many_requests', text, { reason: githubReasons.rateLimited, retryAfterSeconds: limited })
+  if (status === 401) return new AppError('upstream_failed', text, { reason: githubReasons.credentialRefused })
+  if (status === 404 || status === 410) return new AppError('not_found', text)
+  if (status === 403) return new AppError('forbidden', text, reasonOfForbidden(headers, text))
+  if (status === 422 && /permission/i.test(text))
+    return new AppError('forbidden', text, { reason: githubReasons.permissionNotGranted })
+  if (status === 422 && /repositor/i.test(text))
+    return new AppError('not_found', text, { reason: githubReasons.repositoryNotAccessible })
+  if (status >= 500)
+    return new AppError('unavailable', text, {
+      reason: githubReasons.unreachable,
+      retryAfterSeconds: waitSeconds(headers, now) ?? 5,
+    })
+  return new AppError('upstream_failed', text, { reason: githubReasons.requestRefused })
+}
+
+/** How long GitHub tells us to wait by an answer with this text; undefined when it does not limit us. A minute when it does not say. */
+export function limitedSeconds(status: number, headers: Headers, text: string, now: Date): number | undefined {
+  const wait = waitSeconds(headers, now)
+  if (status === 429 || (status === 403 && (wait !== undefined || /secondary rate/i.test(text)))) return wait ?? 60
+  return undefined
+}
+
+function reasonOfForbidden(headers: Headers, text: string): { readonly reason?: string } {
+  if (headers['x-github-sso'] !== undefined) return { reason: githubReasons.singleSignOnNeeded }
+  return /suspended/i.test(text) ? { reason: githubReasons.suspended } : {}
+}
+
+/** Retry-After wins over the reset of an empty bucket; undefined when GitHub asks for no wait. */
+function waitSeconds(headers: Headers, now: Date): number | undefined {
+  const asked = headers['retry-after']
+  const retryAfter = retryAfterSeconds(asked === undefined ? undefined : String(asked), now)
+  if (retryAfter !== undefined && retryAfter > 0) return retryAfter
+  if (String(headers['x-ratelimit-remaining'] ?? '') !== '0') return undefined
+  const reset = Number(headers['x-ratelimit-reset'])
+  return Number.isFinite(reset) ? Math.max(1, Math.ceil(reset - now.getTime() / 1000) + 1) : 60
+}
+
+function isFailure(error: unknown): error is Failure {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number'
+}
+
+function messageIn(data: unknown): string {
+  if (typeof data === 'object' && data !== null && 'message' in data) return String(data.message)
+  return 'no message'
+}
+
+function bounded(text: string): string {
+  return redactTokens(text).slice(0, 200)
+}

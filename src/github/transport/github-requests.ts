@@ -1,0 +1,99 @@
+// The only place that constructs an Octokit. It pins the API version, bounds every request, retries what may be retried, and obeys
+// GitHub's rate limits: short waits are slept, long ones become `too_many_requests` so that the caller's queue waits instead.
+// Source: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+import { Octokit } from '@octokit/core'
+import { paginateRest } from '@octokit/plugin-paginate-rest'
+import { retry } from '@octokit/plugin-retry'
+import { throttling } from '@octokit/plugin-throttling'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { GitHubEndpoints } from '../endpoints.ts'
+import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
+import type { Circuit } from './circuit.ts'
+import { githubFailure } from './failure.ts'
+
+export type ClientDeps = {
+  readonly endpoints: GitHubEndpoints
+  readonly log: Log
+  readonly clock: Clock
+  /** Replaced by tests; the platform's own fetch otherwise. */
+  readonly fetch?: Fetch
+  /** Shared by clients that should stop calling together when GitHub is away. */
+  readonly circuit?: Circuit
+}
+
+type Parameters = Readonly<Record<string, unknown>>
+type Answer = { readonly data: unknown; readonly headers: Readonly<Record<string, string | number | undefined>> }
+
+export type GitHubClient = {
+  /** One request; throws what Octokit throws (see failure.ts). `authorization` is the whole header value. */
+  readonly raw: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
+  /** One request; throws AppError. */
+  readonly request: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
+  /** All pages of a list, at most `mostItems`; more is an `upstream_failed`, never a silent cut. */
+  readonly all: (route: string, parameters: Parameters, authorization: string) => Promise<readonly unknown[]>
+}
+
+const apiVersion = '2022-11-28'
+const longestSleepSeconds = 3
+const mostItems = 5000
+
+const LimitedOctokit = Octokit.plugin(retry, throttling, paginateRest)
+
+/** `bucket` names what shares a rate limit (an App, an installation, a person): requests of one bucket queue behind each other. */
+export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
+  const bounded = createBoundedFetch(deps.endpoints.api, deps.fetch)
+  const octokit = new LimitedOctokit({
+    baseUrl: deps.endpoints.api,
+    userAgent: 'sekisho',
+    request: { fetch: deps.circuit?.guard(bounded) ?? bounded },
+    log: octokitLog(deps.log),
+    retry: { retries: 2, retryAfterBaseValue: 250 },
+    throttle: {
+      id: bucket,
+      onRateLimit: (seconds: number, _options: object, _octokit: unknown, count: number) => worthSleeping(seconds, count),
+      onSecondaryRateLimit: (seconds: number, _options: object, _octokit: unknown, count: number) =>
+        worthSleeping(seconds, count),
+    },
+  })
+  const withHeaders = (parameters: Parameters, authorization: string): Record<string, unknown> => ({
+    ...parameters,
+    headers: { authorization, 'x-github-api-version': apiVersion, accept: 'application/vnd.github+json' },
+  })
+  const raw: GitHubClient['raw'] = (route, parameters, authorization) =>
+    octokit.request(route, withHeaders(parameters, authorization))
+  return {
+    raw,
+    async request(route, parameters, authorization) {
+      try {
+        return await raw(route, parameters, authorization)
+      } catch (error) {
+        throw githubFailure(error, route, deps.clock.now())
+      }
+    },
+    async all(route, parameters, authorization) {
+      const items: unknown[] = []
+      try {
+        const pages = octokit.paginate.iterator(route, withHeaders({ per_page: 100, ...parameters }, authorization))
+        for await (const page of pages) {
+          items.push(...page.data)
+          if (items.length > mostItems)
+            throw new AppError('upstream_failed', `GitHub lists more than ${mostItems} items for ${route}`)
+        }
+      } catch (error) {
+        throw githubFailure(error, route, deps.clock.now())
+      }
+      return items
+    },
+  }
+}
+
+function worthSleeping(seconds: number, count: number): boolean {
+  return count < 1 && seconds <= longestSleepSeconds
+}
+
+function octokitLog(log: Log) {
+  const write = (level: 'debug' | 'info' | 'error') => (text: string) => log[level]({ text }, 'octokit')
+  return { debug: write('debug'), info: write('info'), warn: write('info'), error: write('error') }
+}

@@ -1,0 +1,150 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../api/resource.ts'
+import { type Thing, thing } from '../testing/objects.ts'
+import { type Change, createObjectStore } from './object-cache.ts'
+
+const key = { namespace: 'ns', name: 'a' }
+
+function watched() {
+  const store = createObjectStore<Thing>()
+  const changes: string[] = []
+  const say = (object: Thing | undefined): string => (object ? `${object.metadata.uid}@${object.metadata.resourceVersion}` : '–')
+  store.subscribe(({ old, new: present, initial }: Change<Thing>) =>
+    changes.push(`${say(old)} → ${say(present)}${initial ? ' (initial)' : ''}`),
+  )
+  return { store, changes }
+}
+
+test('tells every difference once, and a name with a new uid as two', () => {
+  const { store, changes } = watched()
+  store.replace([thing('a', { uid: 'one' })])
+  store.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
+  store.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
+  store.upsert(thing('a', { uid: 'two', resourceVersion: '3' }))
+  store.remove(thing('a', { uid: 'one', resourceVersion: '4' }))
+  store.remove(thing('a', { uid: 'two', resourceVersion: '4' }))
+  expect(changes).toEqual(['– → one@1 (initial)', 'one@1 → one@2', 'one@2 → –', '– → two@3', 'two@3 → –'])
+  expect(store.get(key)).toBeUndefined()
+})
+
+test('an event that comes late undoes nothing, but a list is taken as it is', () => {
+  const { store } = watched()
+  store.replace([thing('a', { resourceVersion: '100' }, 'new')])
+  store.upsert(thing('a', { resourceVersion: '99' }, 'old'))
+  expect(store.get(key)?.data).toBe('new')
+  store.upsert(thing('a', { resourceVersion: 'not-a-number' }, 'other'))
+  expect(store.get(key)?.data).toBe('other')
+  // A server that was restored from a backup counts on from lower numbers.
+  store.replace([thing('a', { resourceVersion: '7' }, 'restored')])
+  expect(store.get(key)?.data).toBe('restored')
+})
+
+test('what is held is frozen to the ground and without the bookkeeping that nobody reads', () => {
+  const { store } = watched()
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', keep: 'yes' }
+  const given = {
+    ...thing('a', { annotations }),
+    metadata: { ...thing('a', { annotations }).metadata, managedFields: [{ manager: 'x' }] },
+  }
+  store.upsert(given)
+  const held = store.get(key)
+  expect(held?.metadata).not.toHaveProperty('managedFields')
+  expect(held?.metadata.annotations).toEqual({ keep: 'yes' })
+  expect(Object.isFrozen(held?.metadata.annotations)).toBe(true)
+  // The caller's object is its own.
+  expect(given.metadata.managedFields).toHaveLength(1)
+})
+
+test('an index follows its objects, whether it was there first or not', () => {
+  const { store } = watched()
+  store.upsert(thing('a', {}, 'red'))
+  store.addIndex('color', object => [object.data ?? ''])
+  store.upsert(thing('b', {}, 'red'))
+  store.upsert(thing('a', { resourceVersion: '2' }, 'blue'))
+  const names = (color: string) => store.byIndex('color', color).map(({ metadata }) => metadata.name)
+  expect([names('red'), names('blue'), names('green')]).toEqual([['b'], ['a'], []])
+  store.remove(thing('b'))
+  expect(names('red')).toEqual([])
+  expect(() => store.addIndex('color', () => [])).toThrow(/an index color already/)
+})
+
+/** An Application as the API server sends it after a build and a rollout, with the two fields that are twice the rest. */
+function application(index: number): string {
+  const image = `registry.example/team-${index % 50}/app-${index}@sha256:${'0'.repeat(64)}`
+  const commit = index.toString(16).padStart(40, '0')
+  const spec = {
+    image,
+    commit,
+    chart: 'web',
+    processes: [{ name: 'web', port: 8080, replicas: 1, healthPath: '/healthz', cpu: '50m', memory: '256Mi' }],
+    env: [{ name: 'GREETING', value: `hello from ${index}` }],
+  }
+  const condition = (type: string, reason: string) => ({
+    type,
+    status: 'True',
+    reason,
+    message: `app-${index} runs as it should`,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    observedGeneration: 3,
+  })
+  const status = {
+    url: `https://app-${index}.example.com`,
+    image,
+    commit,
+    appliedAt: '2026-01-01T00:00:00Z',
+    availableAt: '2026-01-01T00:00:05Z',
+    conditions: [condition('Applied', 'Applied'), condition('Ready', 'Available')],
+    inventory: [
+      { apiVersion: 'apps/v1', kind: 'Deployment', name: `app-${index}` },
+      { apiVersion: 'v1', kind: 'Service', name: `app-${index}` },
+      { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: `app-${index}` },
+    ],
+  }
+  const managedFields = ['kubectl', 'sekisho-application', 'sekisho-status'].map(manager => ({
+    manager,
+    operation: 'Apply',
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    time: '2026-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`f:field-${at}`, { 'f:name': {}, '.': {} }])),
+  }))
+  return JSON.stringify({
+    apiVersion: 'apps.sekisho.dev/v1alpha1',
+    kind: 'Application',
+    metadata: {
+      name: `app-${index}`,
+      namespace: `team-${index % 50}`,
+      uid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      resourceVersion: String(100_000 + index),
+      generation: 3,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { 'app.kubernetes.io/name': `app-${index}` },
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ spec }) },
+      finalizers: ['sekisho.dev/application'],
+      managedFields,
+    },
+    spec,
+    status,
+  })
+}
+
+test('ten thousand Applications take at most 2 MB of heap per thousand', () => {
+  setFlagsFromString('--expose_gc')
+  const collectGarbage: () => void = runInNewContext('gc')
+  const heap = (): number => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const store = createObjectStore<KubeObject>()
+  store.addIndex('namespace', object => [object.metadata.namespace ?? ''])
+  const before = heap()
+  for (let index = 0; index < 10_000; index++) store.upsert(JSON.parse(application(index)) as KubeObject)
+  const megabytes = (heap() - before) / 10 / 1_048_576
+  expect(store.size()).toBe(10_000)
+  expect(megabytes).toBeLessThanOrEqual(2)
+  // So that the figure above is of what is held, not of nothing.
+  expect(megabytes).toBeGreaterThan(0.2)
+  // It is memory that is bounded here, not the time that building ten thousand objects takes.
+}, 120_000)

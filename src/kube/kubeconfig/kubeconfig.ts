@@ -1,0 +1,85 @@
+// Finds the API server and our credentials: KUBECONFIG, else the pod's own, else ~/.kube/config. The only importer of values of
+// @kubernetes/client-node, and only when a kubeconfig is used: it reads the file and runs its plugins (exec, token files, OIDC).
+// Source: Kubernetes docs, "Organizing Cluster Access Using kubeconfig Files".
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { KubeConfig } from '@kubernetes/client-node'
+import type { Clock } from '../../lib/clock.ts'
+import type { Environment } from '../../lib/config.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { KubeConnection, KubeTls } from '../client/connection.ts'
+import { loadInClusterConnection } from './in-cluster.ts'
+
+export type LoadDeps = { readonly environment: Environment; readonly clock: Clock; readonly homeFolder?: string }
+
+const headerLifeMilliseconds = 10_000
+
+/** Throws `invalid_configuration` that names the file or variable when there is no usable connection. */
+export async function loadKubeConnection(deps: LoadDeps): Promise<KubeConnection> {
+  const given = deps.environment['KUBECONFIG']
+  if (given) return kubeconfigConnection(given.split(delimiter).filter(Boolean), deps.clock)
+  const inCluster = await loadInClusterConnection(deps)
+  return inCluster ?? kubeconfigConnection([join(deps.homeFolder ?? homedir(), '.kube', 'config')], deps.clock)
+}
+
+async function kubeconfigConnection(files: readonly string[], clock: Clock): Promise<KubeConnection> {
+  const config = await readFiles(files)
+  const cluster = config.getCurrentCluster()
+  const where = `KUBECONFIG ${files.join(delimiter)}`
+  if (cluster === null || !URL.canParse(cluster.server))
+    throw new AppError('invalid_configuration', `${where}: current-context ${config.getCurrentContext()} names no server`)
+  if (cluster.proxyUrl) throw new AppError('invalid_configuration', `${where}: proxy-url is not supported`)
+  const first = await credentials(config, where)
+  let held = { header: first.header, until: clock.now().getTime() + headerLifeMilliseconds }
+  return {
+    server: new URL(cluster.server),
+    tls: first.tls,
+    async authorization(options) {
+      const now = clock.now().getTime()
+      if (options?.fresh || now >= held.until)
+        held = { header: (await credentials(config, where)).header, until: now + headerLifeMilliseconds }
+      return held.header
+    },
+  }
+}
+
+async function readFiles(files: readonly string[]): Promise<KubeConfig> {
+  const client = await import('@kubernetes/client-node')
+  const config = new client.KubeConfig()
+  for (const [index, file] of files.entries()) {
+    const part = index === 0 ? config : new client.KubeConfig()
+    try {
+      part.loadFromFile(file)
+      if (part !== config) config.mergeConfig(part, true)
+    } catch (cause) {
+      throw new AppError('invalid_configuration', `KUBECONFIG ${file} is not usable: ${messageOf(cause)}`, { cause })
+    }
+  }
+  return config
+}
+
+/** Asks the kubeconfig's plugins, which keep what they got until it expires. */
+async function credentials(config: KubeConfig, where: string): Promise<{ tls: KubeTls; header: SecretString | undefined }> {
+  const options: Parameters<KubeConfig['applyToHTTPSOptions']>[0] = {}
+  try {
+    await config.applyToHTTPSOptions(options)
+  } catch (cause) {
+    throw new AppError('invalid_configuration', `${where}: the user's credentials cannot be had: ${messageOf(cause)}`, { cause })
+  }
+  const headers = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  // Ignoring it would act with more rights than the file's author meant to give.
+  if (headers.has('impersonate-user'))
+    throw new AppError('invalid_configuration', `${where}: "as" (impersonation) is not supported`)
+  const basic = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined
+  const header = headers.get('authorization') ?? basic
+  const [ca, cert, key] = [options.ca, options.cert, options.key].map(pem)
+  const secret = (text: string | undefined): SecretString | undefined => (text === undefined ? text : new SecretString(text))
+  const { servername, rejectUnauthorized } = options
+  return { header: secret(header), tls: { ca, cert, key: secret(key), servername, insecure: rejectUnauthorized === false } }
+}
+
+function pem(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return Buffer.isBuffer(value) ? value.toString('utf8') : undefined
+}

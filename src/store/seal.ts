@@ -1,0 +1,54 @@
+// Encryption at rest for the few values the store must be able to read back (tokens, refresh tokens): AES-256-GCM under a keyring.
+// The additional data binds a ciphertext to its row, so that a value moved to another row does not open. Never logs, never throws a value.
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import { SecretString } from '../lib/secret-string.ts'
+
+/** Seals and opens secrets. `context` is authenticated, not stored: open() must name the same one. */
+export type Sealer = {
+  readonly seal: (secret: SecretString, context: string) => string
+  readonly open: (sealed: string, context: string) => SecretString
+}
+
+const version = 'v1'
+
+/**
+ * A keyring of base64 keys of 32 bytes, the first one seals, all of them open (so that keys can be rotated).
+ * `purpose` separates what different parts of the product seal: each derives its own key (HKDF, RFC 5869).
+ */
+export function createSealer(keys: readonly SecretString[], purpose: string): Sealer {
+  const ring = keys.map(key => {
+    const material = Buffer.from(key.reveal(), 'base64')
+    if (material.length !== 32)
+      throw new AppError('invalid_configuration', 'an encryption key must be 32 bytes in base64: openssl rand -base64 32')
+    const derived = Buffer.from(hkdfSync('sha256', material, '', `sekisho:${purpose}`, 32))
+    return { id: createHash('sha256').update(derived).digest('hex').slice(0, 8), key: derived }
+  })
+  const [sealing] = ring
+  if (!sealing) throw new AppError('invalid_configuration', 'at least one encryption key is needed')
+
+  return {
+    seal(secret, context) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce)
+      cipher.setAAD(Buffer.from(context))
+      const body = Buffer.concat([cipher.update(secret.reveal(), 'utf8'), cipher.final()])
+      return [version, sealing.id, Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')].join('.')
+    },
+    open(sealed, context) {
+      const [tag, id, payload] = sealed.split('.')
+      const found = ring.find(candidate => candidate.id === id)
+      if (tag !== version || !found || !payload)
+        throw new AppError('integrity_violation', 'a sealed value names no key of the keyring')
+      const bytes = Buffer.from(payload, 'base64url')
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, 12))
+        decipher.setAAD(Buffer.from(context))
+        decipher.setAuthTag(bytes.subarray(12, 28))
+        return new SecretString(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8'))
+      } catch (cause) {
+        throw new AppError('integrity_violation', 'a sealed value does not open: wrong key, wrong row or altered', { cause })
+      }
+    },
+  }
+}

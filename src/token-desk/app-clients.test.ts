@@ -1,0 +1,78 @@
+// A client is kept while nothing changed that it depends on, and opened anew when a key or the App did.
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Secret } from '../api/builtin/index.ts'
+import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silentLog } from '../lib/log.ts'
+import { createGitHubApps } from './app-clients.ts'
+
+const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+function world() {
+  const apps = new Map<string, ClusterGitHubApp>()
+  const secrets = new Map<string, Secret>()
+  const put = (generation: number, resourceVersion: string): void => {
+    apps.set('default', {
+      apiVersion: 'github.sekisho.dev/v1alpha1',
+      kind: 'ClusterGitHubApp',
+      metadata: { name: 'default', uid: 'u', generation, resourceVersion },
+      spec: {
+        host: 'github.com',
+        appId: 5,
+        clientId: 'Iv1',
+        privateKeys: [
+          { secretName: 'new', key: 'private-key.pem' },
+          { secretName: 'old', key: 'private-key.pem' },
+        ],
+      },
+    })
+  }
+  const putSecret = (name: string, resourceVersion: string, data: Record<string, string>): void => {
+    secrets.set(name, { apiVersion: 'v1', kind: 'Secret', metadata: { name, resourceVersion }, data })
+  }
+  const githubApps = createGitHubApps({
+    apps: { get: ({ name }) => apps.get(name) },
+    secrets: { get: ({ namespace, name }) => (namespace === 'sekisho-system' ? secrets.get(name) : undefined) },
+    log: silentLog,
+    clock: systemClock,
+  })
+  const key = { 'private-key.pem': Buffer.from(pem).toString('base64') }
+  return { apps, put, putSecret, githubApps, key }
+}
+
+describe('clients by the name of an App', () => {
+  test('say that there is no such App, and which Secret is missing', async () => {
+    const { githubApps, put } = world()
+    await expect(githubApps.get('default')).rejects.toMatchObject({ code: 'not_found' })
+    put(1, '1')
+    await expect(githubApps.get('default')).rejects.toMatchObject({
+      reason: 'PrivateKeyMissing',
+      message: 'Secret new (key private-key.pem) or old (key private-key.pem) is missing in namespace sekisho-system',
+    })
+  })
+
+  test('open with one of two keys, stay open over status changes, and open anew when a key changes', async () => {
+    const { githubApps, put, putSecret, key } = world()
+    put(1, '1')
+    putSecret('old', '1', key)
+    const first = await githubApps.get('default')
+    expect(first.endpoints.api).toBe('https://api.github.com')
+    put(1, '2')
+    expect((await githubApps.get('default')).client).toBe(first.client)
+    putSecret('new', '7', key)
+    const second = await githubApps.get('default')
+    expect(second.client).not.toBe(first.client)
+    putSecret('new', '8', key)
+    expect((await githubApps.get('default')).client).not.toBe(second.client)
+  })
+
+  test('close when the App goes', async () => {
+    const { apps, githubApps, put, putSecret, key } = world()
+    put(1, '1')
+    putSecret('old', '1', key)
+    await githubApps.get('default')
+    apps.delete('default')
+    await expect(githubApps.get('default')).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

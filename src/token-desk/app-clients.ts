@@ -1,0 +1,84 @@
+// Clients to GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
+// process; a changed key or App is seen at the next call, without a restart. Never hands out a key.
+
+import type { Secret } from '../api/builtin/index.ts'
+import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import { platformNamespace } from '../api/names.ts'
+import { type AppClient, createAppClient, endpointsOf, type Fetch, type GitHubEndpoints } from '../github/index.ts'
+import type { Cache } from '../kube/cache/object-cache.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { SecretString } from '../lib/secret-string.ts'
+
+export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHubEndpoints; readonly appId: number }
+
+export type GitHubApps = {
+  /** Throws `not_found` for an unknown App and `invalid_configuration` (reason PrivateKeyMissing) when no key can be read. */
+  readonly get: (appName: string) => Promise<GitHubApp>
+}
+
+export type GitHubAppsDeps = {
+  readonly apps: Pick<Cache<ClusterGitHubApp>, 'get'>
+  /** The Secrets of the platform namespace. */
+  readonly secrets: Pick<Cache<Secret>, 'get'>
+  readonly log: Log
+  readonly clock: Clock
+  readonly fetch?: Fetch
+}
+
+export const privateKeyMissing = 'PrivateKeyMissing'
+
+type Opened = GitHubApp & { readonly revision: string }
+
+export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
+  const opened = new Map<string, Opened>()
+  return {
+    async get(appName) {
+      const app = deps.apps.get({ name: appName })
+      if (app === undefined || app.metadata.deletionTimestamp !== undefined) {
+        opened.delete(appName)
+        throw new AppError('not_found', `there is no ClusterGitHubApp ${appName}`)
+      }
+      const { keys, revision } = keysOf(app, deps.secrets)
+      const known = opened.get(appName)
+      if (known?.revision === revision) return known
+      const fresh = { ...openClient(deps, app, keys), revision }
+      opened.set(appName, fresh)
+      return fresh
+    },
+  }
+}
+
+/** The keys that are there, and what their client depends on: a status update must not close it, a new key must. */
+function keysOf(
+  app: ClusterGitHubApp,
+  secrets: GitHubAppsDeps['secrets'],
+): { readonly keys: readonly SecretString[]; readonly revision: string } {
+  const found = app.spec.privateKeys.map(({ secretName, key }) => {
+    const secret = secrets.get({ namespace: platformNamespace, name: secretName })
+    const encoded = secret?.data?.[key]
+    if (secret === undefined || encoded === undefined || encoded === '') return undefined
+    return {
+      key: new SecretString(Buffer.from(encoded, 'base64').toString('utf8')),
+      version: `${secretName}/${key}@${secret.metadata.resourceVersion}`,
+    }
+  })
+  const present = found.filter(item => item !== undefined)
+  if (present.length === 0) {
+    const wanted = app.spec.privateKeys.map(({ secretName, key }) => `${secretName} (key ${key})`).join(' or ')
+    throw new AppError('invalid_configuration', `Secret ${wanted} is missing in namespace ${platformNamespace}`, {
+      reason: privateKeyMissing,
+    })
+  }
+  const revision = [app.metadata.uid, app.metadata.generation, ...present.map(item => item.version)].join(' ')
+  return { keys: present.map(item => item.key), revision }
+}
+
+function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: readonly SecretString[]): GitHubApp {
+  const { host, appId, clientId, endpoints: given } = app.spec
+  const endpoints = endpointsOf({ host, ...(given === undefined ? {} : { endpoints: given }) })
+  const { log, clock, fetch } = deps
+  const client = createAppClient({ endpoints, appId, clientId, privateKeys, log, clock, ...(fetch === undefined ? {} : { fetch }) })
+  return { client, endpoints, appId }
+}

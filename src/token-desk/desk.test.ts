@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { movableClock, openTestStore } from '../../test/fixtures/databases.ts'
+import type { Installation } from '../api/github/installation.ts'
+import type { RepositoryGrant } from '../api/github/repository-grant.ts'
+import type { MintedToken, MintRequest } from '../github/index.ts'
+import type { KubeClient } from '../kube/client/client.ts'
+import { AppError } from '../lib/errors.ts'
+import { silentLog } from '../lib/log.ts'
+import { SecretString } from '../lib/secret-string.ts'
+import type { Store } from '../store/store.ts'
+import { createTokenDesk, type TokenDeskDeps } from './desk.ts'
+import type { AuditAppend } from './desk-audit.ts'
+import { sweepOnce } from './sweep.ts'
+import { grantObject, host, installationObject, ready, runner } from './testing/desk-objects.ts'
+
+const clock = movableClock()
+let store: Store
+beforeAll(async () => {
+  store = await openTestStore({ dataFolder: 'memory://' }, clock)
+}, 120_000)
+afterAll(() => store?.close())
+
+let grantCount = 0
+/** A world of one test: its own grant (so its own cache keys), and everything the desk did in order. */
+function world() {
+  grantCount += 1
+  const state = {
+    grant: grantObject({ name: `grant-${grantCount}` }) as RepositoryGrant | undefined,
+    installation: installationObject as Installation | undefined,
+    steps: [] as string[],
+    minted: [] as string[],
+    revoked: [] as string[],
+    answer: (request: MintRequest): Partial<MintedToken> => ({ repositoryIds: [...(request.repositoryIds ?? [])] }),
+    mintFails: undefined as Error | undefined,
+    revokeFails: false,
+    auditFails: undefined as string | undefined,
+    duringMint: async (): Promise<void> => {},
+    tokensPerHour: 600,
+  }
+  const audit: AuditAppend = {
+    async append(record) {
+      if (state.auditFails === record.action) throw new AppError('unavailable', 'the log is not writable')
+      state.steps.push(`audit ${record.action} ${record.outcome}`)
+      await store.audit.append(record)
+    },
+  }
+  const github = {
+    refusal: () => undefined,
+    async mint(request: MintRequest): Promise<MintedToken> {
+      state.steps.push('mint')
+      await state.duringMint()
+      if (state.mintFails) throw state.mintFails
+      const text = `ghs_${grantCount}_${state.minted.length}_${'x'.repeat(36)}`
+      state.minted.push(text)
+      const repositoryIds = [...(request.repositoryIds ?? [])]
+      return {
+        token: new SecretString(text),
+        expiresAt: new Date(clock.now().getTime() + 3_600_000),
+        repositoryIds,
+        repositories: repositoryIds.map(id => ({ id, fullName: `acme/${id}` })),
+        permissions: { ...request.permissions, metadata: 'read' },
+        ...state.answer(request),
+      }
+    },
+    async revoke(token: SecretString): Promise<void> {
+      if (state.revokeFails) throw new AppError('unavailable', 'GitHub answered 502')
+      state.steps.push('revoke')
+      state.revoked.push(token.reveal())
+    },
+  }
+  const client = {
+    get: async (type: { readonly kind: string }) => (type.kind === 'RepositoryGrant' ? state.grant : state.installation),
+  } as unknown as KubeClient
+  const deps: TokenDeskDeps = {
+    client,
+    githubApps: {
+      get: async () => ({ client: github as never, endpoints: { host, web: 'http://x', api: 'http://x' }, appId: 5001 }),
+    },
+    appNameOf: () => 'sekisho',
+    tokens: store.tokens,
+    audit,
+    clock,
+    log: silentLog,
+    tenantOf: () => ({ spec: { limits: { tokensPerHour: state.tokensPerHour } } }) as never,
+  }
+  const desk = createTokenDesk(deps)
+  const { grant } = state
+  if (grant === undefined) throw new Error('no grant')
+  const subject = { ...runner }
+  return { state, deps, desk, grant, request: { grant, subject, actor: 'system:serviceaccount:acme:runner' } }
+}
+
+describe('the token desk', () => {
+  beforeEach(() => clock.advance(7200))
+
+  test('does its steps in the order of the promise', async () => {
+    const { state, desk, request } = world()
+    const answer = await desk.request(request)
+    expect(answer).toMatchObject({ repositories: [{ id: 4001, fullName: 'acme/shop' }], permissions: { contents: 'read' }, host })
+    expect(answer.token.reveal()).toBe(state.minted[0])
+    expect(state.steps).toEqual([
+      'audit token.intended allowed',
+      'mint',
+      'audit token.minted allowed',
+      'audit token.delivered allowed',
+    ])
+  })
+
+  test('mints by ids and never without them', async () => {
+    const { state, desk, request } = world()
+    let asked: MintRequest | undefined
+    state.answer = wish => {
+      asked = wish
+      return {}
+    }
+    await desk.request(request)
+    expect(asked).toEqual({ installationId: 77, repositoryIds: [4001], permissions: { contents: 'read' } })
+  })
+
+  test('asks GitHub nothing when the log does not take the intent', async () => {
+    const { state, desk, request } = world()
+    state.auditFails = 'token.intended'
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(state.steps).toEqual([])
+  })
+
+  test('takes the token back when the log does not take the outcome', async () => {
+    const { state, desk, request } = world()
+    state.auditFails = 'token.minted'
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(state.revoked).toEqual(state.minted)
+    expect(await store.tokens.liveBy({ grantUid: request.grant.metadata.uid ?? '' })).toEqual([])
+  })
+
+  test('delivers nothing when the log does not take the delivery', async () => {
+    const { state, desk, request } = world()
+    state.auditFails = 'token.delivered'
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  test.each([
+    ['another repository', { repositoryIds: [4001, 4002] }],
+    ['another permission', { permissions: { contents: 'write', metadata: 'read' } }],
+  ])('revokes and refuses a token with %s', async (_case, wider) => {
+    const { state, desk, request } = world()
+    state.answer = () => wider
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'integrity_violation', reason: 'TokenWider' })
+    expect(state.revoked).toEqual(state.minted)
+    expect(state.steps.at(-1)).toBe('audit token.refused denied')
+    expect(state.steps).not.toContain('audit token.delivered allowed')
+  })
+
+  test('keeps a wider token for the sweep when GitHub does not take it back at once', async () => {
+    const { state, deps, desk, request } = world()
+    state.answer = () => ({ repositoryIds: [1] })
+    state.revokeFails = true
+    await expect(desk.request(request)).rejects.toMatchObject({ reason: 'TokenWider' })
+    expect(state.revoked).toEqual([])
+    state.revokeFails = false
+    await sweepOnce({ ...deps, isLeader: () => true })
+    expect(state.revoked).toEqual(state.minted)
+  })
+
+  test('mints once for a hundred equal requests at the same time, and uses the token again while it lives', async () => {
+    const { state, desk, request } = world()
+    const answers = await Promise.all(Array.from({ length: 100 }, () => desk.request(request)))
+    expect(new Set(answers.map(answer => answer.token.reveal())).size).toBe(1)
+    clock.advance(3600 - 600)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(1)
+    clock.advance(1)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(2)
+  }, 60_000)
+
+  test('gives different tokens to different subjects, recreated subjects, permissions and repositories', async () => {
+    const { state, desk, request, grant } = world()
+    await desk.request(request)
+    await desk.request({ ...request, subject: { ...runner, uid: 'recreated' } })
+    await desk.request({ ...request, subject: { ...runner, kind: 'RemoteSync', name: 'shop' } })
+    state.grant = { ...grant, spec: { ...grant.spec, permissions: { contents: 'write' } } }
+    await desk.request(request)
+    state.grant = { ...grant, status: { ...grant.status, repositories: [{ id: 4002, name: 'acme/secret-plans' }] } }
+    await desk.request(request)
+    expect(state.minted).toHaveLength(5)
+  })
+
+  test('refuses who is no subject, says so in the log and asks GitHub nothing', async () => {
+    const { state, desk, request } = world()
+    await expect(desk.request({ ...request, subject: { ...runner, name: 'other' } })).rejects.toMatchObject({
+      reason: 'NotASubject',
+    })
+    expect(state.steps).toEqual(['audit token.refused denied'])
+    const [entry] = await store.audit.list({ limit: 1 })
+    expect(entry).toMatchObject({ action: 'token.refused', outcome: 'denied', details: { check: 'NotASubject' } })
+  })
+
+  test('refuses above the quota of the tenant, and again allows when the hour is over', async () => {
+    const { state, desk, request } = world()
+    state.tokensPerHour = 2
+    await desk.request(request)
+    await desk.request({ ...request, subject: { ...runner, uid: 'second' } })
+    const third = { ...request, subject: { ...runner, uid: 'third' } }
+    await expect(desk.request(third)).rejects.toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 60 })
+    clock.advance(3601)
+    await desk.request(third)
+    expect(state.minted).toHaveLength(3)
+  })
+
+  type State = ReturnType<typeof world>['state']
+  test.each([
+    [
+      'the grant was deleted',
+      (state: State) => {
+        state.grant = undefined
+      },
+    ],
+    [
+      'the installation stopped to be ready',
+      (state: State) => {
+        state.installation = { ...installationObject, status: { conditions: [ready('False')] } }
+      },
+    ],
+  ])('delivers nothing when, while GitHub minted, %s', async (_case, change) => {
+    const { state, desk, request } = world()
+    state.duringMint = async () => change(state)
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
+    expect(state.revoked).toEqual(state.minted)
+  })
+
+  test('ends every token of a grant and delivers none of them again', async () => {
+    const { state, desk, request } = world()
+    await desk.request(request)
+    await desk.request({ ...request, subject: { ...runner, uid: 'second' } })
+    expect(await desk.revokeBy({ grantUid: request.grant.metadata.uid ?? '' }, 'the grant was deleted')).toBe(2)
+    expect(state.revoked.sort()).toEqual(state.minted.sort())
+    expect(await desk.revokeBy({ grantUid: request.grant.metadata.uid ?? '' }, 'again')).toBe(0)
+    await desk.request(request)
+    expect(state.minted).toHaveLength(3)
+  })
+
+  test('tries again what GitHub did not take back, and delivers it to nobody meanwhile', async () => {
+    const { state, deps, desk, request } = world()
+    await desk.request(request)
+    state.revokeFails = true
+    const filter = { grantUid: request.grant.metadata.uid ?? '' }
+    await expect(desk.revokeBy(filter, 'the grant was deleted')).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await store.tokens.liveBy(filter)).toHaveLength(1)
+    state.revokeFails = false
+    await sweepOnce({ ...deps, isLeader: () => true })
+    expect(state.revoked).toEqual(state.minted)
+    expect(await store.tokens.liveBy(filter)).toEqual([])
+  })
+
+  test('gives an intent whose process died an outcome in the log', async () => {
+    const { deps, request } = world()
+    const id = await store.tokens.intend({
+      cacheKey: 'orphan',
+      installation: { host, appId: 5001, installationId: 77 },
+      grantUid: request.grant.metadata.uid ?? '',
+      grantName: request.grant.metadata.name,
+      subject: runner,
+      repositoryIds: [4001],
+      permissions: { contents: 'read' },
+    })
+    clock.advance(301)
+    await sweepOnce({ ...deps, isLeader: () => true })
+    const [entry] = await store.audit.list({ limit: 1 })
+    expect(entry).toMatchObject({ action: 'token.refused', outcome: 'failed', details: { token: id } })
+    expect(await store.tokens.orphans(clock.now())).toEqual([])
+  })
+
+  test('writes down why GitHub refused, and keeps no intent open', async () => {
+    const { state, desk, request } = world()
+    state.mintFails = new AppError('too_many_requests', 'GitHub answered 429', { retryAfterSeconds: 30 })
+    await expect(desk.request(request)).rejects.toMatchObject({ retryAfterSeconds: 30 })
+    expect(state.steps.at(-1)).toBe('audit token.refused failed')
+    clock.advance(301)
+    expect(await store.tokens.orphans(clock.now())).toEqual([])
+  })
+
+  test('never writes a token into the log, and the log holds', async () => {
+    const entries = await store.audit.list({ limit: 1000 })
+    expect(entries.length).toBeGreaterThan(20)
+    expect(JSON.stringify(entries)).not.toMatch(/gh[a-z]_\w/)
+    expect(await store.audit.verify()).toMatchObject({ ok: true })
+  })
+})

@@ -1,0 +1,97 @@
+// The desk's client for workloads inside the cluster: POST /v1/token (JSON) and POST /v1/git-credential (git's own protocol).
+// Each request: identify → find the grant in the workload's own namespace → the desk → answer. A refusal says no more than that there is
+// no token: why is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { GitHubEndpoints } from '../../github/index.ts'
+import type { KubeClient } from '../../kube/client/client.ts'
+import { AppError, isAppError } from '../../lib/errors.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { DeliveredToken, TokenDesk } from '../desk-port.ts'
+import { credentialAnswer, readQuestion, repositoryOfPath } from './git-credential.ts'
+import { identifyWorkload, type Workload } from './workload.ts'
+
+export type TokenRouteDeps = {
+  readonly desk: Pick<TokenDesk, 'request'>
+  readonly client: Pick<KubeClient, 'create' | 'get'>
+  /** The endpoints of a GitHub host, so that git gets a credential for that host's own address only. */
+  readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
+}
+
+const grantName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
+const tokenBody = Type.Object({ grant: grantName }, { additionalProperties: false })
+const credentialQuery = Type.Object({ grant: grantName }, { additionalProperties: false })
+const bodyLimit = 8192
+
+/** Register it on a server that listens inside the cluster only. */
+export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
+  return async (server: FastifyInstance) => {
+    server.addContentTypeParser('text/plain', { parseAs: 'string', bodyLimit }, (_request, body, done) => done(null, body))
+    server.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+
+    server.post<{ Body: Static<typeof tokenBody> }>('/v1/token', { bodyLimit, schema: { body: tokenBody } }, async request => {
+      const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization))
+      const answer = await tokenFor(deps, workload, request.body.grant)
+      return {
+        token: answer.token.reveal(),
+        expiresAt: answer.expiresAt.toISOString(),
+        repositories: answer.repositories,
+        permissions: answer.permissions,
+      }
+    })
+
+    server.post<{ Querystring: Static<typeof credentialQuery>; Body: unknown }>(
+      '/v1/git-credential',
+      { bodyLimit, schema: { querystring: credentialQuery } },
+      async (request, reply) => {
+        const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization))
+        if (typeof request.body !== 'string')
+          throw new AppError('invalid_request', 'the body must be text/plain, as git writes it')
+        const question = readQuestion(request.body)
+        const answer = await tokenFor(deps, workload, request.query.grant)
+        if (!isForThatPlace(deps, question, answer)) throw noToken()
+        return reply.type('text/plain; charset=utf-8').send(credentialAnswer({ ...answer, token: answer.token.reveal() }))
+      },
+    )
+  }
+}
+
+/** Always in the same words: whether a grant exists, is approved or names others is not for the workload to learn here. */
+function noToken(): AppError {
+  return new AppError('forbidden', 'there is no token for this workload under that grant')
+}
+
+async function tokenFor(deps: TokenRouteDeps, workload: Workload, name: string): Promise<DeliveredToken> {
+  const { subject, username } = workload
+  const grant = await deps.client.get(repositoryGrant, { namespace: subject.namespace, name })
+  if (grant === undefined) throw noToken()
+  try {
+    return await deps.desk.request({ grant, subject, actor: username })
+  } catch (error) {
+    if (isAppError(error, 'forbidden') || isAppError(error, 'not_found')) throw noToken()
+    throw error
+  }
+}
+
+/** RFC 6750 §2.1. */
+function bearerOf(header: string | undefined): SecretString {
+  return new SecretString(/^Bearer ([\w.~+/=-]+)$/i.exec(header ?? '')?.[1] ?? '')
+}
+
+/** git sends what it is about to talk to: the credential goes to the grant's own GitHub host and, when git says which, repository. */
+function isForThatPlace(
+  deps: TokenRouteDeps,
+  question: { readonly protocol: string; readonly host: string; readonly path: string | undefined },
+  answer: DeliveredToken,
+): boolean {
+  const endpoints = deps.endpointsOfHost(answer.host)
+  if (endpoints === undefined) return false
+  const web = new URL(endpoints.web)
+  if (`${question.protocol}:` !== web.protocol || question.host !== web.host) return false
+  if (question.path === undefined) return true
+  const wanted = repositoryOfPath(question.path).toLowerCase()
+  return answer.repositories.some(repository => repository.fullName.toLowerCase() === wanted)
+}

@@ -1,0 +1,109 @@
+// The clients against the GitHub emulator with both formats of installation tokens: what a tenant's token can reach and what ends it.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setSuspended } from '../../dev/github/actions/install-app.ts'
+import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import { installedSite } from '../fixtures/github-fixture.ts'
+
+describe.each(['short', 'stateless'] as const)('with %s tokens', installationTokenFormat => {
+  let github: RunningEmulator
+  beforeAll(async () => {
+    github = await startEmulator({ installationTokenFormat })
+  })
+  afterAll(() => github?.stop())
+
+  test('the App knows itself and its installation, and nothing of another', async () => {
+    const { client, installation } = installedSite(github)
+    await expect(client.app()).resolves.toMatchObject({ id: github.app.id, slug: github.app.slug })
+    await expect(client.installation(installation.id)).resolves.toMatchObject({
+      appId: github.app.id,
+      account: { id: 2001, login: 'acme', type: 'Organization' },
+      suspendedAt: undefined,
+    })
+    await expect(client.installation(999_999)).resolves.toBeUndefined()
+  })
+
+  test('a token for one repository reads that one, and no other of the organisation', async () => {
+    const { client, installation, repositoryClient } = installedSite(github)
+    const minted = await client.mint({ installationId: installation.id, repositoryIds: [4001], permissions: { contents: 'read' } })
+    expect(minted.repositoryIds).toEqual([4001])
+    expect(minted.permissions).toMatchObject({ contents: 'read' })
+    expect(minted.token.length).toBeGreaterThan(installationTokenFormat === 'short' ? 39 : 300)
+    const doorWithToken = repositoryClient(minted.token)
+    await expect(doorWithToken.repository(4001)).resolves.toMatchObject({ fullName: 'acme/shop' })
+    await expect(doorWithToken.branch('acme/shop', 'main')).resolves.toMatch(/^[0-9a-f]{40}$/)
+    await expect(doorWithToken.branch('acme/shop', 'no/such')).resolves.toBeUndefined()
+    await expect(doorWithToken.commit('acme/shop', 'f'.repeat(40))).resolves.toBeUndefined()
+    await expect(doorWithToken.repository(4002)).resolves.toBeUndefined()
+    await expect(doorWithToken.branch('acme/secret-plans', 'main')).resolves.toBeUndefined()
+    await expect(doorWithToken.repository('globex/site')).resolves.toBeUndefined()
+  })
+
+  test('names resolve within the installation’s account only', async () => {
+    const { client, installation } = installedSite(github)
+    const request = { installationId: installation.id, permissions: { metadata: 'read' } } as const
+    const minted = await client.mint({ ...request, repositoryNames: ['shop'] })
+    expect(minted.repositories).toEqual([{ id: 4001, fullName: 'acme/shop' }])
+    await expect(client.mint({ ...request, repositoryNames: ['site'] })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(
+      client.mint({ installationId: installation.id, repositoryIds: [4003], permissions: { metadata: 'read' } }),
+    ).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+
+  test('permissions the App does not have are refused', async () => {
+    const { client, installation } = installedSite(github)
+    const request = { installationId: installation.id, repositoryIds: [4001], permissions: { administration: 'write' } } as const
+    await expect(client.mint(request)).rejects.toMatchObject({ code: 'forbidden', reason: 'PermissionNotGranted' })
+  })
+
+  test('a collaborator’s permission comes with the person’s id', async () => {
+    const { client, installation, repositoryClient } = installedSite(github)
+    const { token } = await client.mint({
+      installationId: installation.id,
+      repositoryIds: [4001],
+      permissions: { metadata: 'read' },
+    })
+    const withToken = repositoryClient(token)
+    await expect(withToken.collaboratorPermission('acme/shop', 'dave')).resolves.toEqual({ permission: 'write', userId: 1002 })
+    await expect(withToken.collaboratorPermission('acme/shop', 'olivia')).resolves.toEqual({ permission: 'admin', userId: 1001 })
+    const stranger = await withToken.collaboratorPermission('acme/shop', 'noah')
+    expect(stranger.permission).toBe('none')
+    await expect(withToken.userById(1002)).resolves.toEqual({ id: 1002, login: 'dave' })
+  })
+
+  test('a revoked token is dead, and revoking it again is no error', async () => {
+    const { client, installation, repositoryClient } = installedSite(github)
+    const { token } = await client.mint({
+      installationId: installation.id,
+      repositoryIds: [4001],
+      permissions: { metadata: 'read' },
+    })
+    await client.revoke(token)
+    await expect(repositoryClient(token).repository(4001)).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    await expect(client.revoke(token)).resolves.toBeUndefined()
+  })
+
+  test('a suspended installation mints nothing', async () => {
+    const { client, installation } = installedSite(github)
+    setSuspended(github.context, installation, 1001, true)
+    const request = { installationId: installation.id, repositoryIds: [4001], permissions: { metadata: 'read' } } as const
+    await expect(client.mint(request)).rejects.toMatchObject({ code: 'forbidden', reason: 'InstallationSuspended' })
+    expect((await client.installation(installation.id))?.suspendedAt).toBeInstanceOf(Date)
+    setSuspended(github.context, installation, 1001, false)
+  })
+
+  test('a token that reads members tells owners from members by id', async () => {
+    const { client, installation, organizationClient } = installedSite(github)
+    const { token } = await client.mintOrganizationReader(installation.id)
+    const members = organizationClient(token)
+    await expect(members.membership('acme', 'olivia')).resolves.toEqual({
+      state: 'active',
+      role: 'admin',
+      organizationId: 2001,
+      userId: 1001,
+    })
+    await expect(members.membership('acme', 'mia')).resolves.toMatchObject({ role: 'member' })
+    await expect(members.membership('acme', 'noah')).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,241 @@
+// One world: a prefix, a namespace, a database, an account on GitHub, the proxies around the process, and the settings of its lives. Every crash
+// point has a world of its own, so that nothing of one can help or hurt another.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { applicationChart } from '../../../src/api/apps/application-chart.ts'
+import { configMaps, namespaces, secrets } from '../../../src/api/builtin/index.ts'
+import { clusterGitHubApp } from '../../../src/api/github/cluster-github-app.ts'
+import { platformNamespace } from '../../../src/api/names.ts'
+import type { ResourceType } from '../../../src/api/resource.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { type CrashSwitch, createCrashSwitch } from '../proxies/crash-switch.ts'
+import { openDatabaseProxy } from '../proxies/database-proxy.ts'
+import { openGitHubProxy } from '../proxies/github-proxy.ts'
+import type { Proxy } from '../proxies/http-proxy.ts'
+import { openKubernetesProxy } from '../proxies/kubernetes-proxy.ts'
+import type { Life, Part } from '../subject/messages.ts'
+import { type Account, makeAccount } from './account.ts'
+import type { Site } from './fixture.ts'
+
+export const fieldManager = 'sweep'
+export const host = 'github.localhost'
+export const sharedNames = ['sekisho']
+
+export const chartName = (prefix: string): string => `${prefix}-chart`
+const keyName = (prefix: string): string => `${prefix}-key`
+
+export type WorldWish = {
+  readonly part: Part
+  /** `tenant`: the Tenant controller makes the namespaces; `made`: the world has one when it begins. */
+  readonly namespace: 'made' | 'tenant'
+  /** `key`: the App and its Secret are there, too; `repository`: and one repository. */
+  readonly github: 'none' | 'account' | 'app' | 'repository'
+}
+
+export type World = {
+  readonly site: Site
+  readonly prefix: string
+  readonly namespace: string
+  /** Those that are the world's, whether or not they are there. */
+  readonly namespaces: readonly string[]
+  readonly appName: string
+  readonly account: Account
+  readonly store: Store
+  readonly crash: CrashSwitch
+  readonly ports: { readonly tokenDesk: number; readonly sources: number; readonly broker: number }
+  readonly githubUrl: string
+  readonly life: (aheadMilliseconds: number) => Life
+  readonly apply: (type: ResourceType, name: string, content: object, namespace?: string) => Promise<void>
+  readonly setStatus: (type: ResourceType, name: string, status: object, namespace?: string) => Promise<void>
+  /** Cuts every connection of the process. */
+  readonly cut: () => void
+  readonly close: () => Promise<void>
+}
+
+/** Below the ports that systems choose by themselves, so that a restarted process finds its own free. */
+let lastPort = 20_100 + (process.pid % 50) * 200
+
+async function reservePort(): Promise<number> {
+  for (;;) {
+    lastPort += 1
+    const port = lastPort
+    const free = await new Promise<boolean>(resolve => {
+      const probe = createServer()
+      probe.once('error', () => resolve(false))
+      probe.listen(port, '0.0.0.0', () => probe.close(() => resolve(true)))
+    })
+    if (free) return port
+  }
+}
+
+function environmentOf(world: {
+  readonly folder: string
+  readonly kubeconfig: string
+  readonly databaseUrl: string
+  readonly sealingKey: string
+  readonly appName: string
+  readonly ports: World['ports']
+  readonly site: Site
+}): Life['environment'] {
+  const { folder, ports, site } = world
+  return {
+    KUBECONFIG: world.kubeconfig,
+    SEKISHO_DATABASE_URL: world.databaseUrl,
+    SEKISHO_SEALING_KEYS: world.sealingKey,
+    SEKISHO_DATA_FOLDER: folder,
+    SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_APPLICATION_URL: 'http://localhost:8080',
+    SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
+    SEKISHO_SOURCE_PORT: String(ports.sources),
+    SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
+    SEKISHO_TOKEN_DESK_HOST: 'localhost',
+    SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
+    SEKISHO_BROKER_ADDRESS: '127.0.0.1',
+    SEKISHO_BROKER_PORT: String(ports.broker),
+    SEKISHO_GITHUB_APP: world.appName,
+    SEKISHO_GITHUB_CLIENT_SECRET: site.github.app.clientSecret,
+    SEKISHO_GITHUB_WEBHOOK_SECRET: site.github.app.webhookSecret,
+    SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
+    SEKISHO_TLS_KEY_PATH: '/nonexistent',
+    // The checkpoints of all worlds go into one ConfigMap, each world with a log of its own.
+    SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
+    SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
+  }
+}
+
+async function writeKubeconfig(file: string, server: string): Promise<void> {
+  const text = stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    // Plain HTTP to the proxy on loopback: without the last word client-node refuses that.
+    clusters: [{ name: 'proxy', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'sweep', user: {} }],
+    contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'sweep' } }],
+    'current-context': 'proxy',
+  })
+  await writeFile(file, text, { mode: 0o600 })
+}
+
+/** The URL with another port: what the process is given instead of the server's own. */
+function throughProxy(url: SecretString, proxy: Proxy): string {
+  const changed = new URL(url.reveal())
+  changed.port = String(proxy.port)
+  return changed.href
+}
+
+export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
+  const prefix = site.nextPrefix()
+  const crash = createCrashSwitch()
+  const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
+  await site.makeDatabase(prefix)
+  const { certificateAuthority: ca, certificate: cert, key, token, server } = site.access
+  const kubernetes = {
+    url: new URL(server),
+    tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined || key === undefined ? {} : { cert, key }) },
+    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+  }
+  const sight = { prefix, namespace: wish.namespace === 'made' ? prefix : undefined, shared: sharedNames }
+  const postgresPort = Number(new URL(site.postgres.url('postgres').reveal()).port)
+  const [kubeProxy, githubProxy, databaseProxy] = await Promise.all([
+    openKubernetesProxy(crash, kubernetes, sight),
+    openGitHubProxy(crash, site.github.url),
+    openDatabaseProxy(crash, { host: '127.0.0.1', port: postgresPort }),
+  ])
+  const proxies = [kubeProxy, githubProxy, databaseProxy]
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeKubeconfig(kubeconfig, kubeProxy.url)
+  const appName = `${prefix}-app`
+  const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
+  const [account, store] = await Promise.all([
+    makeAccount(site.github, prefix, wish.github === 'repository'),
+    openStore({
+      url: site.postgres.url(prefix),
+      sealingKeys: [new SecretString(site.sealingKey)],
+      clock: systemClock,
+      log: silentLog,
+    }),
+  ])
+  const environment = environmentOf({
+    folder,
+    kubeconfig,
+    databaseUrl: throughProxy(site.postgres.url(prefix), databaseProxy),
+    sealingKey: site.sealingKey,
+    appName,
+    ports,
+    site,
+  })
+
+  const apply: World['apply'] = async (type, name, content, namespace = type.namespaced ? prefix : undefined) => {
+    const { apiVersion, kind } = type
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) }
+    await site.kube.apply(type, { apiVersion, kind, metadata, ...content }, { fieldManager, force: true })
+  }
+  const world: World = {
+    site,
+    prefix,
+    namespace: prefix,
+    namespaces: [prefix, `${prefix}-build`],
+    appName,
+    account,
+    store,
+    crash,
+    ports,
+    githubUrl: githubProxy.url,
+    life: aheadMilliseconds => ({ environment, aheadMilliseconds }),
+    apply,
+    async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
+      const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
+      const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
+      await site.admin.call('PATCH', `${group}${scope}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
+    },
+    cut() {
+      for (const proxy of proxies) proxy.cut()
+    },
+    async close() {
+      await Promise.all(proxies.map(proxy => proxy.close()))
+      await store.close()
+      // What all worlds would have to read past. Namespaces stay: the control plane is thrown away with them.
+      await site.kube.delete(clusterGitHubApp, { name: appName })
+      await site.kube.delete(applicationChart, { name: chartName(prefix) })
+      for (const type of [secrets, configMaps])
+        await site.kube.delete(type, {
+          namespace: platformNamespace,
+          name: type === secrets ? keyName(prefix) : chartName(prefix),
+        })
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  if (wish.namespace === 'made') await apply(namespaces, prefix, {})
+  if (wish.github === 'app' || wish.github === 'repository') {
+    await applyKey(world)
+    await applyApp(world)
+  }
+  return world
+}
+
+/** The Secret with a private key of the App; `pem` is another one than the App's own where a scenario wants a stranger's. */
+export async function applyKey(world: World, pem: string = world.site.github.app.privateKeyPem): Promise<void> {
+  const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
+  await world.apply(secrets, keyName(world.prefix), { data }, platformNamespace)
+}
+
+export async function applyApp(world: World): Promise<void> {
+  const { app } = world.site.github
+  await world.apply(clusterGitHubApp, world.appName, {
+    spec: {
+      host,
+      endpoints: { web: world.githubUrl, api: `${world.githubUrl}/api/v3` },
+      appId: app.id,
+      clientId: app.clientId,
+      privateKeys: [{ secretName: keyName(world.prefix), key: 'private-key.pem' }],
+    },
+  })
+}

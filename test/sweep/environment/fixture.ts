@@ -1,0 +1,99 @@
+// What all worlds of one sweep share: the API server, one GitHub (emulated), one PostgreSQL server, and the pool of processes. Started once;
+// nothing in it knows a scenario.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type AdminClient, createAdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
+import { type ClientAccess, readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
+import { type RunningEmulator, startEmulator } from '../../../dev/github/emulator.ts'
+import { startPostgres, type TestPostgres } from '../../../dev/postgres/start-postgres.ts'
+import { namespaces } from '../../../src/api/builtin/index.ts'
+import { platformNamespace } from '../../../src/api/names.ts'
+import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
+import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { SecretString } from '../../../src/lib/secret-string.ts'
+import { openStore } from '../../../src/store/open-store.ts'
+import { createSubjects, type Subjects } from '../subject/subject.ts'
+
+const run = promisify(execFile)
+/** Migrated once; every world's database is a copy. */
+const template = 'sweep_template'
+
+export type Site = {
+  readonly access: ClientAccess
+  /** Sees everything and is counted by no proxy. */
+  readonly kube: ReturnType<typeof createKubeClient>
+  readonly admin: AdminClient
+  readonly github: RunningEmulator
+  readonly postgres: TestPostgres
+  readonly subjects: Subjects
+  /** In base64: what every store of this sweep is sealed with. */
+  readonly sealingKey: string
+  /** Different for each world, also between sweeps on one API server. */
+  readonly nextPrefix: () => string
+  /** With today's schema, and empty. */
+  readonly makeDatabase: (name: string) => Promise<void>
+  /** The rows that psql prints, columns separated by `|`. */
+  readonly query: (database: string, sql: string) => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+export async function openSite(kubeconfig: string): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
+  const [access, connection, github, postgres, subjects] = await Promise.all([
+    readKubeconfig(kubeconfig),
+    loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
+    // One person owns the accounts of all worlds, and each of her pages asks for every one: more than GitHub lets one person ask in an hour.
+    startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
+    startPostgres(),
+    createSubjects(folder),
+  ])
+  const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
+  const admin = createAdminClient(access)
+  await kube.apply(
+    namespaces,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: platformNamespace } },
+    { fieldManager: 'sweep', force: true },
+  )
+  const sweep = randomBytes(2).toString('hex')
+  let worlds = 0
+  const query: Site['query'] = async (database, sql) =>
+    (await run('psql', [postgres.url(database).reveal(), '-q', '-A', '-t', '-c', sql])).stdout.trim()
+  const sealingKey = randomBytes(32).toString('base64')
+  await query('postgres', `CREATE DATABASE ${template}`)
+  const migrated = await openStore({
+    url: postgres.url(template),
+    sealingKeys: [new SecretString(sealingKey)],
+    clock: systemClock,
+    log: silentLog,
+  })
+  await migrated.close()
+  return {
+    access,
+    kube,
+    admin,
+    github,
+    postgres,
+    subjects,
+    sealingKey,
+    // Of one length: none is the beginning of another.
+    nextPrefix: () => `sw-${sweep}-${String(++worlds).padStart(4, '0')}`,
+    async makeDatabase(name) {
+      await query('postgres', `CREATE DATABASE "${name}" TEMPLATE ${template}`)
+    },
+    query,
+    async stop() {
+      await subjects.stop()
+      await admin.close()
+      await kube.close()
+      await github.stop()
+      await postgres.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,147 @@
+// The proxy in front of PostgreSQL, on its own protocol: a write is what becomes durable at once, so a statement by itself that changed rows, or
+// the commit of a transaction that did. When the switch fires every connection is cut, and the server rolls back what was under way.
+
+import type { AddressInfo } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import type { CrashSwitch } from './crash-switch.ts'
+import type { Proxy } from './http-proxy.ts'
+import { createWireReader, textsOf, type WireMessage } from './wire.ts'
+
+const writing = /^\s*(insert\s+into|update|delete\s+from)\s+("?[\w]+"?\."?[\w]+"?|"?[\w]+"?)/i
+
+/** `INSERT desk.tokens`; undefined for what only reads. Also finds what stands behind a comment or a WITH. */
+function statementName(sql: string): string | undefined {
+  const match = writing.exec(sql)
+  return match ? `${(match[1] ?? '').split(/\s/)[0]?.toUpperCase()} ${(match[2] ?? '').replaceAll('"', '')}` : undefined
+}
+
+/** One request of the driver: everything up to the message after which it waits for ReadyForQuery. */
+type Unit = { readonly statement: string | undefined; readonly write: string | undefined; readonly isCommit: boolean }
+
+function changedRows(tag: string): number {
+  return Number(/^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)/.exec(tag)?.[1] ?? 0)
+}
+
+class Session {
+  private readonly crash: CrashSwitch
+  private readonly units: Unit[] = []
+  private held: Buffer[] = []
+  private answers: Buffer[] = []
+  private sql = ''
+  private inTransaction = false
+  private changed: string[] = []
+  private rows = 0
+
+  constructor(crash: CrashSwitch) {
+    this.crash = crash
+  }
+
+  /** The bytes that may go to the server; undefined: the process is dead. */
+  ask(message: WireMessage): Buffer | undefined {
+    const { type, bytes, body } = message
+    if (type === 'P') this.sql = textsOf(body)[1] ?? ''
+    if (type === 'Q') this.sql = textsOf(body)[0] ?? ''
+    // Messages that are no part of a query have an order of their own.
+    if (!['P', 'B', 'D', 'E', 'C', 'S', 'Q'].includes(type)) return bytes
+    this.held.push(bytes)
+    if (type !== 'S' && type !== 'Q') return Buffer.alloc(0)
+    const unit = this.unitOf(this.sql)
+    this.sql = ''
+    if (unit.write !== undefined && !this.crash.mayPass(unit.write)) return undefined
+    this.units.push(unit)
+    const whole = Buffer.concat(this.held)
+    this.held = []
+    return whole
+  }
+
+  /** The bytes that may go to the process; undefined: it is dead. */
+  answer({ type, bytes, body }: WireMessage): Buffer | undefined {
+    this.answers.push(bytes)
+    if (type === 'C') this.rows += changedRows(textsOf(body)[0] ?? '')
+    const unit = this.units[0]
+    if (type !== 'Z' && unit !== undefined) return Buffer.alloc(0)
+    if (type === 'Z' && !this.ended(this.units.shift(), String.fromCharCode(body[0] ?? 0))) return undefined
+    const whole = Buffer.concat(this.answers)
+    this.answers = []
+    return whole
+  }
+
+  private unitOf(sql: string): Unit {
+    const isCommit = /^\s*commit\b/i.test(sql)
+    const statement = statementName(sql)
+    if (isCommit && this.changed.length > 0)
+      return { statement, isCommit, write: `database: COMMIT of ${[...new Set(this.changed)].join(', ')}` }
+    const write = statement !== undefined && !this.inTransaction ? `database: ${statement}` : undefined
+    return { statement, isCommit, write }
+  }
+
+  private ended(unit: Unit | undefined, state: string): boolean {
+    const { rows } = this
+    this.rows = 0
+    this.inTransaction = state !== 'I'
+    if (unit === undefined) return true
+    const { statement, write, isCommit } = unit
+    if (this.inTransaction) {
+      if (statement !== undefined && rows > 0) this.changed.push(statement)
+      return true
+    }
+    this.changed = []
+    return write === undefined || (rows === 0 && !isCommit) || this.crash.mayAnswer(write)
+  }
+}
+
+/** `target` is where the server listens. */
+export async function openDatabaseProxy(
+  crash: CrashSwitch,
+  target: { readonly host: string; readonly port: number },
+): Promise<Proxy> {
+  const sockets = new Set<Socket>()
+
+  function serve(client: Socket): void {
+    const server = connect(target)
+    const session = new Session(crash)
+    const [fromClient, fromServer] = [createWireReader({ startup: true }), createWireReader({ startup: false })]
+    const end = (): void => {
+      client.destroy()
+      server.destroy()
+    }
+    const pass = (to: Socket, messages: readonly WireMessage[], through: (message: WireMessage) => Buffer | undefined): void => {
+      for (const message of messages) {
+        const bytes = crash.dead() ? undefined : through(message)
+        if (bytes === undefined) {
+          end()
+          return
+        }
+        if (bytes.length > 0) to.write(bytes)
+      }
+    }
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.setNoDelay()
+      socket.once('close', () => {
+        sockets.delete(socket)
+        end()
+      })
+      // The close that follows ends both sides.
+      socket.on('error', () => {})
+    }
+    client.on('data', chunk => pass(server, fromClient(chunk), message => session.ask(message)))
+    server.on('data', chunk => pass(client, fromServer(chunk), message => session.answer(message)))
+  }
+
+  const listener = createServer(socket => (crash.dead() ? void socket.destroy() : serve(socket)))
+  await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve))
+  const { port } = listener.address() as AddressInfo
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: `tcp://127.0.0.1:${port}`,
+    port,
+    cut,
+    async close() {
+      cut()
+      await new Promise(resolve => listener.close(resolve))
+    },
+  }
+}
