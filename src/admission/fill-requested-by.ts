@@ -3,7 +3,7 @@
 // See docs/adr/0011-requested-by-is-filled-in.md.
 import { remoteSync } from '../api/apps/remote-sync.ts'
 import { repositoryGrant } from '../api/github/repository-grant.ts'
-import { sameJson } from '../lib/same-json.ts'
+import { sameJson } from '../lib/json/same-json.ts'
 import { type AdmissionRequest, type Json, objectAt, textIn } from './review.ts'
 import { covers, type Match } from './rule.ts'
 

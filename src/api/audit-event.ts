@@ -1,5 +1,5 @@
 // The closed list of what the audit log can say. A record is who did what to which object, why, and how it ended; never a secret.
-import type { JsonValue } from '../lib/canonical-json.ts'
+import type { JsonValue } from '../lib/json/canonical-json.ts'
 
 export const auditActions = [
   'session.signed-in',

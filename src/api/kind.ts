@@ -1,5 +1,6 @@
 // What one of our kinds is: names, schemas and columns as data. `defineKind` ties them to static types; `crd.ts` turns them into YAML.
 
+import type { FollowsRepository } from './repository-follower.ts'
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
 import { conditionsSchema } from './schema/conditions-schema.ts'
 import { integer, object, optional, type Rule, type Static, type TSchema } from './schema/schema.ts'
@@ -25,6 +26,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   /** Fields of status beside `conditions` and `observedGeneration`, which every kind has. All must be `optional`. */
   readonly status: Status
   readonly immutableSpec?: boolean
+  /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
+  readonly followsRepository?: FollowsRepository<Static<Spec>>
   readonly rules?: readonly Rule[]
   readonly columns: readonly PrinterColumn[]
   readonly selectableFields?: readonly string[]

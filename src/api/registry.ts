@@ -1,4 +1,5 @@
 // Every kind of the product, in the order in which they are installed. A new kind is one file here and one line below.
+import { objectAt } from '../lib/json/json-value.ts'
 import { application } from './apps/application.ts'
 import { applicationChart } from './apps/application-chart.ts'
 import { remoteSync } from './apps/remote-sync.ts'
@@ -6,6 +7,7 @@ import { clusterGitHubApp } from './github/cluster-github-app.ts'
 import { installation } from './github/installation.ts'
 import { repositoryGrant } from './github/repository-grant.ts'
 import type { KindDefinition } from './kind.ts'
+import type { FollowsRepository, RepositoryFollower } from './repository-follower.ts'
 import { tenant } from './tenancy/tenant.ts'
 
 export const kinds: readonly KindDefinition[] = [
@@ -17,3 +19,19 @@ export const kinds: readonly KindDefinition[] = [
   application,
   remoteSync,
 ]
+
+export type FollowerKind = KindDefinition<RepositoryFollower> & {
+  readonly options: { readonly followsRepository: FollowsRepository }
+}
+
+/** The kinds that follow a repository: webhooks, quota, owned grants and tenant roles are made from this list. */
+export const followerKinds: readonly FollowerKind[] = kinds.filter(
+  (kind): kind is FollowerKind => kind.options.followsRepository !== undefined,
+)
+
+export type RequesterKind = { readonly kind: KindDefinition; readonly operations: readonly ('CREATE' | 'UPDATE')[] }
+
+/** The kinds whose `spec.requestedBy` is the caller, and the operations that set it: the only list of them. */
+export const requesterKinds: readonly RequesterKind[] = kinds
+  .filter(({ specSchema }) => objectAt(specSchema, 'properties', 'requestedBy') !== undefined)
+  .map(kind => ({ kind, operations: kind.options.immutableSpec === true ? ['CREATE'] : ['CREATE', 'UPDATE'] }))

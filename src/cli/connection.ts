@@ -1,8 +1,8 @@
 // How the CLI reaches the platform: one HTTP connection that trusts the given authority, used for OIDC and for our API alike.
 import { readFileSync } from 'node:fs'
 import { Agent, fetch as undiciFetch } from 'undici'
-import { withBoundedBody } from '../lib/bounded-body.ts'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
+import { withBoundedBody } from '../lib/http/bounded-body.ts'
 import type { CliSettings } from './config.ts'
 
 export type Connection = { readonly fetch: typeof fetch; readonly close: () => Promise<void> }

@@ -7,7 +7,7 @@ import type { Cache } from '../kube/cache/object-cache.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import { findCondition } from '../kube/object/conditions.ts'
 import type { EventRecorder } from '../kube/object/events.ts'
-import { sameJson } from '../lib/same-json.ts'
+import { sameJson } from '../lib/json/same-json.ts'
 
 type Status = { readonly conditions?: readonly Condition[] }
 type Reporting<S extends Status> = KubeObject & { readonly status?: S }

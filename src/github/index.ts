@@ -1,7 +1,11 @@
 // The only client to GitHub: everything outside this folder that talks to GitHub's API does it through these functions.
 export { type AppClient, type AppClientDeps, type AppFacts, createAppClient } from './clients/app-client.ts'
 export { createOAuthClient, type OAuthClient, type OAuthClientDeps, type UserTokens } from './clients/oauth-client.ts'
-export { createOrganizationClient, type OrganizationClient, type OrganizationMembership } from './clients/organization-membership.ts'
+export {
+  createOrganizationClient,
+  type OrganizationClient,
+  type OrganizationMembership,
+} from './clients/organization-membership.ts'
 export {
   createRepositoryClient,
   type PullRequestFacts,

@@ -3,7 +3,7 @@
 // Pure: used by the store when it appends and verifies, and by the CLI on what it downloaded. It trusts no stored hash.
 // Source of the idea: RFC 6962 §2 (append-only logs), reduced to a list because every reader reads the whole log.
 import { createHash } from 'node:crypto'
-import { canonicalJson, type JsonValue } from './canonical-json.ts'
+import { canonicalJson, type JsonValue } from './json/canonical-json.ts'
 
 /** Where a log stands: the sequence of its last entry and that entry's hash. */
 export type ChainHead = { readonly sequence: number; readonly hash: string }

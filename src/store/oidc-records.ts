@@ -1,8 +1,9 @@
 // Storage behind the OIDC provider: codes, refresh tokens, grants, device codes. Ids are bearer values, so only their hash is kept and the
 // payload is sealed under it. It knows nothing of OIDC; the rules of reuse and rotation are the provider's.
-import type { JsonValue } from '../lib/canonical-json.ts'
+
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import type { JsonValue } from '../lib/json/canonical-json.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { handleHash } from './database/handles.ts'
 import type { OidcRow, PrismaClient } from './generated/client.ts'

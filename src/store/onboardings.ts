@@ -1,9 +1,9 @@
 // Intents of onboarding: what was proved and how far the writing of Tenant and Installation has come, so that a crash in between is made
 // good. It holds facts, never a secret; what a state means is the broker's business.
 import { randomUUID } from 'node:crypto'
-import type { JsonValue } from '../lib/canonical-json.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import type { JsonValue } from '../lib/json/canonical-json.ts'
 import type { OnboardingRow, PrismaClient } from './generated/client.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -1,9 +1,9 @@
 // Web sessions and one-use sign-in states. The handle is in the person's browser only; here is its hash, and what belongs to it is sealed
 // under that hash. It checks expiry on every read; it knows nothing of cookies.
 
-import type { JsonValue } from '../lib/canonical-json.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import type { JsonValue } from '../lib/json/canonical-json.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { handleHash, newHandle } from './database/handles.ts'
 import type { PrismaClient } from './generated/client.ts'

@@ -79,6 +79,14 @@ function openClient(deps: GitHubAppsDeps, app: ClusterGitHubApp, privateKeys: re
   const { host, appId, clientId, endpoints: given } = app.spec
   const endpoints = endpointsOf({ host, ...(given === undefined ? {} : { endpoints: given }) })
   const { log, clock, fetch } = deps
-  const client = createAppClient({ endpoints, appId, clientId, privateKeys, log, clock, ...(fetch === undefined ? {} : { fetch }) })
+  const client = createAppClient({
+    endpoints,
+    appId,
+    clientId,
+    privateKeys,
+    log,
+    clock,
+    ...(fetch === undefined ? {} : { fetch }),
+  })
   return { client, endpoints, appId }
 }

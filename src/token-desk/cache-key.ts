@@ -2,7 +2,7 @@
 // the same installation of the same App on the same host. Pure.
 // Why not the GitHub library's cache: its key leaves out host and App, and depends on the order and the type of the repositories.
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../lib/canonical-json.ts'
+import { canonicalJson } from '../lib/json/canonical-json.ts'
 import type { TokenIntent } from '../store/token-registry.ts'
 
 /** SHA-256 (hex) of the canonical JSON; ids are sorted and without duplicates first. */

@@ -1,6 +1,6 @@
 // The desk's words in the audit log: one record shape for every step of a token, with ids and permissions and never the token.
 import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
-import type { JsonValue } from '../lib/canonical-json.ts'
+import type { JsonValue } from '../lib/json/canonical-json.ts'
 import type { TokenIntent } from '../store/token-registry.ts'
 import type { TokenRequest } from './desk-port.ts'
 

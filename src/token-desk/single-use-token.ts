@@ -74,13 +74,7 @@ async function minting<M>(
 }
 
 /** A token that GitHub does not take back stays in the registry, where the sweep tries again until it expires. */
-async function revoke(
-  deps: PassingTokenDeps,
-  app: GitHubApp,
-  id: string,
-  minted: MintedFacts,
-  append: Append,
-): Promise<void> {
+async function revoke(deps: PassingTokenDeps, app: GitHubApp, id: string, minted: MintedFacts, append: Append): Promise<void> {
   try {
     await app.client.revoke(minted.token, { fresh: true })
   } catch (error) {

@@ -6,6 +6,8 @@ import { application } from '../../src/api/apps/application.ts'
 import type { KubeObject } from '../../src/api/resource.ts'
 import { applicationSelector } from '../../src/controllers/application/gather.ts'
 import type { Manager } from '../../src/kube/manager.ts'
+import type { EventFacts } from './chaos-proxy/faults.ts'
+import { matching } from './chaos-proxy/faults.ts'
 import {
   type ApplicationWorld,
   childTypes,
@@ -17,8 +19,6 @@ import {
   withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
-import type { EventFacts } from './chaos-proxy/faults.ts'
-import { matching } from './chaos-proxy/faults.ts'
 import { forEver, secondsSince, uidsOf, until } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
+import { matching } from './chaos-proxy/faults.ts'
 import {
   type ApplicationWorld,
   childTypes,
@@ -14,7 +15,6 @@ import {
   withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
-import { matching } from './chaos-proxy/faults.ts'
 import { fieldManager, forEver, uidsOf, until } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 

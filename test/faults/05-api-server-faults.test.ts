@@ -7,6 +7,8 @@ import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { installDefinitions, seeing, withSite } from '../fixtures/application-fixture.ts'
 import { image as builtImage, kpackDefinitions, succeeded, withWorld } from '../fixtures/remote-sync-fixture.ts'
+import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
+import { isWrite } from './chaos-proxy/request-facts.ts'
 import {
   type ApplicationWorld,
   childTypes,
@@ -17,8 +19,6 @@ import {
   withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
-import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
-import { isWrite } from './chaos-proxy/request-facts.ts'
 import { forEver, secondsSince, uidsOf, until, withClientOf, withMirror, withProxy } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 

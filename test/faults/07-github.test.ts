@@ -7,9 +7,9 @@ import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { movableClock, openTestStore } from '../fixtures/databases.ts'
-import { recordOutcome } from './outcome.ts'
 import { type GitHubDesk, type GitHubSite, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
 import type { GitHubFault } from './fixtures/github-proxy.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 7
 

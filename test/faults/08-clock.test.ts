@@ -10,9 +10,9 @@ import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { movableClock, openTestStore } from '../fixtures/databases.ts'
-import { recordOutcome } from './outcome.ts'
 import { type GitHubSite, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 8
 const minute = 60

@@ -11,9 +11,9 @@ import { SecretString } from '../../src/lib/secret-string.ts'
 import { createRedeliveryPoll } from '../../src/redelivery/poll.ts'
 import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { recordOutcome } from './outcome.ts'
 import { quantile } from './fixtures/distribution.ts'
 import { type FollowedBranches, followBranches } from './fixtures/followed-branches.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 9
 const burst = process.env['SEKISHO_LONG'] === '1' ? 10_000 : 2000

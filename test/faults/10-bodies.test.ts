@@ -8,10 +8,10 @@ import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
 import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
-import { recordOutcome } from './outcome.ts'
 import { type AdmissionSite, startAdmissionSite } from './fixtures/admission-fixture.ts'
 import type { Order, Result, Shape } from './fixtures/body-attacker-process.ts'
 import { type Attacker, type Strain, startAttacker, strained } from './fixtures/body-endpoints.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 10
 const megabyte = 1024 * 1024

@@ -1,8 +1,8 @@
 // Fault 12: AdmissionReviews that no API server should send, and those at the edge of what it may. The answer is always an AdmissionReview
 // with the same uid, or a 4xx that the API server takes for a refusal (failurePolicy Fail); nothing crashes, passes or has a side effect.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { recordOutcome } from './outcome.ts'
 import { type AdmissionSite, type Answer, ask, startAdmissionSite } from './fixtures/admission-fixture.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 12
 let site: AdmissionSite

@@ -16,8 +16,8 @@ import type { SecretString } from '../../src/lib/secret-string.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../src/web/server.ts'
 import { certificateFromFiles } from '../../src/web/tls.ts'
-import { recordOutcome } from './outcome.ts'
 import { ask, startAdmissionSite, type TlsTarget } from './fixtures/admission-fixture.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 14
 const day = 24 * 3_600_000

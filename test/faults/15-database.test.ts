@@ -17,9 +17,9 @@ import { connectServer, type Database } from '../../src/store/database/database.
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openTestStore } from '../fixtures/databases.ts'
-import { recordOutcome } from './outcome.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
 import { type GitHubDesk, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 15
 const long = process.env['SEKISHO_LONG'] === '1'

@@ -15,9 +15,9 @@ import { type AuditEntry, columnsOf, nextEntries } from '../../src/store/audit/a
 import { createAuditLog } from '../../src/store/audit/audit-log.ts'
 import { type Database, openEmbedded } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
-import { recordOutcome } from './outcome.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
 import { mutation, tamper } from './fixtures/tampering.ts'
+import { recordOutcome } from './outcome.ts'
 
 const fault = 16
 const length = 24

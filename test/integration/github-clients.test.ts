@@ -24,7 +24,11 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
 
   test('a token for one repository reads that one, and no other of the organisation', async () => {
     const { client, installation, repositoryClient } = installedSite(github)
-    const minted = await client.mint({ installationId: installation.id, repositoryIds: [4001], permissions: { contents: 'read' } })
+    const minted = await client.mint({
+      installationId: installation.id,
+      repositoryIds: [4001],
+      permissions: { contents: 'read' },
+    })
     expect(minted.repositoryIds).toEqual([4001])
     expect(minted.permissions).toMatchObject({ contents: 'read' })
     expect(minted.token.length).toBeGreaterThan(installationTokenFormat === 'short' ? 39 : 300)

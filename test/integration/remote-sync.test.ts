@@ -14,7 +14,15 @@ import { type ChartRenderer, createChartRenderer } from '../../src/controllers/a
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { installDefinitions, installKinds, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { failed, fieldManager, image, kpackDefinitions, succeeded, type World, withWorld } from '../fixtures/remote-sync-fixture.ts'
+import {
+  failed,
+  fieldManager,
+  image,
+  kpackDefinitions,
+  succeeded,
+  type World,
+  withWorld,
+} from '../fixtures/remote-sync-fixture.ts'
 import { token } from '../fixtures/small-github.ts'
 
 const run = promisify(execFile)

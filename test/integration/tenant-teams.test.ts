@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
-import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
 
 let site: DeskSite
 beforeAll(async () => {

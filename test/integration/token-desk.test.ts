@@ -9,8 +9,8 @@ import { silentLog } from '../../src/lib/log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
-import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
 
 let site: DeskSite
 beforeAll(async () => {

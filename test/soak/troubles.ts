@@ -3,8 +3,8 @@
 import { randomInt } from 'node:crypto'
 import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
 import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
-import { isSilent, watchBefore } from './silences.ts'
 import type { SoakSite } from './platform.ts'
+import { isSilent, watchBefore } from './silences.ts'
 
 export type Troubles = {
   /** Makes the next trouble. */

@@ -2,13 +2,13 @@
 // the moment that a proxy names; in the same turn every connection of it is cut, so that not one byte more goes in or out. A process that has
 // loaded its modules ahead takes over. What it finds is what was written; what the dead one knew is lost.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
-import type { CrashPoint } from './proxies/crash-switch.ts'
 import { differences, type FinalState, finalState } from './assertions/final-state.ts'
+import { openWorld, type World } from './environment/environment.ts'
+import type { Site } from './environment/fixture.ts'
+import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
 import type { Part } from './subject/messages.ts'
 import type { Subject } from './subject/subject.ts'
-import type { Site } from './environment/fixture.ts'
-import { openWorld, type World } from './environment/environment.ts'
 
 /** Keeps the process between the cases that follow each other. */
 export type Lane = { subject: Subject | undefined }

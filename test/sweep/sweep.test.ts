@@ -12,11 +12,11 @@ import { recordOutcome } from '../faults/outcome.ts'
 import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/remote-sync-fixture.ts'
+import { openWorld } from './environment/environment.ts'
+import { openSite, type Site } from './environment/fixture.ts'
 import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
 import { sweepTable } from './table.ts'
-import { openSite, type Site } from './environment/fixture.ts'
-import { openWorld } from './environment/environment.ts'
 
 /** Two cores carry this many: most of a case is waiting for the cluster's own controllers. */
 const lanes = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)

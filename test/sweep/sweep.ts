@@ -1,10 +1,11 @@
 // Sweeps scenarios: each once undisturbed, which gives its write points and the state that counts, then once for every point before and after
 // it. Lanes work side by side, each with a process of its own; what waits in one costs the others nothing.
-import type { CrashPoint } from './proxies/crash-switch.ts'
+
+import type { Site } from './environment/fixture.ts'
 import { type Lane, runCase, runUndisturbed, type Undisturbed } from './harness.ts'
+import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
 import type { ScenarioResult } from './table.ts'
-import type { Site } from './environment/fixture.ts'
 
 /** A point whose write did not come is tried this often: only a race of the undisturbed run made it. */
 const tries = 2

@@ -2,7 +2,7 @@
 // The one exception: the grant of a RemoteSync is made by the controllers in the name that the RemoteSync carries.
 import { remoteSync } from '../../api/apps/remote-sync.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../identities.ts'
 import { type AdmissionRequest, objectAt, objectsIn, textIn } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'

@@ -1,7 +1,7 @@
 // Secrets whose names begin with the reserved prefix hold GitHub tokens; the platform alone makes, changes and removes them.
 // Reading is not admission's to stop: closed roles (and the authorizer, where there is one) do that.
 import { reservedSecretPrefix } from '../../api/names.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { objectAt, textIn } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'
 

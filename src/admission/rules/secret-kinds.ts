@@ -1,6 +1,6 @@
 // Secrets that make a controller hand something over: the type that is filled with a ServiceAccount's token, and annotations by which
 // build systems choose a credential.
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { objectAt, textIn } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'
 

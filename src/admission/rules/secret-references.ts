@@ -3,7 +3,7 @@
 // whose reference is older than the rule may be scaled, relabelled and removed, not edited.
 // Source of the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
 import { reservedSecretPrefix } from '../../api/names.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { type AdmissionRequest, type Json, objectAt, objectsIn, textIn } from '../review.ts'
 import { celText, type Rule } from '../rule.ts'
 

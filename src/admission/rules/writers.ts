@@ -1,6 +1,6 @@
 // Who may write a kind that tenants must never write, with the parts that every such rule shares: controllers report by status and
 // hold finalizers, Kubernetes' cleaners delete and unhook, and nobody else exists.
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../identities.ts'
 import type { AdmissionRequest } from '../review.ts'
 import { celList } from '../rule.ts'

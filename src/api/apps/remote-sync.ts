@@ -1,7 +1,8 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
 
 import { defineKind, type ObjectOf } from '../kind.ts'
-import { objectName, repositoryName, requestedByField } from '../schema/fields.ts'
+import { followerFields, followerStatusFields } from '../repository-follower.ts'
+import { objectName } from '../schema/fields.ts'
 import { choice, exactlyOneOf, integer, list, object, optional, text } from '../schema/schema.ts'
 
 const moment = (description: string) => optional(text({ description, max: 64, format: 'date-time' }))
@@ -15,8 +16,7 @@ export const remoteSync = defineKind({
   description: 'Follows a repository and keeps an Application at what was built from it.',
   spec: object(
     {
-      installation: objectName('The Installation in this namespace.'),
-      repository: text({ description: 'owner/name', max: 140, pattern: repositoryName }),
+      ...followerFields,
       source: object(
         {
           branch: optional(text({ description: 'Follow the head of a branch.', max: 255, pattern: '^[^ ~^:?*\\[\\\\]+$' })),
@@ -53,7 +53,6 @@ export const remoteSync = defineKind({
         { description: 'How to build.' },
       ),
       application: objectName('The Application in this namespace that gets the image.'),
-      requestedBy: requestedByField,
     },
     {
       description: 'What to follow and where it goes.',
@@ -66,9 +65,14 @@ export const remoteSync = defineKind({
       ],
     },
   ),
+  followsRepository: {
+    source: ({ source }) => ({ branch: source.branch, pullRequest: source.pullRequest }),
+    permissions: ({ source }) => (source.pullRequest === undefined ? {} : { pull_requests: 'read' }),
+    purpose: ({ application }) => `builds Application ${application}`,
+  },
   status: {
+    ...followerStatusFields,
     commit: optional(text({ description: 'The commit that source means now.', max: 64 })),
-    grant: optional(text({ description: 'The RepositoryGrant it uses.', max: 253 })),
     build: optional(
       object(
         {

@@ -34,5 +34,9 @@ export const requestedByField = text({
   max: 512,
 })
 
+/** The levels of GitHub App permissions, lowest first; `src/policy/permission-level.ts` compares them. */
+export const permissionLevels = ['read', 'write', 'admin'] as const
+export type PermissionLevel = (typeof permissionLevels)[number]
+
 /** Permission names of GitHub Apps are lower-case words; the levels are GitHub's own. */
-export const permissionLevel = choice(['read', 'write', 'admin'], { description: 'The level of access.' })
+export const permissionLevel = choice(permissionLevels, { description: 'The level of access.' })

@@ -1,8 +1,8 @@
 // What an onboarding remembers between the proof and the last object, so that it survives a crash in between. The parse boundary of the
 // store's JSON: what does not read is an `integrity_violation`, never a guess.
 import type { Installation } from '../../api/github/installation.ts'
-import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
 import { AppError } from '../../lib/errors.ts'
+import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import type { NewOnboarding, Onboarding } from '../../store/onboardings.ts'
 
 type Spec = Installation['spec']

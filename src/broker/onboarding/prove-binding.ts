@@ -49,7 +49,8 @@ export async function proveBinding(deps: BeginDeps, person: Onboarder, installat
   const outcome = prove(facts)
   if (!outcome.proved) return refuse(outcome.check, outcome.message)
   const { installation, method } = outcome
-  const repositories = installation.repositorySelection === 'selected' ? await client.installationRepositories(installationId) : []
+  const repositories =
+    installation.repositorySelection === 'selected' ? await client.installationRepositories(installationId) : []
   const intent: OnboardingIntent = {
     app: name,
     account: { host: endpoints.host, ...installation.account },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { decide } from './decide.ts'
 import type { Facts, InstallationAnswer } from './gather.ts'
 import { nextStatus } from './status.ts'

@@ -3,7 +3,7 @@
 // the status finds the same Build again, and a changed build setting makes another one.
 import { createHash } from 'node:crypto'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { canonicalJson } from '../../lib/canonical-json.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { RemoteSyncStatus } from './progress.ts'
 
 export type BuildPlan = {

@@ -6,7 +6,7 @@ import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { type RepositoryGrant, repositoryGrant, repositoryGrantReasons } from '../../api/github/repository-grant.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { controllerOf, ownerReference } from '../../kube/object/owner.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import { reasons, type Stop, stop } from './progress.ts'
 
 const longestName = 253

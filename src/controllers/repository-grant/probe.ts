@@ -96,7 +96,13 @@ async function accessOf(
 ): Promise<RequesterAccess> {
   if (requesterId === undefined) return { kind: 'unknown' }
   const { log, clock, fetch } = deps
-  const client = createRepositoryClient({ endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) })
+  const client = createRepositoryClient({
+    endpoints: app.endpoints,
+    token,
+    log,
+    clock,
+    ...(fetch === undefined ? {} : { fetch }),
+  })
   const person = await client.userById(requesterId)
   if (person === undefined) return { kind: 'unknown' }
   const found = new Map<number, RepositoryPermission>()

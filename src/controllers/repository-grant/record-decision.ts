@@ -1,7 +1,7 @@
 // Puts a decision into the audit log, once: the log has it before the status does, so a process that died in between, or whose write was
 // refused, comes to the same decision again. It decides nothing.
 import type { AuditRecord, TenantAuditRecord } from '../../api/audit-event.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 
 export type DecisionLog = Pick<AuditLog, 'appendOnce'>

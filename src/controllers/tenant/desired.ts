@@ -15,7 +15,7 @@ import type { KubeObject, OwnerReference, ResourceType } from '../../api/resourc
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
+import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { buildNetworkPolicies } from './build-network.ts'
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
 import { desiredBindings } from './role-bindings.ts'

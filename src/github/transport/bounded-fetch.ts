@@ -1,7 +1,8 @@
 // The HTTP of the GitHub client: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin
 // (a renamed repository answers 301). Credentials never follow a redirect to another host.
-import { withBoundedBody } from '../../lib/bounded-body.ts'
+
 import { AppError } from '../../lib/errors.ts'
+import { withBoundedBody } from '../../lib/http/bounded-body.ts'
 import { githubReasons } from './failure.ts'
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>

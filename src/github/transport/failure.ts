@@ -2,8 +2,8 @@
 // Octokit's error is not kept as cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
 import { AppError, messageOf } from '../../lib/errors.ts'
+import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { redactTokens } from '../../lib/log.ts'
-import { retryAfterSeconds } from '../../lib/retry-after.ts'
 
 /** `AppError.reason` of errors from this client, where a caller may want to tell them apart. */
 export const githubReasons = {

@@ -1,7 +1,7 @@
 // Connects the OIDC provider's models to a store of records. Owns the one rule the provider leaves to its storage: a code or refresh
 // token is used once also when two requests race, and the loser ends the whole family (RFC 9700 §4.14.2).
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
-import type { JsonValue } from '../../lib/canonical-json.ts'
+import type { JsonValue } from '../../lib/json/canonical-json.ts'
 import { createPollingPace } from './polling-pace.ts'
 
 export type OidcRecordPayload = { readonly [key: string]: JsonValue | undefined }

@@ -2,7 +2,7 @@
 // bookmark just before, and a connection that has not ended after 45 s is dead and is cut (docs/adr/0012). So silence is found
 // without waiting for a heartbeat, and quiet kinds always resume from a fresh version. It never reconnects: the reflector does.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
-import { completeLines } from '../../lib/byte-stream.ts'
+import { completeLines } from '../../lib/http/byte-stream.ts'
 import type { WatchEvent, WatchOptions } from './client.ts'
 import { KubeError } from './errors.ts'
 import { errorFromStatus } from './status.ts'

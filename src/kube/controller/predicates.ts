@@ -1,6 +1,6 @@
 // Which changes of an object matter. A predicate says yes or no to one change; appearing and vanishing always matter. Pure.
 import type { KubeObject } from '../../api/resource.ts'
-import { sameJson } from '../../lib/same-json.ts'
+import { sameJson } from '../../lib/json/same-json.ts'
 import type { Change } from '../cache/object-cache.ts'
 
 export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean

@@ -1,9 +1,9 @@
 // Waits grow, have a bound, and come at a bounded rate, whatever the dice say.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRetryLimiter } from './retry-limiter.ts'
 import { fullJitter } from '../../lib/backoff.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
+import { createRetryLimiter } from './retry-limiter.ts'
 
 const dice = fc.double({ min: 0, max: 0.999, noNaN: true })
 

@@ -1,8 +1,8 @@
 // Whatever is added, delayed, taken, abandoned and given back in whatever order: the promises of the queue hold.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createWorkQueue, type Priority } from './workqueue.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
+import { createWorkQueue, type Priority } from './workqueue.ts'
 
 const key = fc.constantFrom('a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1')
 const tenantOf = (text: string): string => text.slice(0, 1)

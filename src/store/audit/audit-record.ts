@@ -1,8 +1,8 @@
 // Makes a record fit to be stored for ever: bounds on every text, an actor always, only content that has one canonical form.
 // Texts that came from outside are mended rather than refused (a NUL in a login must not keep its refusal out of the log). Pure.
 import { type AuditRecord, auditActions } from '../../api/audit-event.ts'
-import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
+import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { redactTokens } from '../../lib/log.ts'
 
 const mostName = 1024

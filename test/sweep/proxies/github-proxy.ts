@@ -1,6 +1,6 @@
 // The proxy in front of GitHub: what changes GitHub counts as a write (tokens made and ended above all); fetching by git does not.
 import type { CrashSwitch } from './crash-switch.ts'
-import { type Proxy, openHttpProxy } from './http-proxy.ts'
+import { openHttpProxy, type Proxy } from './http-proxy.ts'
 
 function writeName(method: string, { pathname }: URL): string | undefined {
   if (method === 'GET' || method === 'HEAD' || pathname.endsWith('/git-upload-pack')) return undefined

@@ -3,7 +3,7 @@
 import { Transform } from 'node:stream'
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { CrashSwitch } from './crash-switch.ts'
-import { type Proxy, openHttpProxy, type Upstream } from './http-proxy.ts'
+import { openHttpProxy, type Proxy, type Upstream } from './http-proxy.ts'
 
 export type Sight = {
   /** What names of this world's namespaces and cluster-wide objects begin with. */

@@ -3,8 +3,8 @@
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { platformNamespace } from '../../../src/api/names.ts'
-import type { Scenario } from '../scenario.ts'
 import type { World } from '../environment/environment.ts'
+import type { Scenario } from '../scenario.ts'
 import { chartOf } from './application.ts'
 import { ready } from './waits.ts'
 

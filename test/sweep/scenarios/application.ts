@@ -2,8 +2,8 @@
 import { application } from '../../../src/api/apps/application.ts'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { deployments, ingresses, services } from '../../../src/api/builtin/index.ts'
-import type { Scenario } from '../scenario.ts'
 import { chartName, fieldManager, type World } from '../environment/environment.ts'
+import type { Scenario } from '../scenario.ts'
 import { gone, ready } from './waits.ts'
 
 export const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`

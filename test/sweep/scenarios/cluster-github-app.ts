@@ -1,8 +1,8 @@
 // An App is made before its key, gets a stranger's key, and then its own.
 import { generateKeyPairSync } from 'node:crypto'
 import { clusterGitHubApp } from '../../../src/api/github/cluster-github-app.ts'
-import type { Scenario } from '../scenario.ts'
 import { applyApp, applyKey } from '../environment/environment.ts'
+import type { Scenario } from '../scenario.ts'
 import { ready } from './waits.ts'
 
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 })

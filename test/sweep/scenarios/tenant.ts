@@ -11,8 +11,8 @@ import {
   serviceAccounts,
 } from '../../../src/api/builtin/index.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
-import type { Scenario } from '../scenario.ts'
 import { host, type World } from '../environment/environment.ts'
+import type { Scenario } from '../scenario.ts'
 import { sweptMilliseconds } from './bindings.ts'
 import { gone, patience, ready } from './waits.ts'
 import { withLiveToken } from './workload.ts'

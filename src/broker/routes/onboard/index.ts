@@ -3,8 +3,8 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { installationPage } from '../../../github/index.ts'
-import type { JsonValue } from '../../../lib/canonical-json.ts'
 import { AppError } from '../../../lib/errors.ts'
+import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { waitForApproval } from '../../onboarding/approval.ts'
@@ -110,7 +110,9 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
       const onboarding = await openOnboarding(begin, person, request.query.onboarding)
       const intent = intentOf(onboarding)
       const isOrganization = intent.account.type === 'Organization'
-      const teams = isOrganization ? await (await people.userClient(person.host, person.userId)).organizationTeams(intent.account) : []
+      const teams = isOrganization
+        ? await (await people.userClient(person.host, person.userId)).organizationTeams(intent.account)
+        : []
       return sendPage(reply, confirmPage(person, onboarding.id, intent, teams))
     },
   )
