@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Actor, administers, canSee, mayUse, permissionOn, repositoryRole } from './access.ts'
 import type { RepositoryRole, Team, User } from './state/accounts.ts'
 import type { App, Installation } from './state/apps.ts'
-import { everyMergeMethod, type Repository } from './state/repositories.ts'
+import type { Repository } from './state/repositories.ts'
 import { emptyWorld, type World } from './state/world.ts'
 
 const at = '2026-01-01T00:00:00Z'
@@ -34,8 +34,6 @@ const repository: Repository = {
   pushedAt: at,
   lastNumber: 0,
   parentId: null,
-  mergeMethods: everyMergeMethod,
-  deleteBranchOnMerge: false,
 }
 const world = (change: (world: World) => void = () => undefined): World => {
   const made = emptyWorld()
@@ -46,12 +44,11 @@ const world = (change: (world: World) => void = () => undefined): World => {
       id: 50,
       login: 'o',
       name: '',
-      description: null,
       basePermission: 'none',
       memberships: [
-        { userId: 1, role: 'admin', state: 'active', publicized: false },
-        { userId: 2, role: 'member', state: 'active', publicized: false },
-        { userId: 3, role: 'admin', state: 'pending', publicized: false },
+        { userId: 1, role: 'admin', state: 'active' },
+        { userId: 2, role: 'member', state: 'active' },
+        { userId: 3, role: 'admin', state: 'pending' },
       ],
       createdAt: at,
     },
@@ -125,7 +122,7 @@ describe('an App', () => {
     suspendedAt: null,
     suspendedById: null,
   }
-  const token = { kind: 'user', id: 1, appId: 7, userId: 1, lastEight: '', scope: null, createdAt: 0, expiresAt: 0 } as const
+  const token = { kind: 'user', id: 1, appId: 7, userId: 1, lastEight: '', createdAt: 0, expiresAt: 0 } as const
   const through = (installed: Installation, id: number): { world: World; actor: Actor } => {
     const made = world(one => {
       one.installations = [installed]

@@ -5,7 +5,7 @@ import type { Organization, OrganizationMembership, RepositoryRole, Team, User }
 import { repositoryRoles } from './state/accounts.ts'
 import type { App, Installation, PermissionLevel } from './state/apps.ts'
 import { permissionLevels } from './state/apps.ts'
-import type { InstallationToken, TokenScope, UserToken } from './state/credentials.ts'
+import type { InstallationToken, UserToken } from './state/credentials.ts'
 import type { Repository } from './state/repositories.ts'
 import { installationOf, organizationById, type World } from './state/world.ts'
 
@@ -85,20 +85,6 @@ const roleAsLevel = (role: RepositoryRole, permission: string): PermissionLevel 
   return roleAtLeast(role, 'write') ? 'write' : 'read'
 }
 
-/** What a narrowed user token keeps of a level; one that was not narrowed keeps all of it. */
-const scopedLevel = (
-  scope: TokenScope | null,
-  accountId: number,
-  repositoryId: number | null,
-  permission: string,
-  level: PermissionLevel,
-): PermissionLevel => {
-  if (!scope) return level
-  if (scope.accountId !== accountId) return 'none'
-  if (repositoryId !== null && scope.repositoryIds && !scope.repositoryIds.includes(repositoryId)) return 'none'
-  return weaker(scope.permissions[permission] ?? 'none', level)
-}
-
 /** Whether the repository is among those that the installation was given. */
 export const installationSelects = (installation: Installation, repository: Repository): boolean =>
   installation.accountId === repository.ownerId &&
@@ -123,8 +109,7 @@ export const permissionOn = (world: World, actor: Actor, repository: Repository,
       const installation = installationOf(world, actor.app.id, repository.ownerId)
       if (!installation || !installationCovers(installation, repository)) return 'none'
       const personal = roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
-      const level = weaker(installation.permissions[permission] ?? 'none', personal)
-      return scopedLevel(actor.token.scope, repository.ownerId, repository.id, permission, level)
+      return weaker(installation.permissions[permission] ?? 'none', personal)
     }
     case 'person':
       return roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
@@ -164,8 +149,7 @@ export const permissionOnOrganization = (
     case 'user': {
       const installation = installationOf(world, actor.app.id, organization.id)
       if (!installation || installation.suspendedAt !== null) return 'none'
-      const level = weaker(installation.permissions[permission] ?? 'none', personal(actor.user.id))
-      return scopedLevel(actor.token.scope, organization.id, null, permission, level)
+      return weaker(installation.permissions[permission] ?? 'none', personal(actor.user.id))
     }
     case 'person':
       return personal(actor.user.id)

@@ -13,8 +13,6 @@ import { registerDeviceCode } from './oauth/device.ts'
 import { registerDevicePages } from './oauth/device-page.ts'
 import { registerAuthorizationPages } from './pages/authorizations.ts'
 import { showRefusal } from './pages/browser.ts'
-import { registerFaultsPage } from './pages/faults.ts'
-import { registerFilePages } from './pages/files.ts'
 import { registerInstallPages } from './pages/install.ts'
 import { registerInstallationSettings } from './pages/installation-settings.ts'
 import { registerOrganizationPages } from './pages/organization.ts'
@@ -24,8 +22,8 @@ import { registerAccountSettings } from './pages/settings/account.ts'
 import { registerAppSettings } from './pages/settings/app.ts'
 import { registerRepositorySettings } from './pages/settings/repository.ts'
 import { registerSignIn } from './pages/sign-in.ts'
-import { routedUrl, uploadsPrefix } from './rest/protocol/addresses.ts'
-import { registerRest, registerUploads } from './rest/register.ts'
+import { routedUrl } from './rest/protocol/addresses.ts'
+import { registerRest } from './rest/register.ts'
 
 /** Largest form that a page takes. */
 const largestForm = 256 * 1024
@@ -62,7 +60,6 @@ export const buildServer = async (
   })
   server.setNotFoundHandler((_request, reply) => showRefusal(reply, undefined, 404, 'There is no such page.'))
 
-  registerFaultsPage(server, context)
   registerSignIn(server, context)
   registerAuthorizePage(server, context)
   registerAccessToken(server, context)
@@ -75,7 +72,6 @@ export const buildServer = async (
   registerAccountSettings(server, context)
   registerAppSettings(server, context)
   registerRepositoryPages(server, context)
-  registerFilePages(server, context)
   registerRepositorySettings(server, context)
   registerPullRequestPages(server, context)
   registerGitRoutes(server, context)
@@ -93,13 +89,6 @@ export const buildServer = async (
       done()
     },
     { prefix: restPrefix },
-  )
-  await server.register(
-    (scope, _options, done) => {
-      registerUploads(scope, context)
-      done()
-    },
-    { prefix: uploadsPrefix },
   )
   return server
 }

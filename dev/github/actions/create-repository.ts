@@ -3,7 +3,7 @@ import { timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
-import { everyMergeMethod, type Repository } from '../state/repositories.ts'
+import type { Repository } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
 import { claimName, requireFreeName } from './repository/names.ts'
 import { tellRepository } from './repository/tell.ts'
@@ -39,8 +39,6 @@ export const createRepository = async (
     pushedAt: at,
     lastNumber: 0,
     parentId: null,
-    mergeMethods: { ...everyMergeMethod },
-    deleteBranchOnMerge: false,
   }
   await context.git.create(repository.id, repository.defaultBranch)
   if (wanted.withReadme) {

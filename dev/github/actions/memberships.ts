@@ -87,7 +87,7 @@ export const setRole = (
     })
     return existing
   }
-  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending', publicized: false }
+  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending' }
   context.store.change(() => organization.memberships.push(membership))
   tellInvited(context, organization, user, membership, inviter)
   return membership

@@ -1,29 +1,22 @@
-// Owns: merging a pull request by a merge commit, one squashed commit or a rebase, and what follows from it.
+// Owns: merging a pull request by a merge commit or one squashed commit, and what follows from it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
 import { timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { rebased } from '../git/rebase.ts'
 import { noCommit } from '../git/ref-update.ts'
 import { commitTree, mergedTree } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
-import type { MergeMethods, PullRequest, Repository } from '../state/repositories.ts'
+import type { PullRequest, Repository } from '../state/repositories.ts'
 import { accountOf, repositoryById } from '../state/world.ts'
 import { Refusal } from './outcome.ts'
 import { tellPullRequest } from './pull-request-events.ts'
 import { recordPush } from './record-push.ts'
 
 export type MergeWish = {
-  readonly method: keyof MergeMethods
+  readonly method: 'merge' | 'squash'
   /** The head that the caller looked at; another one refuses the merge. */
   readonly expectedHead: string | undefined
   readonly title: string | undefined
   readonly message: string | undefined
-}
-
-const methodNames: Readonly<Record<keyof MergeMethods, string>> = {
-  merge: 'Merge commits are',
-  squash: 'Squash merges are',
-  rebase: 'Rebase merges are',
 }
 
 /** Moves the base branch unless somebody pushed to it in between. */
@@ -37,11 +30,8 @@ const moveBase = async (context: Context, repository: Repository, pull: PullRequ
   }
 }
 
-const requireMergeable = (repository: Repository, pull: PullRequest, wish: MergeWish): void => {
+const requireMergeable = (pull: PullRequest, wish: MergeWish): void => {
   if (pull.state !== 'open' || pull.draft) throw new Refusal(405, 'Pull Request is not mergeable')
-  if (!repository.mergeMethods[wish.method]) {
-    throw new Refusal(405, `${methodNames[wish.method]} not allowed on this repository.`)
-  }
   if (wish.expectedHead !== undefined && wish.expectedHead !== pull.head.sha) {
     throw new Refusal(409, 'Head branch was modified. Review and try the merge again.')
   }
@@ -57,7 +47,6 @@ const resultOf = async (
   base: string,
 ): Promise<string | undefined> => {
   const head = pull.head.sha
-  if (wish.method === 'rebase') return rebased(context.git, repository.id, base, head, { who: actor, at: context.now() })
   const tree = await mergedTree(context.git, repository.id, base, head)
   if (tree === undefined) return undefined
   const squash = wish.method === 'squash'
@@ -99,7 +88,7 @@ export const mergePullRequest = async (
   actor: User,
   wish: MergeWish,
 ): Promise<string> => {
-  requireMergeable(repository, pull, wish)
+  requireMergeable(pull, wish)
   const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
   const sha = base === undefined ? undefined : await resultOf(context, repository, pull, actor, wish, base)
   if (base === undefined || sha === undefined) throw new Refusal(405, 'Pull Request is not mergeable')
@@ -110,7 +99,5 @@ export const mergePullRequest = async (
   })
   await recordPush(context, repository, actor, [{ ref: `refs/heads/${pull.base.ref}`, before: base, after: sha }])
   await tellPullRequest(context, repository, pull, actor, 'closed')
-  const own = pull.head.repositoryId === repository.id && pull.head.ref !== repository.defaultBranch
-  if (repository.deleteBranchOnMerge && own) await deleteHeadBranch(context, repository, pull, actor)
   return sha
 }

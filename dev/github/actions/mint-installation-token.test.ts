@@ -1,9 +1,11 @@
 // Installation tokens: what may be asked for, what they reach on REST and git, and when they die.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { installationById } from '../state/world.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { setSuspended } from './install-app.ts'
 
 let emulator: RunningEmulator
 let clients: RestClients
@@ -148,11 +150,16 @@ describe('when a token dies', () => {
 
   test('a suspended installation refuses its tokens and mints none, until it is unsuspended', async () => {
     const client = await minted({})
+    const suspend = (suspended: boolean) => {
+      const installation = installationById(emulator.context.world, acme)
+      if (!installation) throw new Error('no installation')
+      setSuspended(emulator.context, installation, 1001, suspended)
+    }
     const suspended = { status: 403, message: 'This installation has been suspended' }
-    await clients.app.request('PUT /app/installations/{installation_id}/suspended', { installation_id: acme })
+    suspend(true)
     expect(await refusal(client.request('GET /installation/repositories'))).toEqual(suspended)
     expect(await refusal(mint(acme, {}))).toEqual(suspended)
-    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: acme })
+    suspend(false)
     expect((await client.request('GET /installation/repositories')).status).toBe(200)
   })
 

@@ -1,6 +1,8 @@
 // Every fault that hits a request, armed through the control surface and felt over real HTTP.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { setSuspended } from '../actions/install-app.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { installationById } from '../state/world.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
 
@@ -81,7 +83,7 @@ describe('arming', () => {
 
   test('method and path choose what is hit; a star stands for one segment', async () => {
     await arm({ kind: 'rest-status', method: 'POST', path: '/app/installations/*/access_tokens', status: 500 })
-    expect((await get('/app/installations', {})).status).toBe(401)
+    expect((await get('/app/installations/1', {})).status).toBe(401)
     expect((await refusal(clients.mint(installationId))).status).toBe(500)
     expect(await clients.mint(installationId)).toMatch(/^ghs_/)
   })
@@ -232,6 +234,11 @@ describe('the clock', () => {
 })
 
 describe('tokens and installations', () => {
+  const unsuspend = () => {
+    const installation = installationById(emulator.context.world, installationId)
+    if (!installation) throw new Error('no installation')
+    setSuspended(emulator.context, installation, 1001, false)
+  }
   const use = (token: string) => get('/installation/repositories', { authorization: `token ${token}` })
 
   test.each([401, 403])('a fresh token answers %i for its first uses and works then', async status => {
@@ -263,7 +270,7 @@ describe('tokens and installations', () => {
     expect((await use(token)).status).toBe(200)
     expect((await refusal(clients.mint(installationId))).status).toBe(403)
     expect((await use(token)).status).toBe(403)
-    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
+    unsuspend()
     expect((await use(token)).status).toBe(200)
     await emulator.context.webhooks.idle()
     const { data } = await clients.app.request('GET /app/hook/deliveries', { per_page: 2 })
@@ -273,6 +280,6 @@ describe('tokens and installations', () => {
     ])
     await arm({ kind: 'installation-suspended', path: '/installation/repositories' })
     expect((await use(token)).status).toBe(403)
-    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
+    unsuspend()
   })
 })

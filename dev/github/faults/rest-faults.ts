@@ -20,7 +20,6 @@ const limited = (faults: Faults, target: Target, now: number): RestError | undef
     who: 'installation ID 1',
     limit: 5000,
     resetAt,
-    resource: 'core',
     retryAfter: fault.retryAfter,
   })
 }

@@ -1,6 +1,5 @@
 // Owns: the bare repositories on disk, one folder per repository id (so that a rename moves nothing), and what is asked of them.
 // Never knows who asks: access is decided before.
-import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGitCommand, type GitCommand, GitError } from './command.ts'
@@ -35,17 +34,7 @@ export type GitStore = {
   log(repositoryId: number, range: readonly string[]): Promise<readonly Commit[]>
   /** Points a ref at a commit, or removes it; `expected` guards against a push in between. */
   updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
-  /** As `updateRef`, but says so when the ref is not (any more) at `expected`. */
-  moveRef(repositoryId: number, ref: string, sha: string | undefined, expected: string): Promise<typeof unmoved | undefined>
-  /** Runs with an index file of its own, which is gone afterwards. */
-  withIndex<Result>(
-    repositoryId: number,
-    use: (environment: Readonly<Record<string, string>>) => Promise<Result>,
-  ): Promise<Result>
 }
-
-/** What a guarded move of a ref says when somebody else was faster. */
-export const unmoved = Symbol('unmoved')
 
 const configuration = (folder: string): string => `[core]
   hooksPath = ${join(folder, 'hooks')}
@@ -159,24 +148,5 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
     commits: (repositoryId, from, to, limit) =>
       log(repositoryId, [`--max-count=${limit}`, '--end-of-options', ...(from === undefined ? [to] : [`${from}..${to}`])]),
     updateRef,
-    moveRef: async (repositoryId, ref, sha, expected) => {
-      try {
-        await updateRef(repositoryId, ref, sha, expected)
-        return undefined
-      } catch (error) {
-        if (!(error instanceof GitError)) throw error
-        const [now = '0'.repeat(40)] = (await refs(repositoryId, ref)).values()
-        if (now === expected) throw error
-        return unmoved
-      }
-    },
-    withIndex: async (repositoryId, use) => {
-      const indexFile = join(pathOf(repositoryId), `index-${randomUUID()}`)
-      try {
-        return await use({ GIT_INDEX_FILE: indexFile })
-      } finally {
-        await rm(indexFile, { force: true })
-      }
-    },
   }
 }

@@ -1,15 +1,14 @@
 // Owns: commits that the emulator makes itself: the first commit of a seeded repository and the merge of a pull request.
 // Works on objects only, without a work tree. Never moves a ref that it was not told to move.
 import { GitError } from './command.ts'
-import type { Signature } from './commit.ts'
 import type { GitStore } from './store.ts'
 
 export type Author = { readonly name: string; readonly email: string }
 
-const identity = (author: Author, seconds: number, written?: Signature): Record<string, string> => ({
-  GIT_AUTHOR_NAME: written?.name ?? author.name,
-  GIT_AUTHOR_EMAIL: written?.email ?? author.email,
-  GIT_AUTHOR_DATE: written?.date ?? `${seconds} +0000`,
+const identity = (author: Author, seconds: number): Record<string, string> => ({
+  GIT_AUTHOR_NAME: author.name,
+  GIT_AUTHOR_EMAIL: author.email,
+  GIT_AUTHOR_DATE: `${seconds} +0000`,
   GIT_COMMITTER_NAME: author.name,
   GIT_COMMITTER_EMAIL: author.email,
   GIT_COMMITTER_DATE: `${seconds} +0000`,
@@ -55,9 +54,7 @@ export const commitTree = async (
     readonly tree: string
     readonly parents: readonly string[]
     readonly message: string
-    /** Who commits, and who wrote it unless `written` says otherwise. */
     readonly author: Author
-    readonly written?: Signature
     readonly at: number
   },
 ): Promise<string> => {
@@ -65,7 +62,7 @@ export const commitTree = async (
   const output = await git.run(['commit-tree', commit.tree, ...parents], {
     cwd: git.pathOf(repositoryId),
     input: commit.message,
-    environment: identity(commit.author, Math.floor(commit.at / 1000), commit.written),
+    environment: identity(commit.author, Math.floor(commit.at / 1000)),
   })
   return output.trim()
 }

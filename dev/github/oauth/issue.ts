@@ -3,7 +3,7 @@
 import { days, hours, minutes, timestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { App } from '../state/apps.ts'
-import type { AuthorizationCode, TokenScope, UserToken } from '../state/credentials.ts'
+import type { AuthorizationCode } from '../state/credentials.ts'
 import { nextId, userOf, type World } from '../state/world.ts'
 import { credentialKey, newAuthorizationCode, newRefreshToken, newUserToken } from '../tokens/formats.ts'
 import { simpleUser } from '../views/account.ts'
@@ -78,7 +78,6 @@ export const issueTokens = (context: Context, app: App, userId: number, options:
       appId: app.id,
       userId,
       lastEight: accessToken.slice(-8),
-      scope: null,
       createdAt: now,
       expiresAt: now + accessLife,
     }
@@ -91,33 +90,6 @@ export const issueTokens = (context: Context, app: App, userId: number, options:
     }
   })
   return { accessToken, expiresIn: accessLife / 1000, refreshToken, refreshTokenExpiresIn: refreshLife / 1000 }
-}
-
-/**
- * Files a new access token in place of an old one and answers its text; the old text is worth nothing from then on. The refresh token
- * stays good; the expiry does not move.
- */
-export const replaceUserToken = (context: Context, key: string, token: UserToken): string => {
-  const text = newUserToken()
-  const newKey = credentialKey(text)
-  context.store.change(({ credentials }) => {
-    delete credentials.accessTokens[key]
-    credentials.accessTokens[newKey] = { ...token, lastEight: text.slice(-8) }
-    for (const [refreshKey, refresh] of Object.entries(credentials.refreshTokens)) {
-      if (refresh.accessTokenKey === key) credentials.refreshTokens[refreshKey] = { ...refresh, accessTokenKey: newKey }
-    }
-  })
-  return text
-}
-
-/** A second, narrower access token beside the one it was made from; it has no refresh token. Answers its text. */
-export const deriveUserToken = (context: Context, token: UserToken, scope: TokenScope): string => {
-  const text = newUserToken()
-  context.store.change(world => {
-    const made = { ...token, id: nextId(world), scope, lastEight: text.slice(-8), createdAt: context.now() }
-    world.credentials.accessTokens[credentialKey(text)] = made
-  })
-  return text
 }
 
 /** Ends the consent and every token under it. Answers whether there was one. */

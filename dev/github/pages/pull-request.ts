@@ -33,28 +33,21 @@ const bounded = (text: string | undefined, longest: number, name: string): strin
   return text
 }
 
-type Mergeability = { readonly mergeable: boolean | null; readonly rebaseable: boolean | null }
-
-/** One button per way to merge that the repository allows and git can do. */
-const mergeButtons = ({ visitor }: PageCall, { repository, pull, at }: Subject, can: Mergeability): readonly Html[] => {
+/** One button per way to merge, when git can. */
+const mergeButtons = ({ visitor }: PageCall, { pull, at }: Subject, mergeable: boolean | null): readonly Html[] => {
   if (pull.draft) return [html`<p>This pull request is a draft.</p>`]
-  if (!can.mergeable) return [html`<p>This branch has conflicts.</p>`]
-  const { merge, squash, rebase } = repository.mergeMethods
+  if (!mergeable) return [html`<p>This branch has conflicts.</p>`]
   const button = (label: string, method: string): Html =>
     buttonForm(visitor, `${at}/merge`, label, { expected_head: pull.head.sha, method })
-  return [
-    ...(merge ? [button('Merge pull request', 'merge')] : []),
-    ...(squash ? [button('Squash and merge', 'squash')] : []),
-    ...(rebase && can.rebaseable ? [button('Rebase and merge', 'rebase')] : []),
-  ]
+  return [button('Merge pull request', 'merge'), button('Squash and merge', 'squash')]
 }
 
-const buttonsOf = (call: PageCall, subject: Subject, can: Mergeability): readonly Html[] => {
+const buttonsOf = (call: PageCall, subject: Subject, mergeable: boolean | null): readonly Html[] => {
   const { visitor } = call
   const { repository, pull, at } = subject
   if (pull.state === 'open') {
     return [
-      ...mergeButtons(call, subject, can),
+      ...mergeButtons(call, subject, mergeable),
       pull.draft
         ? buttonForm(visitor, `${at}/ready`, 'Ready for review', {}, 'quiet')
         : buttonForm(visitor, `${at}/draft`, 'Convert to draft', {}, 'quiet'),
@@ -72,7 +65,7 @@ const buttonsOf = (call: PageCall, subject: Subject, can: Mergeability): readonl
 const show = async (call: PageCall): Promise<PageResult> => {
   const { context, visitor } = call
   const { repository, pull, at } = subjectOf(call)
-  const { mergeable, rebaseable, commits, additions, deletions } = await pullRequestFacts(context, pull)
+  const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
   const comments = context.world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
   return page(
     `#${pull.number} ${pull.title}`,
@@ -82,7 +75,7 @@ const show = async (call: PageCall): Promise<PageResult> => {
 <h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}${checkList(context, repository, pull.head.sha)}<h2>Comments</h2>
 ${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
 <form method="post" action="${at}/comments">${formToken(visitor)}<p><label>Comment <textarea name="body" required></textarea></label></p><button class="quiet">Comment</button></form>
-<p>${buttonsOf(call, { repository, pull, at }, { mergeable, rebaseable })}</p>`,
+<p>${buttonsOf(call, { repository, pull, at }, mergeable)}</p>`,
   )
 }
 
@@ -119,7 +112,7 @@ const merge = async (call: PageCall): Promise<PageResult> => {
   requirePush(call, repository)
   const expectedHead = call.posted.one('expected_head')
   const asked = call.posted.one('method')
-  const method = asked === 'squash' || asked === 'rebase' ? asked : 'merge'
+  const method = asked === 'squash' ? 'squash' : 'merge'
   const wish = { method, expectedHead, title: undefined, message: undefined } as const
   await mergePullRequest(call.context, repository, pull, call.visitor.user, wish)
   return { redirect: at }

@@ -83,7 +83,7 @@ const overview = async (call: PageCall): Promise<PageResult> => {
   const branches = [...heads].map(([ref, sha]) => {
     const branch = ref.slice('refs/heads/'.length)
     return [
-      html`<a href="/${name}/commits/${branch}">${branch}</a> (<a href="/${name}/tree/${branch}">files</a>)`,
+      html`<a href="/${name}/commits/${branch}">${branch}</a>`,
       html`<code>${sha.slice(0, 7)}</code>`,
       statusList(context, repository, sha),
     ]
@@ -131,6 +131,18 @@ const commit = async (call: PageCall): Promise<PageResult> => {
   )
 }
 
+const checkRun = (call: PageCall): PageResult => {
+  const { context, visitor, params } = call
+  const repository = repositoryOfPage(call)
+  const run = context.world.checkRuns.find(one => one.repositoryId === repository.id && String(one.id) === params['id'])
+  if (!run) throw new Refusal(404, 'There is no such check run.')
+  return page(
+    run.name,
+    visitor,
+    html`<p><strong>${run.conclusion ?? run.status}</strong>: ${run.title ?? ''}</p><pre>${run.summary ?? ''}</pre><pre>${run.text ?? ''}</pre>`,
+  )
+}
+
 const pulls = (call: PageCall): PageResult => {
   const { context, visitor } = call
   const repository = repositoryOfPage(call)
@@ -159,5 +171,6 @@ export const registerRepositoryPages = (server: FastifyInstance, context: Contex
   registerPage(server, context, 'GET', '/:owner/:repository', overview)
   registerPage(server, context, 'GET', '/:owner/:repository/commits/*', commits)
   registerPage(server, context, 'GET', '/:owner/:repository/commit/:sha', commit)
+  registerPage(server, context, 'GET', '/:owner/:repository/runs/:id', checkRun)
   registerPage(server, context, 'GET', '/:owner/:repository/pulls', pulls)
 }

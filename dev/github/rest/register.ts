@@ -5,7 +5,6 @@ import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../actions/outcome.ts'
 import type { Context } from '../context.ts'
 import { errorBody, RestError } from './protocol/answer.ts'
-import { mediaTypeHeader } from './protocol/media-type.ts'
 import { createRateLimiter } from './protocol/rate-limit.ts'
 import { respond, send } from './protocol/respond.ts'
 import { createSecondaryLimiter } from './protocol/secondary-limit.ts'
@@ -34,7 +33,7 @@ const frame = (server: FastifyInstance, context: Context): void => {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers({
       'x-github-request-id': randomUUID().toUpperCase(),
-      'x-github-media-type': mediaTypeHeader('json'),
+      'x-github-media-type': 'github.v3; format=json',
       ...(context.settings.flavour === 'enterprise-server' ? { 'x-github-enterprise-version': '3.19.0' } : {}),
     })
   })
@@ -58,8 +57,7 @@ export const registerRest = (server: FastifyInstance, context: Context): void =>
   const limiter = createRateLimiter(rateLimit, context.now, context.world)
   const secondary = rateLimit.secondary && createSecondaryLimiter(rateLimit.secondary, context.now)
   frame(server, context)
-  for (const route of restRoutes({ limiter })) {
-    if (route.only !== undefined && route.only !== context.settings.flavour) continue
+  for (const route of restRoutes) {
     for (const path of route.byId === undefined ? [route.path] : [route.path, route.byId]) {
       server.route({
         method: route.method,
@@ -69,6 +67,3 @@ export const registerRest = (server: FastifyInstance, context: Context): void =>
     }
   }
 }
-
-/** Registers the host of uploads. It takes files of releases only, and nothing here has releases: every path is a JSON 404. */
-export const registerUploads = (server: FastifyInstance, context: Context): void => frame(server, context)

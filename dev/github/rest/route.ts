@@ -2,22 +2,14 @@
 // check in front of the handler, so that no handler runs for somebody who may not see its subject.
 import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../access.ts'
 import type { Context } from '../context.ts'
-import type { Flavour } from '../links.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
 import type { Repository } from '../state/repositories.ts'
-import {
-  organizationById,
-  organizationByLogin,
-  repositoryByFormerName,
-  repositoryById,
-  repositoryByName,
-  userOf,
-} from '../state/world.ts'
+import { organizationByLogin, repositoryByFormerName, repositoryById, repositoryByName, userOf } from '../state/world.ts'
 import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './protocol/answer.ts'
-import type { MediaForm } from './protocol/media-type.ts'
 import type { Paging } from './protocol/page.ts'
+import type { Bucket } from './protocol/rate-limit.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -29,22 +21,16 @@ export type RestCall = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: unknown
   readonly paging: Paging
-  /** The form of the answer that the Accept header asks for. */
-  readonly form: MediaForm
-  /** Where the caller is, for limits of those without credentials. */
-  readonly address: string
+  /** What is left of the caller's hourly limit, this request counted. */
+  readonly rateLimit: Bucket
 }
 
 export type RestRoute = {
   readonly method: Method
   /** OpenAPI notation: `/repos/{owner}/{repo}`. */
   readonly path: string
-  /** Path under which the OpenAPI description has the answer, when GitHub serves this one without describing it. */
-  readonly describedAs?: string
   /** The same route by the numeric id of the repository; GitHub redirects and pages to it. */
   readonly byId?: string
-  /** Served by this kind of GitHub only. */
-  readonly only?: Flavour
   /** The last parameter takes slashes too. */
   readonly greedy?: boolean
   /** What a caller needs: a kind of credential, or permissions as `name=level`, alternatives separated by `; `. */
@@ -53,7 +39,7 @@ export type RestRoute = {
 }
 
 type Answer = RestAnswer | Promise<RestAnswer>
-type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'describedAs' | 'greedy' | 'only'> & {
+type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'greedy'> & {
   readonly handle: (call: Call) => Answer
 }
 
@@ -189,13 +175,7 @@ export const organizationRoute = (
   handle: call => {
     refuseJwt(call.actor)
     const { params, context } = call
-    const id = params['org_id']
-    const found =
-      id === undefined
-        ? organizationByLogin(context.world, params['org'] ?? '')
-        : /^\d{1,15}$/.test(id)
-          ? organizationById(context.world, Number(id))
-          : undefined
+    const found = organizationByLogin(context.world, params['org'] ?? '')
     if (!found) throw notFound()
     if (needed !== undefined) {
       if (call.actor.kind === 'anonymous') throw requiresAuthentication()

@@ -1,11 +1,10 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
-import { atLeast, canSee, membershipOf, permissionOnOrganization } from '../access.ts'
+import { atLeast, membershipOf, permissionOnOrganization } from '../access.ts'
 import { acceptMembership } from '../actions/memberships.ts'
 import type { Context } from '../context.ts'
-import type { Account, Organization, User } from '../state/accounts.ts'
-import { accountById, accountByLogin, organizationByLogin, repositoriesOf } from '../state/world.ts'
+import type { Organization, User } from '../state/accounts.ts'
+import { accountById, organizationByLogin } from '../state/world.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
-import { minimalRepository } from '../views/repository.ts'
 import { fullTeam } from '../views/team.ts'
 import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './protocol/answer.ts'
 import { fieldsOf } from './protocol/body.ts'
@@ -54,48 +53,11 @@ const accept = (call: UserCall): RestAnswer => {
   )
 }
 
-const ownMemberships = (call: UserCall): RestAnswer => {
-  const state = call.query.get('state')
-  const mine = call.context.world.organizations.flatMap(organization => {
-    const membership = membershipOf(organization, call.user.id)
-    const wanted = membership && (state === null || membership.state === state) && appMayReadMembers(call, organization)
-    return wanted ? [{ organization, membership }] : []
-  })
-  return paged(call.paging, mine, one => organizationMembership(call.context, one.organization, one.membership, call.user))
-}
-
 const showAccount = (call: RestCall, account: ReturnType<typeof accountById>): RestAnswer => {
   if (!account) throw notFound()
   const { actor } = call
   const own = (actor.kind === 'user' || actor.kind === 'person') && actor.user.id === account.id
   return ok(own && account.kind === 'user' ? privateUser(call.context, account) : publicUser(call.context, account))
-}
-
-const ofAccount = (call: RestCall, login: string): Account => {
-  const account = accountByLogin(call.context.world, login)
-  if (!account) throw notFound()
-  return account
-}
-
-/** What the account owns and the caller may see. */
-const repositoriesOfAccount = (call: RestCall): RestAnswer => {
-  const { world } = call.context
-  const owned = repositoriesOf(world, ofAccount(call, call.params['username'] ?? '').id)
-  return paged(
-    call.paging,
-    owned.filter(one => canSee(world, call.actor, one)),
-    one => minimalRepository(call.context, one),
-  )
-}
-
-/** Memberships that the person shows to everybody. */
-const publicOrganizations = (call: RestCall): RestAnswer => {
-  const user = ofAccount(call, call.params['username'] ?? '')
-  const shown = call.context.world.organizations.filter(one => {
-    const membership = membershipOf(one, user.id)
-    return membership?.state === 'active' && membership.publicized
-  })
-  return paged(call.paging, shown, one => simpleOrganization(call.context, one))
 }
 
 export const userRoutes: readonly RestRoute[] = [
@@ -116,7 +78,6 @@ export const userRoutes: readonly RestRoute[] = [
       return paged(call.paging, teams, team => fullTeam(call.context, team))
     },
   }),
-  userRoute({ method: 'GET', path: '/user/memberships/orgs', handle: ownMemberships }),
   userRoute({ method: 'GET', path: '/user/memberships/orgs/{org}', handle: ownMembership }),
   userRoute({ method: 'PATCH', path: '/user/memberships/orgs/{org}', handle: accept }),
   publicRoute({
@@ -127,11 +88,4 @@ export const userRoutes: readonly RestRoute[] = [
       return showAccount(call, /^\d{1,15}$/.test(id) ? accountById(call.context.world, Number(id)) : undefined)
     },
   }),
-  publicRoute({
-    method: 'GET',
-    path: '/users/{username}',
-    handle: call => showAccount(call, accountByLogin(call.context.world, call.params['username'] ?? '')),
-  }),
-  publicRoute({ method: 'GET', path: '/users/{username}/repos', handle: repositoriesOfAccount }),
-  publicRoute({ method: 'GET', path: '/users/{username}/orgs', handle: publicOrganizations }),
 ]

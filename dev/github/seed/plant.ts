@@ -8,7 +8,6 @@ import { days, timestamp } from '../clock.ts'
 import type { GitStore } from '../git/store.ts'
 import { commitFiles } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
-import { everyMergeMethod } from '../state/repositories.ts'
 import { accountByLogin, emptyWorld, organizationByLogin, repositoryByName, type World } from '../state/world.ts'
 import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
 import type { Seed } from './seed.ts'
@@ -57,15 +56,13 @@ const plantAccounts = (world: World, seed: Seed, at: string): void => {
     id: one.id,
     login: one.login,
     name: one.name,
-    description: null,
     basePermission: one.basePermission,
     memberships: [
-      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const, publicized: false })),
+      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const })),
       ...one.members.map(login => ({
         userId: idOf(login),
         role: 'member' as const,
         state: 'active' as const,
-        publicized: false,
       })),
     ],
     createdAt: at,
@@ -90,8 +87,6 @@ const plantRepositories = (world: World, seed: Seed, at: string): void => {
     pushedAt: at,
     lastNumber: 0,
     parentId: null,
-    mergeMethods: { ...everyMergeMethod },
-    deleteBranchOnMerge: false,
   }))
 }
 

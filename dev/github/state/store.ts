@@ -3,7 +3,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
-import { upgradeWorld } from './upgrade.ts'
 import type { World } from './world.ts'
 
 export type WorldStore = {
@@ -14,7 +13,7 @@ export type WorldStore = {
   durable(): Promise<void>
 }
 
-/** Reads a snapshot; `undefined` when there is none yet. A file of an older version is read too, one of an unknown version refused: delete the state folder. */
+/** Reads a snapshot; `undefined` when there is none yet. Throws when another version of the emulator wrote it. */
 export const readWorld = async (file: string): Promise<World | undefined> => {
   let text: string
   try {
@@ -23,8 +22,8 @@ export const readWorld = async (file: string): Promise<World | undefined> => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  const world = upgradeWorld(JSON.parse(text) as World)
-  if (!world) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
+  const world = JSON.parse(text) as World
+  if (world.version !== 2) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
   return world
 }
 

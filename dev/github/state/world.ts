@@ -1,7 +1,7 @@
 // Owns: the whole state of the emulator as one plain, serializable value. Never does I/O; never knows HTTP.
 import type { Account, Organization, Team, User } from './accounts.ts'
 import type { App, Authorization, Installation, InstallationRequest } from './apps.ts'
-import type { CheckRun, CheckSuite, Environment } from './checks.ts'
+import type { CheckRun, CheckSuite } from './checks.ts'
 import type { Credentials } from './credentials.ts'
 import type {
   CommitStatus,
@@ -10,7 +10,6 @@ import type {
   IssueComment,
   PullRequest,
   Repository,
-  RepositoryInvitation,
   RepositoryRedirect,
 } from './repositories.ts'
 
@@ -22,7 +21,6 @@ export type World = {
   teams: Team[]
   repositories: Repository[]
   repositoryRedirects: RepositoryRedirect[]
-  repositoryInvitations: RepositoryInvitation[]
   pullRequests: PullRequest[]
   comments: IssueComment[]
   statuses: CommitStatus[]
@@ -30,7 +28,6 @@ export type World = {
   deploymentStatuses: DeploymentStatus[]
   checkSuites: CheckSuite[]
   checkRuns: CheckRun[]
-  environments: Environment[]
   apps: App[]
   installations: Installation[]
   installationRequests: InstallationRequest[]
@@ -47,7 +44,6 @@ export const emptyWorld = (): World => ({
   teams: [],
   repositories: [],
   repositoryRedirects: [],
-  repositoryInvitations: [],
   pullRequests: [],
   comments: [],
   statuses: [],
@@ -55,7 +51,6 @@ export const emptyWorld = (): World => ({
   deploymentStatuses: [],
   checkSuites: [],
   checkRuns: [],
-  environments: [],
   apps: [],
   installations: [],
   installationRequests: [],

@@ -3,7 +3,6 @@ import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
 import type { RunningEmulator } from '../emulator.ts'
-import { createRateLimiter } from '../rest/protocol/rate-limit.ts'
 import { restRoutes } from '../rest/routes.ts'
 import { describeAnswers } from './openapi.ts'
 
@@ -25,9 +24,8 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 
 /** Clients for one emulator. */
 export const createRestClients = (emulator: RunningEmulator): RestClients => {
-  const limiter = createRateLimiter({ authenticated: 5000, anonymous: 60 }, Date.now)
   const description = emulator.context.settings.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
-  const described = describeAnswers(restRoutes({ limiter }), emulator.apiUrl, description)
+  const described = describeAnswers(restRoutes, emulator.apiUrl, description)
   const base = { baseUrl: emulator.apiUrl, request: { fetch: described.fetch }, log: silent }
   const app = new Client({
     ...base,

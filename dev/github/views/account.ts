@@ -42,7 +42,7 @@ export const publicUser = (context: View, account: Account) => ({
   location: null,
   email: null,
   hireable: null,
-  bio: account.kind === 'organization' ? account.description : null,
+  bio: null,
   twitter_username: null,
   public_repos: repositoriesOf(context.world, account.id).filter(one => !one.private).length,
   public_gists: 0,
@@ -82,7 +82,7 @@ export const simpleOrganization = ({ links }: Pick<Context, 'links'>, organizati
     members_url: `${url}/members{/member}`,
     public_members_url: `${url}/public_members{/member}`,
     avatar_url: links.web(`/avatars/u/${organization.id}`),
-    description: organization.description,
+    description: null,
   }
 }
 

@@ -1,7 +1,7 @@
 // Owns: how Apps and installations look in JSON. Pure; never shows a secret or a key.
 import type { Context } from '../context.ts'
 import { nodeId } from '../links.ts'
-import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import type { App, Installation } from '../state/apps.ts'
 import { accountOf, appById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 
@@ -56,12 +56,3 @@ export const installationView = ({ links, world }: View, installation: Installat
     suspended_at: installation.suspendedAt,
   }
 }
-
-/** OpenAPI `integration-installation-request`. */
-export const installationRequestView = ({ links, world }: View, request: InstallationRequest) => ({
-  id: request.id,
-  node_id: nodeId('IntegrationInstallationRequest', request.id),
-  account: simpleUser({ links }, accountOf(world, request.accountId)),
-  requester: simpleUser({ links }, userOf(world, request.requesterId)),
-  created_at: request.createdAt,
-})

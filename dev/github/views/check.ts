@@ -1,8 +1,8 @@
-// Owns: how check suites, check runs and environments look in JSON. Pure.
+// Owns: how check suites and check runs look in JSON. Pure.
 import type { Context } from '../context.ts'
 import type { Commit } from '../git/commit.ts'
 import { nodeId } from '../links.ts'
-import type { CheckAnnotation, CheckRun, CheckSuite, Environment } from '../state/checks.ts'
+import type { CheckRun, CheckSuite } from '../state/checks.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryById } from '../state/world.ts'
 import { integration } from './app.ts'
@@ -63,7 +63,7 @@ export const checkRunView = (view: View, repository: Repository, run: CheckRun) 
       title: run.title,
       summary: run.summary,
       text: run.text,
-      annotations_count: run.annotations.length,
+      annotations_count: 0,
       annotations_url: `${url}/annotations`,
     },
     check_suite: { id: suite.id },
@@ -71,20 +71,6 @@ export const checkRunView = (view: View, repository: Repository, run: CheckRun) 
     pull_requests: pullRequestsWith(view, repository, suite.headSha),
   }
 }
-
-/** OpenAPI `check-annotation`. */
-export const annotationView = (view: View, repository: Repository, sha: string, annotation: CheckAnnotation) => ({
-  path: annotation.path,
-  blob_href: view.links.web(`/${fullName(view.world, repository)}/blob/${sha}/${annotation.path}`),
-  start_line: annotation.startLine,
-  end_line: annotation.endLine,
-  start_column: null,
-  end_column: null,
-  annotation_level: annotation.level,
-  title: annotation.title,
-  message: annotation.message,
-  raw_details: null,
-})
 
 /** What a suite says as a whole: it is as far as its slowest run and as good as its worst. */
 export const suiteState = (runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> => {
@@ -126,21 +112,5 @@ export const checkSuiteView = (view: View, repository: Repository, suite: CheckS
       committer: { name: commit.committer.name, email: commit.committer.email },
     },
     repository: minimalRepository(view, repository),
-  }
-}
-
-/** OpenAPI `environment`. */
-export const environmentView = (view: View, repository: Repository, environment: Environment) => {
-  const name = fullName(view.world, repository)
-  return {
-    id: environment.id,
-    node_id: nodeId('Environment', environment.id),
-    name: environment.name,
-    url: `${urlOf(view, repository)}/environments/${encodeURIComponent(environment.name)}`,
-    html_url: view.links.web(`/${name}/deployments/activity_log?environments_filter=${encodeURIComponent(environment.name)}`),
-    created_at: environment.createdAt,
-    updated_at: environment.updatedAt,
-    protection_rules: [],
-    deployment_branch_policy: null,
   }
 }

@@ -12,7 +12,6 @@ type View = Pick<Context, 'links' | 'world'>
 
 export type PullRequestFacts = {
   readonly mergeable: boolean | null
-  readonly rebaseable: boolean | null
   readonly commits: number
   readonly additions: number
   readonly deletions: number
@@ -116,7 +115,7 @@ export const fullPullRequest = (view: View, pull: PullRequest, facts: PullReques
   ...simplePullRequest(view, pull),
   merged: pull.mergedAt !== null,
   mergeable: facts.mergeable,
-  rebaseable: facts.rebaseable,
+  rebaseable: facts.mergeable,
   mergeable_state: mergeableState(view.world, pull, facts),
   merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.world, pull.mergedById)),
   comments: view.world.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,

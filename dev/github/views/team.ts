@@ -1,22 +1,11 @@
 // Owns: how teams look in JSON. Pure.
 import type { Context } from '../context.ts'
 import { nodeId } from '../links.ts'
-import type { Organization, RepositoryRole, Team } from '../state/accounts.ts'
+import type { Organization, Team } from '../state/accounts.ts'
 import { organizationById } from '../state/world.ts'
 import { fullOrganization } from './account.ts'
-import { roleFlags } from './role.ts'
 
 type View = Pick<Context, 'links' | 'world'>
-
-/** Teams call the roles by the words of git. */
-const requestWord: Readonly<Record<RepositoryRole, string>> = {
-  none: 'pull',
-  read: 'pull',
-  triage: 'triage',
-  write: 'push',
-  maintain: 'maintain',
-  admin: 'admin',
-}
 
 const organizationOf = (world: Context['world'], team: Team): Organization => {
   const organization = organizationById(world, team.organizationId)
@@ -50,13 +39,6 @@ export const teamWithParent = (view: View, team: Team) => {
   const parent = view.world.teams.find(one => one.id === team.parentId)
   return { ...simpleTeam(view, team), parent: parent ? simpleTeam(view, parent) : null }
 }
-
-/** OpenAPI `team` as one repository sees it: with the role that the team has there. */
-export const teamOnRepository = (view: View, team: Team, role: RepositoryRole) => ({
-  ...teamWithParent(view, team),
-  permission: requestWord[role],
-  permissions: roleFlags(role),
-})
 
 /** OpenAPI `team-full`. */
 export const fullTeam = (view: View, team: Team) => ({

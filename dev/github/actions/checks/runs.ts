@@ -4,7 +4,7 @@ import { timestamp } from '../../clock.ts'
 import type { Context } from '../../context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'
-import type { CheckAnnotation, CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
+import type { CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
@@ -25,13 +25,9 @@ export type RunReport = {
         readonly title: string | undefined
         readonly summary: string | undefined
         readonly text: string | undefined
-        readonly annotations: readonly CheckAnnotation[]
       }
     | undefined
 }
-
-/** Annotations that one run may collect; each request may bring 50. */
-const mostAnnotations = 1000
 
 const tellRun = async (
   context: Context,
@@ -72,7 +68,6 @@ const apply = (context: Context, run: CheckRun, report: RunReport): void => {
     run.title = output?.title ?? run.title
     run.summary = output?.summary ?? run.summary
     run.text = output?.text ?? run.text
-    run.annotations = [...run.annotations, ...(output?.annotations ?? [])].slice(-mostAnnotations)
   })
 }
 
@@ -128,7 +123,6 @@ export const createRun = async (
     title: null,
     summary: null,
     text: null,
-    annotations: [],
   }
   apply(context, run, report)
   context.store.change(world => world.checkRuns.push(run))

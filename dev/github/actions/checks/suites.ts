@@ -18,7 +18,7 @@ export const tellSuite = async (
   repository: Repository,
   suite: CheckSuite,
   sender: User,
-  action: 'requested' | 'rerequested' | 'completed',
+  action: 'requested' | 'completed',
 ): Promise<void> => {
   const installation = installationOf(context.world, suite.appId, repository.ownerId)
   const asked = appById(context.world, suite.appId)?.events.includes('check_suite') ? installation : undefined

@@ -3,7 +3,7 @@
 import { timestamp } from '../../clock.ts'
 import type { Context } from '../../context.ts'
 import type { User } from '../../state/accounts.ts'
-import type { MergeMethods, Repository } from '../../state/repositories.ts'
+import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
 import { Refusal } from '../outcome.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
@@ -15,8 +15,6 @@ export type RepositoryChange = {
   readonly private?: boolean | undefined
   readonly archived?: boolean | undefined
   readonly defaultBranch?: string | undefined
-  readonly mergeMethods?: Partial<MergeMethods>
-  readonly deleteBranchOnMerge?: boolean | undefined
 }
 
 /** Renames; the old name leads here until another repository takes it. */
@@ -87,8 +85,6 @@ export const changeRepository = async (
   if (change.private !== undefined) setPrivate(context, repository, actor, change.private)
   if (change.defaultBranch !== undefined) await setDefaultBranch(context, repository, actor, change.defaultBranch)
   context.store.change(() => {
-    Object.assign(repository.mergeMethods, change.mergeMethods)
-    repository.deleteBranchOnMerge = change.deleteBranchOnMerge ?? repository.deleteBranchOnMerge
     repository.updatedAt = timestamp(context.now())
   })
   if (change.archived === true) setArchived(context, repository, actor, true)

@@ -11,7 +11,6 @@ const forget = (world: World, id: number): void => {
   const gone = new Set(world.deployments.filter(one => one.repositoryId === id).map(one => one.id))
   world.repositories = world.repositories.filter(one => one.id !== id)
   world.repositoryRedirects = world.repositoryRedirects.filter(elsewhere)
-  world.repositoryInvitations = world.repositoryInvitations.filter(elsewhere)
   world.pullRequests = world.pullRequests.filter(elsewhere)
   world.comments = world.comments.filter(elsewhere)
   world.statuses = world.statuses.filter(elsewhere)
@@ -19,7 +18,6 @@ const forget = (world: World, id: number): void => {
   world.deploymentStatuses = world.deploymentStatuses.filter(one => !gone.has(one.deploymentId))
   world.checkSuites = world.checkSuites.filter(elsewhere)
   world.checkRuns = world.checkRuns.filter(elsewhere)
-  world.environments = world.environments.filter(elsewhere)
   for (const team of world.teams) team.repositories = team.repositories.filter(elsewhere)
 }
 

@@ -49,7 +49,6 @@ export const forkRepository = async (context: Context, parent: Repository, actor
     pushedAt: parent.pushedAt,
     lastNumber: 0,
     parentId: parent.id,
-    mergeMethods: { ...parent.mergeMethods },
   }
   context.store.change(world => {
     world.repositories.push(fork)

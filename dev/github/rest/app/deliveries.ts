@@ -1,9 +1,5 @@
-// Owns: the routes about an App's webhook: where it points, what was delivered, and sending it again.
-// https://docs.github.com/en/rest/apps/webhooks
-import type { App } from '../../state/apps.ts'
 import type { Delivery } from '../../webhooks/delivery.ts'
 import { accepted, invalidField, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
-import { fieldsOf } from '../protocol/body.ts'
 import { perPage } from '../protocol/page.ts'
 import { type AppCall, appRoute, type RestRoute } from '../route.ts'
 
@@ -44,13 +40,6 @@ const deliveryOf = ({ app, context, params }: AppCall): Delivery => {
   return found
 }
 
-const hookConfiguration = (app: App) => ({
-  content_type: 'json',
-  insecure_ssl: '0',
-  secret: '********',
-  url: app.webhookUrl ?? '',
-})
-
 const cursorOf = (delivery: Delivery): string => `v1_${delivery.id}`
 
 /** Position of the delivery that a cursor names, or of the next older one when the log has forgotten it. */
@@ -83,21 +72,6 @@ const list = (call: AppCall): RestAnswer => {
 }
 
 export const deliveryRoutes: readonly RestRoute[] = [
-  appRoute({ method: 'GET', path: '/app/hook/config', handle: ({ app }) => ok(hookConfiguration(app)) }),
-  appRoute({
-    method: 'PATCH',
-    path: '/app/hook/config',
-    handle: ({ app, context, body }) => {
-      const fields = fieldsOf(body, 'Hook')
-      const url = fields.optionalText('url', 2000)
-      const secret = fields.optionalText('secret', 200)
-      context.store.change(() => {
-        if (url !== undefined) app.webhookUrl = url
-        if (secret !== undefined) app.webhookSecret = secret
-      })
-      return ok(hookConfiguration(app))
-    },
-  }),
   appRoute({ method: 'GET', path: '/app/hook/deliveries', handle: list }),
   appRoute({ method: 'GET', path: '/app/hook/deliveries/{delivery_id}', handle: call => ok(full(deliveryOf(call))) }),
   appRoute({

@@ -1,6 +1,5 @@
 // Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
 import { tellDeployment, tellDeploymentStatus } from '../../actions/deployment-events.ts'
-import { ensureEnvironment } from '../../actions/environments.ts'
 import { timestamp } from '../../clock.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
@@ -61,7 +60,6 @@ const create = async (call: RepositoryCall) => {
     world.deployments.push(made)
     return made
   })
-  ensureEnvironment(context, repository, environment)
   tellDeployment(context, repository, deployment, writerOf(call))
   const view = deploymentView(context, repository, deployment)
   return created(view, { location: view.url })
@@ -146,15 +144,6 @@ export const deploymentRoutes: readonly RestRoute[] = [
     path: `${root}/{deployment_id}/statuses`,
     handle: call =>
       paged(call.paging, statusesOf(call, deploymentOf(call)), one => deploymentStatusView(call.context, call.repository, one)),
-  }),
-  repositoryRoute(reading, {
-    method: 'GET',
-    path: `${root}/{deployment_id}/statuses/{status_id}`,
-    handle: call => {
-      const found = statusesOf(call, deploymentOf(call)).find(one => String(one.id) === call.params['status_id'])
-      if (!found) throw notFound()
-      return ok(deploymentStatusView(call.context, call.repository, found))
-    },
   }),
   repositoryRoute(writing, { method: 'POST', path: `${root}/{deployment_id}/statuses`, handle: createStatus }),
 ]

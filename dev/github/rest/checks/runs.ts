@@ -2,26 +2,18 @@
 // https://docs.github.com/en/rest/checks/runs
 import { changeRun, createRun, type RunReport, rerequestRun } from '../../actions/checks/runs.ts'
 import type { App } from '../../state/apps.ts'
-import {
-  annotationLevels,
-  type CheckAnnotation,
-  type CheckRun,
-  type CheckSuite,
-  checkConclusions,
-  checkStatuses,
-} from '../../state/checks.ts'
-import { annotationView, checkRunView } from '../../views/check.ts'
+import { type CheckRun, type CheckSuite, checkConclusions, checkStatuses } from '../../state/checks.ts'
+import { checkRunView } from '../../views/check.ts'
 import { created, invalidField, notAccessible, notFound, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
 import { type Fields, fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { commitOf } from '../repository/branches.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
-const mostAnnotations = 50
 const longestText = 65_535
 
 /** The App behind an installation token; anybody else may not write checks. */
-export const appOfCall = ({ actor }: RepositoryCall): App => {
+const appOfCall = ({ actor }: RepositoryCall): App => {
   if (actor.kind !== 'installation') throw new RestError(403, 'You must authenticate via a GitHub App.')
   return actor.app
 }
@@ -40,30 +32,14 @@ const suiteOf = ({ context }: RepositoryCall, run: CheckRun): CheckSuite => {
   return suite
 }
 
-const annotationOf = (value: unknown): CheckAnnotation => {
-  const fields = fieldsOf(value, 'CheckAnnotation')
-  const startLine = fields.optionalNumber('start_line')
-  const endLine = fields.optionalNumber('end_line')
-  const level = fields.optionalOneOf('annotation_level', annotationLevels)
-  if (startLine === undefined || endLine === undefined || level === undefined) {
-    throw invalidField('CheckAnnotation', level === undefined ? 'annotation_level' : 'start_line', 'missing_field')
-  }
-  const title = fields.optionalText('title', 255) ?? null
-  return { path: fields.text('path', 4096), startLine, endLine, level, title, message: fields.text('message', longestText) }
-}
-
 const outputOf = (fields: Fields): RunReport['output'] => {
   const record = fields.optionalRecord('output')
   if (record === undefined) return undefined
   const output = fieldsOf(record, 'CheckRun')
-  const annotations = output.raw('annotations') ?? []
-  if (!Array.isArray(annotations) || annotations.length > mostAnnotations)
-    throw invalidField('CheckRun', 'annotations', 'invalid')
   return {
     title: output.optionalText('title', 255),
     summary: output.optionalText('summary', longestText),
     text: output.optionalText('text', longestText),
-    annotations: annotations.map(annotationOf),
   }
 }
 
@@ -104,12 +80,6 @@ const update = async (call: RepositoryCall): Promise<RestAnswer> => {
   return ok(checkRunView(call.context, call.repository, run))
 }
 
-const annotations = (call: RepositoryCall): RestAnswer => {
-  const run = runOf(call)
-  const sha = suiteOf(call, run).headSha
-  return paged(call.paging, run.annotations, one => annotationView(call.context, call.repository, sha, one))
-}
-
 const rerequest = async (call: RepositoryCall): Promise<RestAnswer> => {
   appOfCall(call)
   await rerequestRun(call.context, call.repository, runOf(call), writerOf(call))
@@ -117,7 +87,7 @@ const rerequest = async (call: RepositoryCall): Promise<RestAnswer> => {
 }
 
 /** Runs narrowed as the query asks; `filter=latest` (the default) keeps the newest run per name and suite. */
-export const listRuns = (call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer => {
+const listRuns = (call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer => {
   const { query } = call
   const [name, status, appId] = [query.get('check_name'), query.get('status'), query.get('app_id')]
   const newestFirst = [...runs].reverse()
@@ -160,7 +130,6 @@ export const checkRunRoutes: readonly RestRoute[] = [
     handle: call => ok(checkRunView(call.context, call.repository, runOf(call))),
   }),
   repositoryRoute(writing, { method: 'PATCH', path: run, handle: update }),
-  repositoryRoute(reading, { method: 'GET', path: `${run}/annotations`, handle: annotations }),
   repositoryRoute(writing, { method: 'POST', path: `${run}/rerequest`, handle: rerequest }),
   repositoryRoute(reading, { method: 'GET', path: '/repos/{owner}/{repo}/commits/{ref}/check-runs', handle: ofCommit }),
 ]

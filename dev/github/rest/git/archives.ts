@@ -12,7 +12,7 @@ const lead =
   (format: 'legacy.tar.gz' | 'legacy.zip') =>
   async (call: RepositoryCall): Promise<RestAnswer> => {
     const { context, repository, params } = call
-    const sha = await context.git.resolve(repository.id, params['ref'] || repository.defaultBranch)
+    const sha = await context.git.resolve(repository.id, params['ref'] ?? '')
     if (sha === undefined) throw notFound()
     const ticket = newArchiveTicket()
     context.store.change(({ credentials }) => {
@@ -25,16 +25,7 @@ const lead =
 const reading = { permission: 'contents', level: 'read' } as const
 const root = '/repos/{owner}/{repo}'
 
-const formats = [
-  ['tarball', lead('legacy.tar.gz')],
-  ['zipball', lead('legacy.zip')],
-] as const
-
-/** Without a ref it is the default branch. */
-export const archiveRoutes: readonly RestRoute[] = formats.flatMap(([name, handle]) => {
-  const path = `${root}/${name}/{ref}`
-  return [
-    repositoryRoute(reading, { method: 'GET', path, greedy: true, handle }),
-    repositoryRoute(reading, { method: 'GET', path: `${root}/${name}`, describedAs: path, handle }),
-  ]
-})
+export const archiveRoutes: readonly RestRoute[] = [
+  repositoryRoute(reading, { method: 'GET', path: `${root}/tarball/{ref}`, greedy: true, handle: lead('legacy.tar.gz') }),
+  repositoryRoute(reading, { method: 'GET', path: `${root}/zipball/{ref}`, greedy: true, handle: lead('legacy.zip') }),
+]

@@ -44,25 +44,8 @@ const writeMembers = { permission: 'members', level: 'write' } as const
 
 export const organizationRoutes: readonly RestRoute[] = [
   organizationRoute(undefined, { method: 'GET', path: '/orgs/{org}', handle: show }),
-  organizationRoute(undefined, { method: 'GET', path: '/organizations/{org_id}', describedAs: '/orgs/{org}', handle: show }),
   organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/memberships/{username}', handle: membership }),
   organizationRoute(writeMembers, { method: 'PUT', path: '/orgs/{org}/memberships/{username}', handle: setMembership }),
   organizationRoute(writeMembers, { method: 'DELETE', path: '/orgs/{org}/memberships/{username}', handle: removeMember }),
-  organizationRoute(writeMembers, { method: 'DELETE', path: '/orgs/{org}/members/{username}', handle: removeMember }),
   organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/members', handle: members }),
-  organizationRoute(readMembers, {
-    method: 'GET',
-    path: '/organizations/{org_id}/members',
-    describedAs: '/orgs/{org}/members',
-    handle: members,
-  }),
-  organizationRoute(readMembers, {
-    method: 'GET',
-    path: '/orgs/{org}/members/{username}',
-    handle: ({ context, organization, params }) => {
-      const user = userByLogin(context.world, params['username'] ?? '')
-      if (!user || membershipOf(organization, user.id)?.state !== 'active') throw notFound()
-      return noContent
-    },
-  }),
 ]

@@ -8,8 +8,8 @@ import { roleOfWord } from '../../views/role.ts'
 import { fullTeam } from '../../views/team.ts'
 import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
-import { roleOfTeam, teamOf } from './teams.ts'
+import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
+import { teamOf } from './teams.ts'
 
 const sceneOf = (call: OrganizationCall) => ({
   context: call.context,
@@ -73,11 +73,6 @@ const repositoryOf = ({ context, actor, params }: OrganizationCall): Repository 
   return found
 }
 
-const hasRepository = (call: OrganizationCall): RestAnswer => {
-  if (roleOfTeam(call.context.world.teams, teamOf(call), repositoryOf(call).id) === 'none') throw notFound()
-  return noContent
-}
-
 const requireAdministration = (call: OrganizationCall, repository: Repository): void => {
   if (!atLeast(permissionOn(call.context.world, call.actor, repository, 'administration'), 'write')) throw notAccessible()
 }
@@ -98,28 +93,13 @@ const takeRepository = (call: OrganizationCall): RestAnswer => {
   return noContent
 }
 
-const readMembers = { permission: 'members', level: 'read' } as const
-const writeMembers = { permission: 'members', level: 'write' } as const
-
-const parts: readonly {
-  readonly method: Method
-  readonly path: string
-  readonly handle: (call: OrganizationCall) => RestAnswer
-}[] = [
-  { method: 'PATCH', path: '', handle: update },
-  { method: 'DELETE', path: '', handle: remove },
-  { method: 'GET', path: '/repos/{owner}/{repo}', handle: hasRepository },
-  { method: 'PUT', path: '/repos/{owner}/{repo}', handle: giveRepository },
-  { method: 'DELETE', path: '/repos/{owner}/{repo}', handle: takeRepository },
-]
+const writing = { permission: 'members', level: 'write' } as const
+const team = '/orgs/{org}/teams/{team_slug}'
 
 export const teamChangeRoutes: readonly RestRoute[] = [
-  organizationRoute(writeMembers, { method: 'POST', path: '/orgs/{org}/teams', handle: create }),
-  ...parts.map(({ method, path, handle }) =>
-    organizationRoute(method === 'GET' ? readMembers : writeMembers, {
-      method,
-      path: `/orgs/{org}/teams/{team_slug}${path}`,
-      handle,
-    }),
-  ),
+  organizationRoute(writing, { method: 'POST', path: '/orgs/{org}/teams', handle: create }),
+  organizationRoute(writing, { method: 'PATCH', path: team, handle: update }),
+  organizationRoute(writing, { method: 'DELETE', path: team, handle: remove }),
+  organizationRoute(writing, { method: 'PUT', path: `${team}/repos/{owner}/{repo}`, handle: giveRepository }),
+  organizationRoute(writing, { method: 'DELETE', path: `${team}/repos/{owner}/{repo}`, handle: takeRepository }),
 ]

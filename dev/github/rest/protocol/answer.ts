@@ -3,8 +3,6 @@
 export type RestAnswer = {
   readonly status: number
   readonly body?: unknown
-  /** Bytes in another form than JSON (raw, diff, patch); `body` is then absent. */
-  readonly media?: { readonly type: string; readonly data: string | Buffer }
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -14,8 +12,6 @@ export const created = (body: unknown, headers: Readonly<Record<string, string>>
   body,
   headers,
 })
-/** An answer that is no JSON: what a media type such as `application/vnd.github.raw` asks for. */
-export const inForm = (type: string, data: string | Buffer): RestAnswer => ({ status: 200, media: { type, data } })
 export const accepted = (body: unknown): RestAnswer => ({ status: 202, body })
 export const noContent: RestAnswer = { status: 204 }
 

@@ -7,11 +7,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 const text = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value)
 
-/** JSON may be written differently and mean the same: its tag is weak. Raw bytes are what they are. */
-const etagOf = (answer: RestAnswer): string =>
-  answer.media === undefined
-    ? `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`
-    : `"${createHash('sha256').update(answer.media.data).digest('hex')}"`
+/** Equal JSON can be serialised differently, so its tag is weak. */
+const etagOf = (answer: RestAnswer): string => `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`
 
 const lastModifiedOf = (body: unknown): string | undefined => {
   if (typeof body !== 'object' || body === null || !('updated_at' in body) || typeof body.updated_at !== 'string')

@@ -17,7 +17,6 @@ export const primaryLimitError = (facts: {
   readonly who: string
   readonly limit: number
   readonly resetAt: number
-  readonly resource: string
   readonly retryAfter?: number | undefined
 }): RestError =>
   new RestError(
@@ -29,7 +28,7 @@ export const primaryLimitError = (facts: {
       'x-ratelimit-remaining': '0',
       'x-ratelimit-used': String(facts.limit),
       'x-ratelimit-reset': String(facts.resetAt),
-      'x-ratelimit-resource': facts.resource,
+      'x-ratelimit-resource': 'core',
       ...retryAfterHeader(facts.retryAfter),
     },
     primaryAddress,

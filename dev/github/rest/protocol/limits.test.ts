@@ -32,7 +32,7 @@ const installed = async (): Promise<number> => {
 }
 
 const newRepository = (name: string) => ({ name, description: null, private: true, withReadme: false })
-const member = { role: 'member', state: 'active', publicized: false } as const
+const member = { role: 'member', state: 'active' } as const
 
 /** A client with the real plugin that notes what it was told and does not try again. */
 const throttled = () => {
@@ -110,23 +110,6 @@ describe('the primary limit', () => {
     expect((await get('/meta', {})).status).toBe(403)
     expect((await clients.app.request('GET /app')).headers['x-ratelimit-used']).toBe('3')
     expect(await remaining(get('/user'))).toBe('2')
-  })
-
-  test('search is counted apart, by the minute', async () => {
-    await start({ search: 2 })
-    const found = []
-    for (let count = 0; count < 3; count += 1) {
-      const answer = await get('/search/repositories?q=org:acme')
-      found.push([answer.status, answer.headers.get('x-ratelimit-resource'), answer.headers.get('x-ratelimit-remaining')])
-    }
-    expect(found).toEqual([
-      [200, 'search', '1'],
-      [200, 'search', '0'],
-      [403, 'search', '0'],
-    ])
-    expect((await get('/user')).headers.get('x-ratelimit-remaining')).toBe('4999')
-    emulator.context.faults.arm({ kind: 'clock-skew', seconds: 61 })
-    expect((await get('/search/repositories?q=org:acme')).status).toBe(200)
   })
 
   test('conditional requests that find nothing new are free, but not for those without credentials', async () => {

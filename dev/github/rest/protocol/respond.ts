@@ -10,8 +10,7 @@ import type { RestRoute } from '../route.ts'
 import { type RestAnswer, RestError } from './answer.ts'
 import { conditionalHeaders, notModified } from './conditional.ts'
 import { primaryLimitError, secondaryLimitError } from './limit-errors.ts'
-import { mediaForm, mediaTypeHeader } from './media-type.ts'
-import { type Bucket, callerOf, type RateLimiter, type Resource } from './rate-limit.ts'
+import { type Bucket, callerOf, type RateLimiter } from './rate-limit.ts'
 import type { SecondaryLimiter } from './secondary-limit.ts'
 
 export type RespondDeps = {
@@ -26,12 +25,12 @@ export const apiVersions = ['2022-11-28', '2026-03-10'] as const
 
 const text = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value)
 
-const limitHeaders = (bucket: Bucket, resource: Resource): Record<string, string> => ({
+const limitHeaders = (bucket: Bucket): Record<string, string> => ({
   'x-ratelimit-limit': String(bucket.limit),
   'x-ratelimit-remaining': String(bucket.remaining),
   'x-ratelimit-reset': String(bucket.reset),
   'x-ratelimit-used': String(Math.min(bucket.used, bucket.limit)),
-  'x-ratelimit-resource': resource,
+  'x-ratelimit-resource': 'core',
 })
 
 const versionOf = (request: FastifyRequest): string => {
@@ -64,12 +63,11 @@ const spend = (
   request: FastifyRequest,
   reply: FastifyReply,
   endpoint: string,
-): Resource => {
-  const resource: Resource = endpoint.startsWith('/search/') ? 'search' : 'core'
+): Bucket => {
   const free = endpoint === '/rate_limit'
-  const bucket = limiter.spend(actor, request.ip, free ? 0 : 1, resource)
-  void reply.headers(limitHeaders(bucket, resource))
-  if (free) return resource
+  const bucket = limiter.spend(actor, request.ip, free ? 0 : 1)
+  void reply.headers(limitHeaders(bucket))
+  if (free) return bucket
   const { rateLimit } = context.settings
   const who = callerOf(actor, request.ip)
   if (rateLimit.enforced && bucket.used > bucket.limit) {
@@ -79,20 +77,18 @@ const spend = (
       who,
       limit: bucket.limit,
       resetAt: bucket.reset,
-      resource,
       retryAfter,
     })
   }
   const refused = secondary?.enter(who, request.method, endpoint)
   if (refused) throw secondaryLimitError(refused.status, refused.retryAfter)
   reply.raw.once('close', () => secondary?.leave(who))
-  return resource
+  return bucket
 }
 
 /** Sends an answer as it is. */
-export const send = (reply: FastifyReply, { status, body, media, headers }: RestAnswer): FastifyReply => {
+export const send = (reply: FastifyReply, { status, body, headers }: RestAnswer): FastifyReply => {
   void reply.code(status).headers({ ...headers })
-  if (media !== undefined) return reply.type(media.type).send(media.data)
   return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
@@ -111,10 +107,8 @@ export const respond = async (
   }
   const fault = restFault(context.faults, target, request.headers.authorization, context.now())
   if (fault) throw fault
-  const form = mediaForm(request.headers.accept)
-  void reply.header('x-github-media-type', mediaTypeHeader(form))
   const actor = actorOf(context, route, request.headers.authorization)
-  const resource = spend(deps, actor, request, reply, route.path)
+  const rateLimit = spend(deps, actor, request, reply, route.path)
   if (route.needs.includes('=')) void reply.header('x-accepted-github-permissions', route.needs)
   // Only tokens of the classic kind have scopes; the permissions of an App are no scopes.
   if (actor.kind === 'person') void reply.headers({ 'x-oauth-scopes': 'read:org, repo', 'x-accepted-oauth-scopes': '' })
@@ -127,8 +121,7 @@ export const respond = async (
     headers: request.headers,
     body: request.body,
     paging: { url: context.links.api(target.path), query },
-    form,
-    address: request.ip,
+    rateLimit,
   })
   await context.store.durable()
   if (result.status !== 200 || (request.method !== 'GET' && request.method !== 'HEAD')) return send(reply, result)
@@ -136,6 +129,6 @@ export const respond = async (
   void reply.headers(conditional)
   if (!notModified(request.headers, conditional)) return send(reply, result)
   // What was not sent costs nothing, but for callers without credentials.
-  if (actor.kind !== 'anonymous') void reply.headers(limitHeaders(limiter.spend(actor, request.ip, -1, resource), resource))
+  if (actor.kind !== 'anonymous') void reply.headers(limitHeaders(limiter.spend(actor, request.ip, -1)))
   return reply.code(304).send()
 }

@@ -1,16 +1,12 @@
 // Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
 import { canSee, repositoryRole, roleAtLeast } from '../../access.ts'
 import { mergePullRequest } from '../../actions/merge-pull-request.ts'
-import { pullRequestCommits, pullRequestFacts, pullRequestFiles } from '../../actions/pull-request-facts.ts'
+import { pullRequestFacts } from '../../actions/pull-request-facts.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests.ts'
-import { mergeBase } from '../../git/diff.ts'
 import type { PullRequest } from '../../state/repositories.ts'
 import { accountOf, pullRequestByNumber, repositoryById } from '../../state/world.ts'
-import { commitView } from '../../views/commit.ts'
-import { fileView } from '../../views/file-change.ts'
 import { fullPullRequest, simplePullRequest } from '../../views/pull-request.ts'
-import { rangeInForm } from '../git/media.ts'
-import { created, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { created, notAccessible, notFound, ok } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
@@ -62,13 +58,6 @@ const open = async (call: RepositoryCall) => {
   return created(body, { location: body.url })
 }
 
-const get = async (call: RepositoryCall): Promise<RestAnswer> => {
-  const pull = pullOf(call)
-  const { base, head, repositoryId } = pull
-  const common = (await mergeBase(call.context.git, repositoryId, base.sha, head.sha)) ?? base.sha
-  return (await rangeInForm(call, { base: base.sha, common, head: head.sha })) ?? ok(await full(call, pull))
-}
-
 /** A person who may only read changes nobody's pull request but their own. */
 const requireAuthorOrWriter = ({ actor, context, repository }: RepositoryCall, pull: PullRequest): void => {
   if ((actor.kind !== 'user' && actor.kind !== 'person') || pull.authorId === actor.user.id) return
@@ -94,7 +83,7 @@ const update = async (call: RepositoryCall) => {
 const merge = async (call: RepositoryCall) => {
   const fields = fieldsOf(call.body, 'PullRequest')
   const sha = await mergePullRequest(call.context, call.repository, pullOf(call), writerOf(call), {
-    method: fields.optionalOneOf('merge_method', ['merge', 'squash', 'rebase']) ?? 'merge',
+    method: fields.optionalOneOf('merge_method', ['merge', 'squash']) ?? 'merge',
     expectedHead: fields.optionalText('sha', 40),
     title: fields.optionalText('commit_title', longestTitle),
     message: fields.optionalText('commit_message', longestBody),
@@ -102,19 +91,8 @@ const merge = async (call: RepositoryCall) => {
   return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
 }
 
-const files = async (call: RepositoryCall) => {
-  const pull = pullOf(call)
-  const found = await pullRequestFiles(call.context, pull)
-  return paged(call.paging, found, one => fileView(call.context, call.repository, pull.head.sha, one))
-}
-
-const commits = async (call: RepositoryCall) =>
-  paged(call.paging, await pullRequestCommits(call.context, pullOf(call)), one => commitView(call.context, call.repository, one))
-
 const reading = { permission: 'pull_requests', level: 'read' } as const
 const writing = { permission: 'pull_requests', level: 'write' } as const
-
-const pullPath = '/repos/{owner}/{repo}/pulls/{pull_number}'
 
 export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, { method: 'GET', path: '/repos/{owner}/{repo}/pulls', handle: list }),
@@ -122,19 +100,9 @@ export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, {
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{pull_number}',
-    handle: get,
+    handle: async call => ok(await full(call, pullOf(call))),
   }),
   repositoryRoute(writing, { method: 'PATCH', path: '/repos/{owner}/{repo}/pulls/{pull_number}', handle: update }),
-  repositoryRoute(reading, { method: 'GET', path: `${pullPath}/files`, handle: files }),
-  repositoryRoute(reading, { method: 'GET', path: `${pullPath}/commits`, handle: commits }),
-  repositoryRoute(reading, {
-    method: 'GET',
-    path: `${pullPath}/merge`,
-    handle: call => {
-      if (pullOf(call).mergedAt === null) throw notFound()
-      return noContent
-    },
-  }),
   repositoryRoute(
     { permission: 'contents', level: 'write' },
     { method: 'PUT', path: '/repos/{owner}/{repo}/pulls/{pull_number}/merge', handle: merge },

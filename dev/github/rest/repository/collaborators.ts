@@ -1,15 +1,13 @@
 // Owns: the routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
 // https://docs.github.com/en/rest/collaborators/collaborators
-import { type Actor, atLeast, membershipOf, permissionOnOrganization, repositoryRole } from '../../access.ts'
-import { dropInvitation, offerAccess, removeCollaborator } from '../../actions/people/collaborators.ts'
+import { type Actor, membershipOf, repositoryRole } from '../../access.ts'
+import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { organizationById, userByLogin } from '../../state/world.ts'
 import { simpleUser } from '../../views/account.ts'
-import { invitationView } from '../../views/invitation.ts'
 import { permissionFlags } from '../../views/repository.ts'
 import { olderWord, roleOfWord } from '../../views/role.ts'
-import { teamOnRepository } from '../../views/team.ts'
-import { created, invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
@@ -53,17 +51,12 @@ const list = (call: RepositoryCall): RestAnswer => {
   return paged(call.paging, people, one => collaboratorView(call, one.user, one.role))
 }
 
-const isCollaborator = (call: RepositoryCall): RestAnswer => {
-  if (repositoryRole(call.context.world, personOf(call).id, call.repository) === 'none') throw notFound()
-  return noContent
-}
-
 const add = (call: RepositoryCall): RestAnswer => {
   const word = fieldsOf(call.body, 'RepositoryInvitation').optionalText('permission', 20) ?? 'push'
   const role = roleOfWord[word]
   if (role === undefined) throw invalidField('RepositoryInvitation', 'permission', 'invalid')
-  const invitation = offerAccess(call.context, call.repository, personOf(call), role, writerOf(call))
-  return invitation ? created(invitationView(call.context, invitation)) : noContent
+  addCollaborator(call.context, call.repository, personOf(call), role, writerOf(call))
+  return noContent
 }
 
 const remove = (call: RepositoryCall): RestAnswer => {
@@ -71,30 +64,7 @@ const remove = (call: RepositoryCall): RestAnswer => {
   return noContent
 }
 
-const invitationsOf = ({ context, repository }: RepositoryCall) =>
-  context.world.repositoryInvitations.filter(one => one.repositoryId === repository.id)
-
-const withdraw = (call: RepositoryCall): RestAnswer => {
-  const found = invitationsOf(call).find(one => String(one.id) === call.params['invitation_id'])
-  if (!found) throw notFound()
-  dropInvitation(call.context, found)
-  return noContent
-}
-
-/** Teams of the organization that were given the repository, secret ones only for who may read members. */
-const teams = (call: RepositoryCall): RestAnswer => {
-  const { context, repository, actor } = call
-  const organization = organizationById(context.world, repository.ownerId)
-  const insider = organization && atLeast(permissionOnOrganization(context.world, actor, organization, 'members'), 'read')
-  const found = context.world.teams.flatMap(team => {
-    const given = team.repositories.find(one => one.repositoryId === repository.id)
-    return given && (insider || team.privacy === 'closed') ? [{ team, role: given.role }] : []
-  })
-  return paged(call.paging, found, one => teamOnRepository(context, one.team, one.role))
-}
-
 const seeing = { permission: 'metadata', level: 'read' } as const
-const reading = { permission: 'administration', level: 'read' } as const
 const writing = { permission: 'administration', level: 'write' } as const
 const root = '/repos/{owner}/{repo}'
 const person = `${root}/collaborators/{username}`
@@ -102,14 +72,6 @@ const person = `${root}/collaborators/{username}`
 export const collaboratorRoutes: readonly RestRoute[] = [
   repositoryRoute(seeing, { method: 'GET', path: `${person}/permission`, handle: permission }),
   repositoryRoute(seeing, { method: 'GET', path: `${root}/collaborators`, handle: list }),
-  repositoryRoute(seeing, { method: 'GET', path: person, handle: isCollaborator }),
   repositoryRoute(writing, { method: 'PUT', path: person, handle: add }),
   repositoryRoute(writing, { method: 'DELETE', path: person, handle: remove }),
-  repositoryRoute(writing, {
-    method: 'GET',
-    path: `${root}/invitations`,
-    handle: call => paged(call.paging, invitationsOf(call), one => invitationView(call.context, one)),
-  }),
-  repositoryRoute(writing, { method: 'DELETE', path: `${root}/invitations/{invitation_id}`, handle: withdraw }),
-  repositoryRoute(reading, { method: 'GET', path: `${root}/teams`, handle: teams }),
 ]

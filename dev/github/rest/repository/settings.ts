@@ -1,5 +1,5 @@
 // Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
-import { administers, canSee, permissionOn } from '../../access.ts'
+import { administers, permissionOn } from '../../access.ts'
 import { changeRepository } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'
@@ -9,27 +9,17 @@ import { accountByLogin, organizationByLogin } from '../../state/world.ts'
 import { fullRepository, minimalRepository } from '../../views/repository.ts'
 import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const update = async (call: RepositoryCall): Promise<RestAnswer> => {
   const fields = fieldsOf(call.body, 'Repository')
   const visibility = fields.optionalOneOf('visibility', ['public', 'private', 'internal'] as const)
-  const merge = fields.optionalBoolean('allow_merge_commit')
-  const squash = fields.optionalBoolean('allow_squash_merge')
-  const rebase = fields.optionalBoolean('allow_rebase_merge')
   await changeRepository(call.context, call.repository, writerOf(call), {
     name: fields.optionalText('name', 100),
     description: fields.optionalText('description', 350),
     private: visibility === undefined ? fields.optionalBoolean('private') : visibility !== 'public',
     archived: fields.optionalBoolean('archived'),
     defaultBranch: fields.optionalText('default_branch', 255),
-    deleteBranchOnMerge: fields.optionalBoolean('delete_branch_on_merge'),
-    mergeMethods: {
-      ...(merge === undefined ? {} : { merge }),
-      ...(squash === undefined ? {} : { squash }),
-      ...(rebase === undefined ? {} : { rebase }),
-    },
   })
   return ok(fullRepository(call.context, call.actor, call.repository))
 }
@@ -78,12 +68,6 @@ const fork = async (call: RepositoryCall): Promise<RestAnswer> => {
   return accepted(fullRepository(call.context, call.actor, made))
 }
 
-const forks = (call: RepositoryCall): RestAnswer => {
-  const { world } = call.context
-  const found = world.repositories.filter(one => one.parentId === call.repository.id && canSee(world, call.actor, one))
-  return paged(call.paging, found, one => minimalRepository(call.context, one))
-}
-
 const administration = { permission: 'administration', level: 'write', whenArchived: true } as const
 const root = '/repos/{owner}/{repo}'
 
@@ -98,7 +82,6 @@ export const repositorySettingRoutes: readonly RestRoute[] = [
     },
   }),
   repositoryRoute(administration, { method: 'POST', path: `${root}/transfer`, handle: transfer }),
-  repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: `${root}/forks`, handle: forks }),
   repositoryRoute(
     { permission: 'contents', level: 'read' },
     {
