@@ -1,12 +1,12 @@
 // Owns: making a repository in the world and on disk. The caller has checked who may.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { timestamp } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
 import { claimName, requireFreeName } from './repository/names.ts'
-import { tellRepository } from './repository/tell.ts'
+import { tellRepository } from './repository/event.ts'
 
 export type NewRepository = {
   readonly name: string

@@ -1,7 +1,7 @@
 // Owns: the life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks each one sends.
 // The caller has checked that the person administers the account (access.ts); nothing here asks again.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { timestamp } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/world.ts'
@@ -9,7 +9,7 @@ import { simpleUser } from '../views/account.ts'
 import { installationView } from '../views/app.ts'
 import { minimalRepository } from '../views/repository.ts'
 import { endTokensOfInstallation, repositoriesOfInstallation } from './mint-installation-token.ts'
-import { Refusal } from './outcome.ts'
+import { Refusal } from '../state/refusal.ts'
 
 export type Selection = { readonly repositorySelection: 'all' | 'selected'; readonly repositoryIds: readonly number[] }
 

@@ -1,12 +1,12 @@
 // Owns: new permissions of an App: what an installation loses at once, what its account must accept first, and the acceptance.
 // https://docs.github.com/en/apps/maintaining-github-apps/modifying-a-github-app-registration
-import { atLeast } from '../access.ts'
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { atLeast } from '../state/access.ts'
+import { timestamp } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import type { App, Installation, Permissions } from '../state/apps.ts'
 import { briefly, tellInstallation } from './install-app.ts'
 import { repositoriesOfInstallation } from './mint-installation-token.ts'
-import { Refusal } from './outcome.ts'
+import { Refusal } from '../state/refusal.ts'
 
 /** Permissions that the App wants by now and the installation has not given; empty when there is nothing to accept. */
 export const pendingPermissions = (app: App, installation: Installation): Permissions =>

@@ -1,13 +1,13 @@
 // Owns: who joins and leaves organizations and teams, with the webhooks each change sends. The caller has checked the permissions.
 // https://docs.github.com/en/rest/orgs/members
-import { membershipOf } from '../access.ts'
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { membershipOf } from '../state/access.ts'
+import { timestamp } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from '../views/view.ts'
 import type { AccountRole, Organization, OrganizationMembership, Team, User } from '../state/accounts.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../views/account.ts'
 import { simpleTeam } from '../views/team.ts'
-import { Refusal } from './outcome.ts'
+import { Refusal } from '../state/refusal.ts'
 
 const tellOrganization = (
   context: Context,

@@ -1,13 +1,13 @@
 // Owns: the making and ending of installation tokens: which repositories and permissions a request may ask for, and what is written
 // down. https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
-import { atLeast, installationSelects } from '../access.ts'
-import { hours } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { atLeast, installationSelects } from '../state/access.ts'
+import { hours } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import type { App, Installation, PermissionLevel, Permissions } from '../state/apps.ts'
 import type { Repository } from '../state/repositories.ts'
 import { repositoriesOf } from '../state/world.ts'
 import { credentialKey, newShortInstallationToken, newStatelessInstallationToken } from '../tokens/formats.ts'
-import { Refusal } from './outcome.ts'
+import { Refusal } from '../state/refusal.ts'
 
 export type MintRequest = {
   /** Names without owner; `undefined` when the request has none. */

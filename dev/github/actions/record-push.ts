@@ -1,7 +1,7 @@
 // Owns: what follows when refs of a repository have moved, by git or by a merge: times, pull requests that follow their branch, and
 // webhooks. Never moves a branch itself.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { timestamp } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
@@ -9,7 +9,7 @@ import { accountOf, fullName } from '../state/world.ts'
 import { pushedCommit } from '../views/commit.ts'
 import { eventFrame } from '../views/event-frame.ts'
 import { requestSuites } from './checks/suites.ts'
-import { followPush } from './pull-request-events.ts'
+import { followPush } from './pull-requests/events.ts'
 
 /** A push event lists no more commits than this. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
 const mostCommits = 2048

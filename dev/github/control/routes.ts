@@ -2,8 +2,8 @@
 // reaching the port is not enough to use it. The demo never calls it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import { RestError } from '../rest/protocol/answer.ts'
 import { faultOf } from './fault-of.ts'
 

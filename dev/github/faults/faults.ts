@@ -1,6 +1,6 @@
 // Owns: which faults are armed, for how many uses and until when, and the spending of uses. Never touches HTTP itself: the places that
 // can misbehave ask here. Faults are not part of the world: a restart forgets them.
-import { Refusal } from '../actions/outcome.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Fault, FaultKind, FaultOf } from './kinds.ts'
 
 export type ArmedFault = {

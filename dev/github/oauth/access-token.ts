@@ -3,7 +3,7 @@
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { App } from '../state/apps.ts'
 import { appByClientId } from '../state/world.ts'
 import { credentialKey } from '../tokens/formats.ts'
@@ -17,7 +17,7 @@ import {
   unknownClient,
 } from './answer.ts'
 import { deviceGrant, pollDevice } from './device.ts'
-import { endUserToken, issueTokens } from './issue.ts'
+import { endUserToken, issueTokens } from '../actions/user-tokens.ts'
 
 const badCode = failure('bad_verification_code', 'The code passed is incorrect or expired.')
 const badRefresh = failure('bad_refresh_token', 'The refresh token passed is incorrect or expired.')

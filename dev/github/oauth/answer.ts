@@ -1,8 +1,8 @@
 // Owns: how the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. Never decides anything.
 // https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../context.ts'
-import type { TokenPair } from './issue.ts'
+import type { Context } from '../rest/context.ts'
+import type { TokenPair } from '../actions/user-tokens.ts'
 
 export type Form = Readonly<Record<string, string>>
 export type OAuthAnswer = Readonly<Record<string, string | number>>

@@ -1,14 +1,14 @@
 // Owns: the consent page of the OAuth web flow and where it sends the browser. Never redirects to an address that is not registered.
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
 import { appByClientId } from '../state/world.ts'
-import { issueCode, rememberConsent } from './issue.ts'
+import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
 
 type AuthorizeRequest = {
   readonly app: App

@@ -1,7 +1,7 @@
 // Owns: the pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'

@@ -2,8 +2,8 @@
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app#using-the-device-flow-to-generate-a-user-access-token
 // RFC 8628 §3.5.
 import type { FastifyInstance } from 'fastify'
-import { hours, minutes, seconds } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { hours, minutes, seconds } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import type { App } from '../state/apps.ts'
 import type { DeviceAuthorization } from '../state/credentials.ts'
 import { appByClientId } from '../state/world.ts'
@@ -17,7 +17,7 @@ import {
   shownTokens,
   unknownClient,
 } from './answer.ts'
-import { issueTokens, rememberConsent } from './issue.ts'
+import { issueTokens, rememberConsent } from '../actions/user-tokens.ts'
 
 /** RFC 8628 §3.4. */
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'

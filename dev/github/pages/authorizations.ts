@@ -1,8 +1,8 @@
 // Owns: the page where a person sees which Apps may act for them, and takes that back.
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
-import { revokeGrant } from '../oauth/issue.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
+import { revokeGrant } from '../actions/user-tokens.ts'
 import { appById } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { html } from './html.ts'

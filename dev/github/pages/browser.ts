@@ -1,7 +1,7 @@
 // Owns: the frame around every page handler: who is signed in, whether a posted form is genuine, and refusals as readable pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import { type Html, html } from './html.ts'
 import { page } from './layout.ts'
 import { formIsGenuine, type Visitor, visitorOf } from './session.ts'

@@ -2,11 +2,11 @@
 // application. An owner installs; a member's try becomes a request that the owners see.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
 import type { FastifyInstance } from 'fastify'
-import { administers, membershipOf } from '../access.ts'
+import { administers, membershipOf } from '../state/access.ts'
 import { installApp, requestInstallation, type Selection } from '../actions/install-app.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
-import { issueCode, rememberConsent } from '../oauth/issue.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
+import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
 import type { Account, User } from '../state/accounts.ts'
 import type { App } from '../state/apps.ts'
 import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/world.ts'

@@ -1,6 +1,6 @@
 // Owns: the page where an owner changes, suspends or removes one installation, and answers the requests of members.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../access.ts'
+import { administers } from '../state/access.ts'
 import {
   accountLogin,
   dropInstallationRequest,
@@ -10,8 +10,8 @@ import {
   uninstallApp,
 } from '../actions/install-app.ts'
 import { acceptPermissions, pendingPermissions } from '../actions/installation-permissions.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'

@@ -1,8 +1,8 @@
 // Owns: the start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
 import type { FastifyInstance } from 'fastify'
-import { administers, canSee, membershipOf } from '../access.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { administers, canSee, membershipOf } from '../state/access.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import type { Account, Organization, Team } from '../state/accounts.ts'
 import {
   accountByLogin,

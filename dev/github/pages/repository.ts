@@ -1,8 +1,8 @@
 // Owns: the pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
 import type { FastifyInstance } from 'fastify'
-import { canSee, mayUse } from '../access.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { canSee, mayUse } from '../state/access.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from '../rest/context.ts'
 import type { Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'

@@ -1,6 +1,6 @@
 // Owns: where the browser goes when an installation page is done. Pure.
 // With "Request user authorization during installation" it is the first callback URL, else the setup URL, else the App's own page.
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { App } from '../state/apps.ts'
 
 export type ReturnParameters = Readonly<Record<string, string | undefined>>

@@ -2,8 +2,8 @@
 // emulator's people have none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { days } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { days } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import type { User } from '../state/accounts.ts'
 import type { BrowserSession } from '../state/credentials.ts'
 import { userById } from '../state/world.ts'

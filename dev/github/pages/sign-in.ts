@@ -1,6 +1,6 @@
 // Owns: signing in and out. The emulator's people have no passwords: one picks who one is.
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import { userByLogin } from '../state/world.ts'
 import { localPath, showHtml, showRefusal } from './browser.ts'
 import { html } from './html.ts'

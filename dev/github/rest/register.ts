@@ -2,11 +2,11 @@
 // https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { Context } from './context.ts'
 import { errorBody, RestError } from './protocol/answer.ts'
 import { createRateLimiter } from './protocol/rate-limit.ts'
-import { respond, send } from './protocol/respond.ts'
+import { respond, send } from './respond.ts'
 import { createSecondaryLimiter } from './protocol/secondary-limit.ts'
 import { restRoutes } from './routes.ts'
 

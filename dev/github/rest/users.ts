@@ -1,7 +1,7 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
-import { atLeast, membershipOf, permissionOnOrganization } from '../access.ts'
+import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
 import { acceptMembership } from '../actions/memberships.ts'
-import type { Context } from '../context.ts'
+import type { Context } from './context.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import { accountById, organizationByLogin } from '../state/world.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'

@@ -1,5 +1,5 @@
 // Owns: from the Authorization header to the actor. Never decides what the actor may do (access.ts).
-import type { Actor } from '../access.ts'
+import type { Actor } from '../state/access.ts'
 import { appById, installationById, userById, type World } from '../state/world.ts'
 import { checkAppJwt, looksLikeJwt } from './app-jwt.ts'
 import { credentialKey } from './formats.ts'

@@ -1,6 +1,6 @@
 // Owns: how people and organizations look in JSON. Pure. Logins are display only; the id is the identity.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { Account, Organization, OrganizationMembership, User } from '../state/accounts.ts'
 import { repositoriesOf } from '../state/world.ts'
 

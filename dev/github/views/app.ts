@@ -1,6 +1,6 @@
 // Owns: how Apps and installations look in JSON. Pure; never shows a secret or a key.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { App, Installation } from '../state/apps.ts'
 import { accountOf, appById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'

@@ -1,7 +1,7 @@
 // Owns: how check suites and check runs look in JSON. Pure.
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { Commit } from '../git/commit.ts'
-import { nodeId } from '../links.ts'
+import { nodeId } from './view.ts'
 import type { CheckRun, CheckSuite } from '../state/checks.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryById } from '../state/world.ts'

@@ -1,6 +1,6 @@
 // Owns: how comments look in JSON. Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { IssueComment } from '../state/repositories.ts'
 import { fullName, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'

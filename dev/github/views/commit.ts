@@ -1,7 +1,7 @@
 // Owns: how commits look in JSON, in REST and in push events. Pure. An author is a person of this GitHub when the e-mail address is.
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { Commit, Signature } from '../git/commit.ts'
-import { nodeId } from '../links.ts'
+import { nodeId } from './view.ts'
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName } from '../state/world.ts'

@@ -1,5 +1,5 @@
 // Owns: the parts that every webhook payload about a repository shares. Pure.
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { organizationById } from '../state/world.ts'

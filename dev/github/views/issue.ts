@@ -1,7 +1,7 @@
 // Owns: how a pull request looks where GitHub shows it as the issue that it also is, and the count of reactions, of which there are none.
 // Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'

@@ -1,7 +1,7 @@
 // Owns: how pull requests look in JSON. Pure: what git must say (commits, lines, mergeability) is handed in.
-import { membershipOf, repositoryRole } from '../access.ts'
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { membershipOf, repositoryRole } from '../state/access.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { accountOf, fullName, organizationById, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'

@@ -1,7 +1,7 @@
 // Owns: how repositories look in JSON. Pure. The many `_url` fields are templates that clients expand.
-import { type Actor, canSee, permissionOn, repositoryRole } from '../access.ts'
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { type Actor, canSee, permissionOn, repositoryRole } from '../state/access.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName } from '../state/world.ts'
 import { simpleUser } from './account.ts'

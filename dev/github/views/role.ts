@@ -1,5 +1,5 @@
 // Owns: the words for a role on a repository: the exact one, the older one of four, and the flags. Pure.
-import { roleAtLeast } from '../access.ts'
+import { roleAtLeast } from '../state/access.ts'
 import type { RepositoryRole } from '../state/accounts.ts'
 
 /** The older field `permission` knows four words; `role_name` has the exact one. */

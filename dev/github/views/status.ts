@@ -1,6 +1,6 @@
 // Owns: how commit statuses, deployments and deployment statuses look in JSON. Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { CommitState, CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
 import { fullName, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'

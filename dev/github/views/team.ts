@@ -1,6 +1,6 @@
 // Owns: how teams look in JSON. Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import type { Context } from '../rest/context.ts'
+import { nodeId } from './view.ts'
 import type { Organization, Team } from '../state/accounts.ts'
 import { organizationById } from '../state/world.ts'
 import { fullOrganization } from './account.ts'

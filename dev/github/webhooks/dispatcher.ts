@@ -1,9 +1,9 @@
 // Owns: which App hears of which event, and the sending and logging of what it hears. Never repeats a delivery by itself: GitHub does
 // not either. https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { randomUUID } from 'node:crypto'
-import { installationCovers } from '../access.ts'
+import { installationCovers } from '../state/access.ts'
 import type { Faults } from '../faults/faults.ts'
-import { type Links, nodeId } from '../links.ts'
+import { type Links, nodeId } from '../views/view.ts'
 import type { App, Installation } from '../state/apps.ts'
 import type { WorldStore } from '../state/store.ts'
 import { appById, repositoryById } from '../state/world.ts'

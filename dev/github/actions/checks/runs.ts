@@ -1,7 +1,7 @@
 // Owns: check runs: made and changed by the App they belong to, with the `check_run` events. The caller has checked that it is that App.
 // https://docs.github.com/en/rest/checks/runs
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'
 import type { CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
@@ -9,7 +9,7 @@ import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { branchAt, suiteFor, tellSuite } from './suites.ts'
 
 export type RunReport = {

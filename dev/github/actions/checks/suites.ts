@@ -1,8 +1,8 @@
 // Owns: check suites: one per App and commit, made when a push arrives or a run needs one, with the `check_suite` events.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
-import { installationCovers } from '../../access.ts'
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { installationCovers } from '../../state/access.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'

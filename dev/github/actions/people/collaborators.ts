@@ -1,12 +1,12 @@
 // Owns: who may use a repository by name: direct collaborators, with the `member` events.
 // https://docs.github.com/en/rest/collaborators/collaborators
-import type { Context } from '../../context.ts'
+import type { Context } from '../../rest/context.ts'
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { simpleUser } from '../../views/account.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { olderWord } from '../../views/role.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 
 const tellMember = (
   context: Context,

@@ -1,13 +1,13 @@
 // Owns: a new login for a person or an organization. Ids stay; repositories are found under the old name too; the old login is free.
 // https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
-import { membershipOf } from '../../access.ts'
-import type { Context } from '../../context.ts'
-import { nodeId } from '../../links.ts'
+import { membershipOf } from '../../state/access.ts'
+import type { Context } from '../../rest/context.ts'
+import { nodeId } from '../../views/view.ts'
 import type { Account, Organization, User } from '../../state/accounts.ts'
 import { accountByLogin, repositoriesOf, type World } from '../../state/world.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../../views/account.ts'
 import { tellInstallation } from '../install-app.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { claimName, leaveName } from '../repository/names.ts'
 
 /** https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens. */

@@ -1,13 +1,13 @@
 // Owns: changing what a repository is called, who sees it, whether it is archived, and its settings, with one event per change.
 // The id never changes. The caller has checked the permissions. https://docs.github.com/en/rest/repos/repos#update-a-repository
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
-import { tellRepository } from './tell.ts'
+import { tellRepository } from './event.ts'
 
 export type RepositoryChange = {
   readonly name?: string | undefined

@@ -1,10 +1,10 @@
 // Owns: the end of a repository with everything that hangs on it, in the world and on disk. Forks stay.
-import type { Context } from '../../context.ts'
+import type { Context } from '../../rest/context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import type { World } from '../../state/world.ts'
-import { installationsWith, settleReach } from './reach.ts'
-import { tellRepository } from './tell.ts'
+import { installationsWith, settleReach } from './installation-access.ts'
+import { tellRepository } from './event.ts'
 
 const forget = (world: World, id: number): void => {
   const elsewhere = (one: { readonly repositoryId: number }): boolean => one.repositoryId !== id

@@ -1,13 +1,13 @@
 // Owns: forking a repository into another account: a copy with an id of its own that remembers where it came from.
 // https://docs.github.com/en/rest/repos/forks
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
 import type { Account, User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { repositoryView } from '../../views/repository.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { claimName, requireFreeName } from './names.ts'
 
 export type Fork = { readonly owner: Account; readonly name: string | undefined; readonly defaultBranchOnly: boolean }

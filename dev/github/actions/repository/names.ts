@@ -1,10 +1,10 @@
 // Owns: the names of repositories: which are allowed, which are free, and where a former one leads. A former name leads on until
 // another repository takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
-import type { Context } from '../../context.ts'
+import type { Context } from '../../rest/context.ts'
 import type { Account } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf, repositoryByName, type World } from '../../state/world.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 
 const validName = /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/
 

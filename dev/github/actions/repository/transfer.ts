@@ -1,16 +1,16 @@
 // Owns: moving a repository to another account. The id stays, the old name leads on, installations of both accounts hear of it.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
-import { administers } from '../../access.ts'
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { administers } from '../../state/access.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
 import type { Account, User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
-import { Refusal } from '../outcome.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
-import { installationsWith, settleReach } from './reach.ts'
-import { tellRepository } from './tell.ts'
+import { installationsWith, settleReach } from './installation-access.ts'
+import { tellRepository } from './event.ts'
 
 export type Transfer = { readonly newOwner: Account; readonly newName: string | undefined; readonly teamIds: readonly number[] }
 

@@ -1,9 +1,9 @@
 // Owns: the page where a person renames themselves or an organization of theirs.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../../access.ts'
-import { Refusal } from '../../actions/outcome.ts'
+import { administers } from '../../state/access.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { renameAccount } from '../../actions/people/rename-account.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../rest/context.ts'
 import type { Account } from '../../state/accounts.ts'
 import { organizationByLogin } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'

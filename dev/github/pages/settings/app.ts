@@ -1,9 +1,9 @@
 // Owns: the page where the owner of an App changes what it asks for: permissions, events, device flow.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../../access.ts'
+import { administers } from '../../state/access.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'
-import { Refusal } from '../../actions/outcome.ts'
-import type { Context } from '../../context.ts'
+import { Refusal } from '../../state/refusal.ts'
+import type { Context } from '../../rest/context.ts'
 import { type App, type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
 import { appBySlug } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'

@@ -1,5 +1,5 @@
 import { mintInstallationToken } from '../../actions/mint-installation-token.ts'
-import { timestamp } from '../../clock.ts'
+import { timestamp } from '../../state/clock.ts'
 import type { Installation } from '../../state/apps.ts'
 import { installationById } from '../../state/world.ts'
 import { installationView, integration } from '../../views/app.ts'

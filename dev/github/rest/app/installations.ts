@@ -1,7 +1,7 @@
 // Owns: the routes about installations as an installation token or a person's token sees them.
 // https://docs.github.com/en/rest/apps/installations
-import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../access.ts'
-import type { Context } from '../../context.ts'
+import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../state/access.ts'
+import type { Context } from '../context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App, Installation } from '../../state/apps.ts'
 import { organizationById, repositoriesOf } from '../../state/world.ts'

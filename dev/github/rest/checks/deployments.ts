@@ -1,6 +1,6 @@
 // Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
-import { tellDeployment, tellDeploymentStatus } from '../../actions/deployment-events.ts'
-import { timestamp } from '../../clock.ts'
+import { tellDeployment, tellDeploymentStatus } from '../../actions/checks/deployment-events.ts'
+import { timestamp } from '../../state/clock.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { deploymentStatusView, deploymentView } from '../../views/status.ts'

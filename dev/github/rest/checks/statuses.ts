@@ -1,6 +1,6 @@
 // Owns: the routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
-import { tellStatus } from '../../actions/deployment-events.ts'
-import { timestamp } from '../../clock.ts'
+import { tellStatus } from '../../actions/checks/deployment-events.ts'
+import { timestamp } from '../../state/clock.ts'
 import { type CommitStatus, commitStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { combinedStatus, statusView } from '../../views/status.ts'

@@ -1,6 +1,6 @@
 // Owns: the limits against bursts: requests at once, points per minute and endpoint, content made per minute and hour. Never answers.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
-import { hours, minutes } from '../../clock.ts'
+import { hours, minutes } from '../../state/clock.ts'
 import type { LimitStatus } from './limit-errors.ts'
 
 export type SecondaryLimits = {

@@ -1,5 +1,5 @@
 // Owns: the routes about branches and commits. https://docs.github.com/en/rest/branches/branches
-import type { Context } from '../../context.ts'
+import type { Context } from '../context.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'

@@ -1,5 +1,5 @@
 // Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
-import { administers, permissionOn } from '../../access.ts'
+import { administers, permissionOn } from '../../state/access.ts'
 import { changeRepository } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'

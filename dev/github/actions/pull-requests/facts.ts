@@ -1,9 +1,9 @@
 // Owns: what only git can say about a pull request. Reads; moves nothing.
-import type { Context } from '../context.ts'
-import { changeSize, mergeBase } from '../git/diff.ts'
-import { mergedTree } from '../git/write.ts'
-import type { PullRequest } from '../state/repositories.ts'
-import type { PullRequestFacts } from '../views/pull-request.ts'
+import type { Context } from '../../rest/context.ts'
+import { changeSize, mergeBase } from '../../git/diff.ts'
+import { mergedTree } from '../../git/write.ts'
+import type { PullRequest } from '../../state/repositories.ts'
+import type { PullRequestFacts } from '../../views/pull-request.ts'
 
 /** GitHub counts no more commits of a pull request than this. */
 const mostCommits = 250

@@ -1,12 +1,12 @@
 // Owns: writing, changing and removing comments. The caller has checked the permissions.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
-import type { User } from '../state/accounts.ts'
-import type { IssueComment, Repository } from '../state/repositories.ts'
-import { nextId, pullRequestByNumber } from '../state/world.ts'
-import { commentView } from '../views/comment.ts'
-import { eventFrame } from '../views/event-frame.ts'
-import { issueOfPullRequest } from '../views/issue.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
+import type { User } from '../../state/accounts.ts'
+import type { IssueComment, Repository } from '../../state/repositories.ts'
+import { nextId, pullRequestByNumber } from '../../state/world.ts'
+import { commentView } from '../../views/comment.ts'
+import { eventFrame } from '../../views/event-frame.ts'
+import { issueOfPullRequest } from '../../views/issue.ts'
 
 const tell = (
   context: Context,

@@ -1,17 +1,17 @@
 // Owns: what happens to one REST request around its route: version, faults, credentials, limits, headers, conditional answers. Never
 // knows what a route does. https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../../access.ts'
-import type { Context } from '../../context.ts'
-import { restFault } from '../../faults/rest-faults.ts'
-import { targetOf } from '../../faults/target.ts'
-import { authenticate, basicCredentials } from '../../tokens/authenticate.ts'
-import type { RestRoute } from '../route.ts'
-import { type RestAnswer, RestError } from './answer.ts'
-import { conditionalHeaders, notModified } from './conditional.ts'
-import { primaryLimitError, secondaryLimitError } from './limit-errors.ts'
-import { type Bucket, callerOf, type RateLimiter } from './rate-limit.ts'
-import type { SecondaryLimiter } from './secondary-limit.ts'
+import type { Actor } from '../state/access.ts'
+import type { Context } from './context.ts'
+import { restFault } from './protocol/rest-faults.ts'
+import { targetOf } from '../faults/target.ts'
+import { authenticate, basicCredentials } from '../tokens/authenticate.ts'
+import type { RestRoute } from './route.ts'
+import { type RestAnswer, RestError } from './protocol/answer.ts'
+import { conditionalHeaders, notModified } from './protocol/conditional.ts'
+import { primaryLimitError, secondaryLimitError } from './protocol/limit-errors.ts'
+import { type Bucket, callerOf, type RateLimiter } from './protocol/rate-limit.ts'
+import type { SecondaryLimiter } from './protocol/secondary-limit.ts'
 
 export type RespondDeps = {
   readonly context: Context

@@ -1,7 +1,7 @@
 // Owns: telling installations that a repository came into or left their reach because it moved or went away.
-import { installationSelects } from '../../access.ts'
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { installationSelects } from '../../state/access.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
 import type { Installation } from '../../state/apps.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { tellRepositoriesChanged } from '../install-app.ts'

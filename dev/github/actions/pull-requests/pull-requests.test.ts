@@ -1,9 +1,9 @@
 // The rules of pull requests: what cannot be opened, what cannot be merged, and what a merge leaves behind.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEmulator, startEmulator } from '../emulator.ts'
-import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
-import { signIn } from '../testing/people.ts'
-import { createRestClients, type RestClient, refusal } from '../testing/rest-client.ts'
+import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
+import { signIn } from '../../testing/people.ts'
+import { createRestClients, type RestClient, refusal } from '../../testing/rest-client.ts'
 
 const shop = { owner: 'acme', repo: 'shop' }
 let emulator: RunningEmulator

@@ -1,5 +1,5 @@
 // Owns: the `repository` event. Never changes anything.
-import type { Context } from '../../context.ts'
+import type { Context } from '../../rest/context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { eventFrame } from '../../views/event-frame.ts'

@@ -1,7 +1,7 @@
 // Owns: the making of codes and user tokens of an App, and their end. Never knows HTTP.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-import { days, hours, minutes, timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { days, hours, minutes, timestamp } from '../state/clock.ts'
+import type { Context } from '../rest/context.ts'
 import type { App } from '../state/apps.ts'
 import type { AuthorizationCode } from '../state/credentials.ts'
 import { nextId, userOf, type World } from '../state/world.ts'

@@ -1,13 +1,13 @@
 // Owns: who may do what. The one place that REST, git and the pages ask; pure functions of the world and the actor.
 // Rule of the house (GitHub, "About authentication with a GitHub App"): an installation token reaches installation ∩ token; a user
 // token of an App reaches App ∩ installation ∩ person; a personal token and a browser session reach what the person reaches.
-import type { Organization, OrganizationMembership, RepositoryRole, Team, User } from './state/accounts.ts'
-import { repositoryRoles } from './state/accounts.ts'
-import type { App, Installation, PermissionLevel } from './state/apps.ts'
-import { permissionLevels } from './state/apps.ts'
-import type { InstallationToken, UserToken } from './state/credentials.ts'
-import type { Repository } from './state/repositories.ts'
-import { installationOf, organizationById, type World } from './state/world.ts'
+import type { Organization, OrganizationMembership, RepositoryRole, Team, User } from './accounts.ts'
+import { repositoryRoles } from './accounts.ts'
+import type { App, Installation, PermissionLevel } from './apps.ts'
+import { permissionLevels } from './apps.ts'
+import type { InstallationToken, UserToken } from './credentials.ts'
+import type { Repository } from './repositories.ts'
+import { installationOf, organizationById, type World } from './world.ts'
 
 export type Actor =
   | { readonly kind: 'anonymous' }

@@ -2,7 +2,7 @@
 // Never looks at a credential.
 import { spawn } from 'node:child_process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import { accountOf, repositoryById } from '../state/world.ts'
 import { credentialKey } from '../tokens/formats.ts'
 

@@ -1,13 +1,13 @@
 // Owns: opening, editing and closing a pull request. The caller has checked the permissions; what the rules of pull requests
 // forbid is refused here. https://docs.github.com/en/rest/pulls/pulls
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
-import type { User } from '../state/accounts.ts'
-import type { PullRequest, Repository } from '../state/repositories.ts'
-import { accountOf, nextId, repositoryById } from '../state/world.ts'
-import { branchInNetwork } from './network.ts'
-import { Refusal } from './outcome.ts'
-import { tellPullRequest } from './pull-request-events.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
+import type { User } from '../../state/accounts.ts'
+import type { PullRequest, Repository } from '../../state/repositories.ts'
+import { accountOf, nextId, repositoryById } from '../../state/world.ts'
+import { branchInNetwork } from './fork-network.ts'
+import { Refusal } from '../../state/refusal.ts'
+import { tellPullRequest } from './events.ts'
 
 export type NewPullRequest = {
   readonly title: string

@@ -5,14 +5,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Actor, actingUserId, canSee, mayUse } from '../access.ts'
+import { type Actor, actingUserId, canSee, mayUse } from '../state/access.ts'
 import { recordPush } from '../actions/record-push.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
 import { runHttpBackend } from './http-backend.ts'
-import { parseRefUpdates } from './ref-update.ts'
+import { parseRefUpdates } from '../git/ref-update.ts'
 
 type Access =
   | { readonly allowed: true; readonly repository: Repository; readonly actor: Actor }

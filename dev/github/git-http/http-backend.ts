@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'
-import type { GitStore } from './store.ts'
+import type { GitStore } from '../git/store.ts'
 
 export type BackendCall = {
   readonly git: GitStore

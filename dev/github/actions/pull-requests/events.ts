@@ -1,13 +1,13 @@
 // Owns: telling the world about a pull request, and keeping one in step with its branches. Never opens, merges or closes one.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
-import { noCommit, type RefUpdate } from '../git/ref-update.ts'
-import type { User } from '../state/accounts.ts'
-import type { PullRequest, Repository } from '../state/repositories.ts'
-import { repositoryById } from '../state/world.ts'
-import { eventFrame } from '../views/event-frame.ts'
-import { fullPullRequest } from '../views/pull-request.ts'
-import { pullRequestFacts } from './pull-request-facts.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
+import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
+import type { User } from '../../state/accounts.ts'
+import type { PullRequest, Repository } from '../../state/repositories.ts'
+import { repositoryById } from '../../state/world.ts'
+import { eventFrame } from '../../views/event-frame.ts'
+import { fullPullRequest } from '../../views/pull-request.ts'
+import { pullRequestFacts } from './facts.ts'
 
 /** Sends `pull_request` with the given action and whatever that action adds to the payload. */
 export const tellPullRequest = async (

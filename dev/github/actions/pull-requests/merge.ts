@@ -1,15 +1,15 @@
 // Owns: merging a pull request by a merge commit or one squashed commit, and what follows from it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
-import { noCommit } from '../git/ref-update.ts'
-import { commitTree, mergedTree } from '../git/write.ts'
-import type { User } from '../state/accounts.ts'
-import type { PullRequest, Repository } from '../state/repositories.ts'
-import { accountOf, repositoryById } from '../state/world.ts'
-import { Refusal } from './outcome.ts'
-import { tellPullRequest } from './pull-request-events.ts'
-import { recordPush } from './record-push.ts'
+import { timestamp } from '../../state/clock.ts'
+import type { Context } from '../../rest/context.ts'
+import { noCommit } from '../../git/ref-update.ts'
+import { commitTree, mergedTree } from '../../git/write.ts'
+import type { User } from '../../state/accounts.ts'
+import type { PullRequest, Repository } from '../../state/repositories.ts'
+import { accountOf, repositoryById } from '../../state/world.ts'
+import { Refusal } from '../../state/refusal.ts'
+import { tellPullRequest } from './events.ts'
+import { recordPush } from '../record-push.ts'
 
 export type MergeWish = {
   readonly method: 'merge' | 'squash'

@@ -1,11 +1,11 @@
 // Owns: the events about commit statuses, deployments and their statuses. Never changes anything.
-import type { Context } from '../context.ts'
-import type { User } from '../state/accounts.ts'
-import type { CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
-import { fullName } from '../state/world.ts'
-import { commitView } from '../views/commit.ts'
-import { eventFrame } from '../views/event-frame.ts'
-import { deploymentStatusView, deploymentView } from '../views/status.ts'
+import type { Context } from '../../rest/context.ts'
+import type { User } from '../../state/accounts.ts'
+import type { CommitStatus, Deployment, DeploymentStatus, Repository } from '../../state/repositories.ts'
+import { fullName } from '../../state/world.ts'
+import { commitView } from '../../views/commit.ts'
+import { eventFrame } from '../../views/event-frame.ts'
+import { deploymentStatusView, deploymentView } from '../../views/status.ts'
 
 /** Branches that a status event names. */
 const mostBranches = 10

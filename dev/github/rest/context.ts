@@ -1,14 +1,14 @@
 // Owns: the dependencies that every part of the emulator is handed. No behaviour of its own.
 import type { KeyObject } from 'node:crypto'
-import type { Faults } from './faults/faults.ts'
-import type { GitStore } from './git/store.ts'
-import type { Flavour, Links } from './links.ts'
-import type { LimitStatus } from './rest/protocol/limit-errors.ts'
-import type { Limits } from './rest/protocol/rate-limit.ts'
-import type { SecondaryLimits } from './rest/protocol/secondary-limit.ts'
-import type { WorldStore } from './state/store.ts'
-import type { World } from './state/world.ts'
-import type { Webhooks } from './webhooks/dispatcher.ts'
+import type { Faults } from '../faults/faults.ts'
+import type { GitStore } from '../git/store.ts'
+import type { Flavour, Links } from '../views/view.ts'
+import type { LimitStatus } from './protocol/limit-errors.ts'
+import type { Limits } from './protocol/rate-limit.ts'
+import type { SecondaryLimits } from './protocol/secondary-limit.ts'
+import type { WorldStore } from '../state/store.ts'
+import type { World } from '../state/world.ts'
+import type { Webhooks } from '../webhooks/dispatcher.ts'
 
 export type Settings = {
   readonly flavour: Flavour

@@ -1,7 +1,7 @@
 // Owns: the family of forks: which repositories may exchange commits, and which of them `owner:branch` means.
-import type { Context } from '../context.ts'
-import type { Repository } from '../state/repositories.ts'
-import { accountByLogin, repositoryById, type World } from '../state/world.ts'
+import type { Context } from '../../rest/context.ts'
+import type { Repository } from '../../state/repositories.ts'
+import { accountByLogin, repositoryById, type World } from '../../state/world.ts'
 
 /** The repository at the top of the family, as far as it still exists. */
 const rootOf = (world: World, repository: Repository): number => {

@@ -1,10 +1,10 @@
 // Who may do what, as tables over a small world.
 import { describe, expect, test } from 'vitest'
 import { type Actor, administers, canSee, mayUse, permissionOn, repositoryRole } from './access.ts'
-import type { RepositoryRole, Team, User } from './state/accounts.ts'
-import type { App, Installation } from './state/apps.ts'
-import type { Repository } from './state/repositories.ts'
-import { emptyWorld, type World } from './state/world.ts'
+import type { RepositoryRole, Team, User } from './accounts.ts'
+import type { App, Installation } from './apps.ts'
+import type { Repository } from './repositories.ts'
+import { emptyWorld, type World } from './world.ts'
 
 const at = '2026-01-01T00:00:00Z'
 const user = (id: number): User => ({ kind: 'user', id, login: `u${id}`, name: '', email: '', type: 'User', createdAt: at })

@@ -4,7 +4,7 @@ import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
-import { isSafeRevision, refCandidates } from './revision.ts'
+import { isSafeRevision, refCandidates } from '../git/revision.ts'
 
 let emulator: RunningEmulator
 let git: GitClient

@@ -2,13 +2,13 @@
 // rest-faults.ts, because they look like REST. Never touches the control surface.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setSuspended } from '../actions/install-app.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../rest/context.ts'
 import type { Installation } from '../state/apps.ts'
 import { installationById, organizationById } from '../state/world.ts'
 import { tokenOf } from '../tokens/authenticate.ts'
 import { credentialKey } from '../tokens/formats.ts'
-import { delayAnswer, pause, resetAfterwards, resetConnection, resetDuring, slowBody } from './answer-line.ts'
-import { fits, type Target, targetOf } from './target.ts'
+import { delayAnswer, pause, resetAfterwards, resetConnection, resetDuring, slowBody } from './broken-answer.ts'
+import { fits, type Target, targetOf } from '../faults/target.ts'
 
 const tokenKeyOf = (request: FastifyRequest): string | undefined => {
   const token = tokenOf(request.headers.authorization)
