@@ -1,12 +1,13 @@
 // Owns: making a repository in the world and on disk. The caller has checked who may.
-import { timestamp } from '../state/clock.ts'
-import type { Context } from '../rest/context.ts'
+
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
+import { timestamp } from '../state/clock.ts'
 import type { Repository } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
-import { claimName, requireFreeName } from './repository/names.ts'
+import type { ActionContext } from './context.ts'
 import { tellRepository } from './repository/event.ts'
+import { claimName, requireFreeName } from './repository/names.ts'
 
 export type NewRepository = {
   readonly name: string
@@ -18,7 +19,7 @@ export type NewRepository = {
 
 /** Creates the repository and tells the Apps that reach it. */
 export const createRepository = async (
-  context: Context,
+  context: ActionContext,
   owner: Account,
   creator: User,
   wanted: NewRepository,

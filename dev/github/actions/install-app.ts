@@ -1,26 +1,27 @@
 // Owns: the life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks each one sends.
 // The caller has checked that the person administers the account (access.ts); nothing here asks again.
-import { timestamp } from '../state/clock.ts'
-import type { Context } from '../rest/context.ts'
+
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import { timestamp } from '../state/clock.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/world.ts'
 import { simpleUser } from '../views/account.ts'
 import { installationView } from '../views/app.ts'
 import { minimalRepository } from '../views/repository.ts'
+import type { ActionContext } from './context.ts'
 import { endTokensOfInstallation, repositoriesOfInstallation } from './mint-installation-token.ts'
-import { Refusal } from '../state/refusal.ts'
 
 export type Selection = { readonly repositorySelection: 'all' | 'selected'; readonly repositoryIds: readonly number[] }
 
 /** The short form in which installation events name repositories. */
-export const briefly = (context: Context, repositories: readonly Repository[]) =>
+export const briefly = (context: ActionContext, repositories: readonly Repository[]) =>
   repositories.map(one => {
     const { id, node_id, name, full_name, private: isPrivate } = minimalRepository(context, one)
     return { id, node_id, name, full_name, private: isPrivate }
   })
 
-const checked = (context: Context, accountId: number, selection: Selection): Selection => {
+const checked = (context: ActionContext, accountId: number, selection: Selection): Selection => {
   if (selection.repositorySelection === 'all') return { repositorySelection: 'all', repositoryIds: [] }
   const owned = new Set(repositoriesOf(context.world, accountId).map(one => one.id))
   const ids = [...new Set(selection.repositoryIds)]
@@ -31,7 +32,7 @@ const checked = (context: Context, accountId: number, selection: Selection): Sel
 
 /** Sends an event about an installation to its App, which cannot unsubscribe from it. */
 export const tellInstallation = (
-  context: Context,
+  context: ActionContext,
   installation: Installation,
   name: string,
   action: string,
@@ -51,7 +52,7 @@ export const tellInstallation = (
 
 /** Installs the App on an account, or answers the installation that is already there. A pending request of a member is fulfilled. */
 export const installApp = (
-  context: Context,
+  context: ActionContext,
   app: App,
   accountId: number,
   installerId: number,
@@ -89,7 +90,7 @@ export const installApp = (
 
 /** Files the wish of a member for the owners to see. */
 export const requestInstallation = (
-  context: Context,
+  context: ActionContext,
   app: App,
   accountId: number,
   requesterId: number,
@@ -115,7 +116,7 @@ export const requestInstallation = (
 }
 
 /** Refuses a member's wish. */
-export const dropInstallationRequest = (context: Context, requestId: number): void => {
+export const dropInstallationRequest = (context: ActionContext, requestId: number): void => {
   context.store.change(world => {
     world.installationRequests = world.installationRequests.filter(one => one.id !== requestId)
   })
@@ -123,7 +124,7 @@ export const dropInstallationRequest = (context: Context, requestId: number): vo
 
 /** Sends `installation_repositories`. */
 export const tellRepositoriesChanged = (
-  context: Context,
+  context: ActionContext,
   installation: Installation,
   action: 'added' | 'removed',
   repositories: readonly Repository[],
@@ -137,7 +138,12 @@ export const tellRepositoriesChanged = (
   })
 
 /** Changes which repositories an installation reaches; tokens lose what is taken away at once. */
-export const selectRepositories = (context: Context, installation: Installation, senderId: number, wanted: Selection): void => {
+export const selectRepositories = (
+  context: ActionContext,
+  installation: Installation,
+  senderId: number,
+  wanted: Selection,
+): void => {
   const selection = checked(context, installation.accountId, wanted)
   const before = repositoriesOfInstallation(context.world, installation)
   context.store.change(() => {
@@ -153,7 +159,7 @@ export const selectRepositories = (context: Context, installation: Installation,
 }
 
 /** Suspends or unsuspends; a suspended installation answers 403 to every use of its tokens. */
-export const setSuspended = (context: Context, installation: Installation, senderId: number, suspended: boolean): void => {
+export const setSuspended = (context: ActionContext, installation: Installation, senderId: number, suspended: boolean): void => {
   if ((installation.suspendedAt !== null) === suspended) return
   context.store.change(() => {
     const at = timestamp(context.now())
@@ -168,7 +174,7 @@ export const setSuspended = (context: Context, installation: Installation, sende
 }
 
 /** Removes the installation and ends its tokens. */
-export const uninstallApp = (context: Context, installation: Installation, senderId: number): void => {
+export const uninstallApp = (context: ActionContext, installation: Installation, senderId: number): void => {
   const repositories = briefly(context, repositoriesOfInstallation(context.world, installation))
   endTokensOfInstallation(context, installation.id)
   tellInstallation(context, installation, 'installation', 'deleted', senderId, { repositories, requester: null })
@@ -178,4 +184,4 @@ export const uninstallApp = (context: Context, installation: Installation, sende
 }
 
 /** Login of the account, for pages. */
-export const accountLogin = (context: Context, accountId: number): string => accountOf(context.world, accountId).login
+export const accountLogin = (context: ActionContext, accountId: number): string => accountOf(context.world, accountId).login

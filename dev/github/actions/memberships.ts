@@ -1,16 +1,16 @@
 // Owns: who joins and leaves organizations and teams, with the webhooks each change sends. The caller has checked the permissions.
 // https://docs.github.com/en/rest/orgs/members
 import { membershipOf } from '../state/access.ts'
-import { timestamp } from '../state/clock.ts'
-import type { Context } from '../rest/context.ts'
-import { nodeId } from '../views/view.ts'
 import type { AccountRole, Organization, OrganizationMembership, Team, User } from '../state/accounts.ts'
+import { timestamp } from '../state/clock.ts'
+import { Refusal } from '../state/refusal.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../views/account.ts'
 import { simpleTeam } from '../views/team.ts'
-import { Refusal } from '../state/refusal.ts'
+import { nodeId } from '../views/view.ts'
+import type { ActionContext } from './context.ts'
 
 const tellOrganization = (
-  context: Context,
+  context: ActionContext,
   organization: Organization,
   subject: { readonly user: User; readonly membership: OrganizationMembership },
   sender: User,
@@ -29,7 +29,7 @@ const tellOrganization = (
   })
 
 const tellInvited = (
-  context: Context,
+  context: ActionContext,
   organization: Organization,
   user: User,
   membership: OrganizationMembership,
@@ -73,7 +73,7 @@ const refuseLastOwner = (organization: Organization, user: User): void => {
 
 /** Sets the role of a member, or invites somebody: an invitation is `pending` until the person accepts it. */
 export const setRole = (
-  context: Context,
+  context: ActionContext,
   organization: Organization,
   user: User,
   role: AccountRole,
@@ -94,7 +94,7 @@ export const setRole = (
 }
 
 /** The invited person accepts. */
-export const acceptMembership = (context: Context, organization: Organization, user: User): OrganizationMembership => {
+export const acceptMembership = (context: ActionContext, organization: Organization, user: User): OrganizationMembership => {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw new Refusal(404, 'Not Found')
   if (membership.state === 'active') return membership
@@ -106,7 +106,7 @@ export const acceptMembership = (context: Context, organization: Organization, u
 }
 
 const tellTeam = (
-  context: Context,
+  context: ActionContext,
   organization: Organization,
   team: Team,
   user: User,
@@ -128,7 +128,7 @@ const tellTeam = (
   })
 
 /** Takes a person out of a team. */
-export const leaveTeam = (context: Context, organization: Organization, team: Team, user: User, sender: User): void => {
+export const leaveTeam = (context: ActionContext, organization: Organization, team: Team, user: User, sender: User): void => {
   if (!team.members.some(one => one.userId === user.id)) return
   context.store.change(() => {
     team.members = team.members.filter(one => one.userId !== user.id)
@@ -138,7 +138,7 @@ export const leaveTeam = (context: Context, organization: Organization, team: Te
 
 /** Puts a member of the organization into a team; who is no active member must be invited to the organization first. */
 export const joinTeam = (
-  context: Context,
+  context: ActionContext,
   organization: Organization,
   team: Team,
   user: User,
@@ -157,7 +157,7 @@ export const joinTeam = (
 }
 
 /** Removes a person from the organization and from all of its teams, or withdraws an invitation. */
-export const leaveOrganization = (context: Context, organization: Organization, user: User, sender: User): void => {
+export const leaveOrganization = (context: ActionContext, organization: Organization, user: User, sender: User): void => {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw new Refusal(404, 'Not Found')
   refuseLastOwner(organization, user)

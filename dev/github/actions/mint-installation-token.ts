@@ -1,13 +1,13 @@
 // Owns: the making and ending of installation tokens: which repositories and permissions a request may ask for, and what is written
 // down. https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 import { atLeast, installationSelects } from '../state/access.ts'
-import { hours } from '../state/clock.ts'
-import type { Context } from '../rest/context.ts'
 import type { App, Installation, PermissionLevel, Permissions } from '../state/apps.ts'
+import { hours } from '../state/clock.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { repositoriesOf } from '../state/world.ts'
 import { credentialKey, newShortInstallationToken, newStatelessInstallationToken } from '../tokens/formats.ts'
-import { Refusal } from '../state/refusal.ts'
+import type { ActionContext } from './context.ts'
 
 export type MintRequest = {
   /** Names without owner; `undefined` when the request has none. */
@@ -29,12 +29,12 @@ export type Minted = {
 const mostRepositories = 500
 
 /** The repositories that an installation was given, as they are now. */
-export const repositoriesOfInstallation = (world: Context['world'], installation: Installation): Repository[] =>
+export const repositoriesOfInstallation = (world: ActionContext['world'], installation: Installation): Repository[] =>
   repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
 
 /** The repositories that a request names, or `null` for all; 422 when one is out of reach or they are too many. */
 export const chooseRepositories = (
-  context: Context,
+  context: ActionContext,
   installation: Installation,
   request: Pick<MintRequest, 'repositories' | 'repositoryIds'>,
 ): Repository[] | null => {
@@ -78,7 +78,12 @@ export const choosePermissions = (installation: Installation, asked: Permissions
 }
 
 /** Mints a token of one hour. Refuses with 403 when suspended and 422 when more is asked than the installation has. */
-export const mintInstallationToken = (context: Context, app: App, installation: Installation, request: MintRequest): Minted => {
+export const mintInstallationToken = (
+  context: ActionContext,
+  app: App,
+  installation: Installation,
+  request: MintRequest,
+): Minted => {
   if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended')
   const asked = {
     repositories: chooseRepositories(context, installation, request),
@@ -112,7 +117,7 @@ export const mintInstallationToken = (context: Context, app: App, installation: 
 }
 
 /** Ends every token of an installation: uninstalling does; suspending refuses them as long as it lasts. */
-export const endTokensOfInstallation = (context: Context, installationId: number): void => {
+export const endTokensOfInstallation = (context: ActionContext, installationId: number): void => {
   context.store.change(({ credentials }) => {
     for (const [key, token] of Object.entries(credentials.accessTokens)) {
       if (token.kind === 'installation' && token.installationId === installationId) delete credentials.accessTokens[key]

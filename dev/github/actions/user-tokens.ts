@@ -1,12 +1,13 @@
 // Owns: the making of codes and user tokens of an App, and their end. Never knows HTTP.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-import { days, hours, minutes, timestamp } from '../state/clock.ts'
-import type { Context } from '../rest/context.ts'
+
 import type { App } from '../state/apps.ts'
+import { days, hours, minutes, timestamp } from '../state/clock.ts'
 import type { AuthorizationCode } from '../state/credentials.ts'
 import { nextId, userOf, type World } from '../state/world.ts'
 import { credentialKey, newAuthorizationCode, newRefreshToken, newUserToken } from '../tokens/formats.ts'
 import { simpleUser } from '../views/account.ts'
+import type { ActionContext } from './context.ts'
 
 export type TokenPair = {
   readonly accessToken: string
@@ -23,7 +24,7 @@ const refreshLife = days(184)
 const mostTokens = 10
 
 /** Writes down that the person lets the App act for them; asked once. */
-export const rememberConsent = (context: Context, app: App, userId: number): void => {
+export const rememberConsent = (context: ActionContext, app: App, userId: number): void => {
   if (context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)) return
   context.store.change(world => {
     world.authorizations.push({ id: nextId(world), appId: app.id, userId, createdAt: timestamp(context.now()) })
@@ -31,7 +32,7 @@ export const rememberConsent = (context: Context, app: App, userId: number): voi
 }
 
 /** A code of ten minutes, good for one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
-export const issueCode = (context: Context, facts: Omit<AuthorizationCode, 'expiresAt'>): string => {
+export const issueCode = (context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string => {
   const code = newAuthorizationCode()
   context.store.change(world => {
     world.credentials.codes[credentialKey(code)] = { ...facts, expiresAt: context.now() + minutes(10) }
@@ -47,7 +48,7 @@ const userTokensOf = ({ credentials }: World, appId: number, userId: number) =>
   )
 
 /** Forgets an access token together with the refresh token that belongs to it. */
-export const endUserToken = (context: Context, key: string): void => {
+export const endUserToken = (context: ActionContext, key: string): void => {
   context.store.change(({ credentials }) => {
     delete credentials.accessTokens[key]
     for (const [refreshKey, refresh] of Object.entries(credentials.refreshTokens)) {
@@ -62,7 +63,7 @@ export type IssueOptions = {
 }
 
 /** Makes a pair of access and refresh token. */
-export const issueTokens = (context: Context, app: App, userId: number, options: IssueOptions = {}): TokenPair => {
+export const issueTokens = (context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair => {
   const older = userTokensOf(context.world, app.id, userId).sort(
     (left, right) => left.createdAt - right.createdAt || left.id - right.id,
   )
@@ -93,7 +94,7 @@ export const issueTokens = (context: Context, app: App, userId: number, options:
 }
 
 /** Ends the consent and every token under it. Answers whether there was one. */
-export const revokeGrant = (context: Context, app: App, userId: number): boolean => {
+export const revokeGrant = (context: ActionContext, app: App, userId: number): boolean => {
   const had = context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)
   for (const one of userTokensOf(context.world, app.id, userId)) endUserToken(context, one.key)
   context.store.change(world => {

@@ -2,17 +2,23 @@
 // reaching the port is not enough to use it. The demo never calls it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
+import type { Faults } from '../faults/faults.ts'
 import { RestError } from '../rest/protocol/answer.ts'
+import { Refusal } from '../state/refusal.ts'
 import { faultOf } from './fault-of.ts'
 
-const isControlToken = (context: Context, text: string): boolean => {
+export type ControlContext = {
+  readonly faults: Faults
+  /** Bearer token of the control API. */
+  readonly controlToken: string
+}
+
+const isControlToken = (context: ControlContext, text: string): boolean => {
   const [given, expected] = [Buffer.from(text), Buffer.from(context.controlToken)]
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-export const registerControl = (server: FastifyInstance, context: Context): void => {
+export const registerControl = (server: FastifyInstance, context: ControlContext): void => {
   server.addHook('onRequest', async (request, reply) => {
     if (!isControlToken(context, request.headers.authorization?.replace(/^bearer /i, '') ?? ''))
       await reply.code(401).send({ message: 'The control token is missing or wrong.' })

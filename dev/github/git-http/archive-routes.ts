@@ -2,7 +2,7 @@
 // Never looks at a credential.
 import { spawn } from 'node:child_process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { accountOf, repositoryById } from '../state/world.ts'
 import { credentialKey } from '../tokens/formats.ts'
 
@@ -14,7 +14,7 @@ const longestRun = 120_000
 
 type Target = { readonly format: string; readonly sha: string }
 
-const send = async (context: Context, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+const send = async (context: ActionContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
   const { format, sha } = request.params as Target
   const form = formats[format]
   const secret = new URLSearchParams(request.url.split('?')[1] ?? '').get('token') ?? ''
@@ -40,6 +40,6 @@ const send = async (context: Context, request: FastifyRequest, reply: FastifyRep
 }
 
 /** Registers the address that archive redirects lead to. */
-export const registerArchiveRoutes = (server: FastifyInstance, context: Context): void => {
+export const registerArchiveRoutes = (server: FastifyInstance, context: ActionContext): void => {
   server.get('/_codeload/:owner/:repository/:format/:sha', (request, reply) => send(context, request, reply))
 }

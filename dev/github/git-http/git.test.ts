@@ -1,10 +1,10 @@
 // Git over HTTP with the real client: who may fetch and push what, and how refusals look.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { isSafeRevision, refCandidates } from '../git/revision.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
 import { exchange } from '../testing/oauth.ts'
 import { install, signIn } from '../testing/people.ts'
-import { isSafeRevision, refCandidates } from '../git/revision.ts'
 
 let emulator: RunningEmulator
 let git: GitClient

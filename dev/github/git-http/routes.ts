@@ -5,14 +5,20 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Actor, actingUserId, canSee, mayUse } from '../state/access.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { recordPush } from '../actions/record-push.ts'
-import type { Context } from '../rest/context.ts'
+import { parseRefUpdates } from '../git/ref-update.ts'
+import { type Actor, actingUserId, canSee, mayUse } from '../state/access.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
 import { runHttpBackend } from './http-backend.ts'
-import { parseRefUpdates } from '../git/ref-update.ts'
+
+/** What serving git needs beyond the actions. */
+export type GitHttpContext = ActionContext & {
+  /** Reports defects of the emulator itself, which no answer can explain. */
+  readonly report: (message: string) => void
+}
 
 type Access =
   | { readonly allowed: true; readonly repository: Repository; readonly actor: Actor }
@@ -25,7 +31,13 @@ const unauthorized: Access = {
 }
 
 /** Decides about one git request. Who cannot see the repository is asked for credentials, or told that it does not exist. */
-const decide = (context: Context, header: string | undefined, owner: string, name: string, service: 'fetch' | 'push'): Access => {
+const decide = (
+  context: GitHttpContext,
+  header: string | undefined,
+  owner: string,
+  name: string,
+  service: 'fetch' | 'push',
+): Access => {
   const { world } = context
   const authentication = authenticate(world, header, context.now())
   if (!authentication.ok) {
@@ -69,7 +81,7 @@ const readReport = async (file: string): Promise<string> => {
 type Target = { owner: string; repository: string }
 
 const transfer = async (
-  context: Context,
+  context: GitHttpContext,
   request: FastifyRequest,
   reply: FastifyReply,
   path: string,
@@ -117,7 +129,7 @@ const transfer = async (
 }
 
 /** Registers the three addresses of the smart protocol; the dumb protocol is not spoken. */
-export const registerGitRoutes = (server: FastifyInstance, context: Context): void => {
+export const registerGitRoutes = (server: FastifyInstance, context: GitHttpContext): void => {
   for (const type of ['application/x-git-upload-pack-request', 'application/x-git-receive-pack-request']) {
     server.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
   }

@@ -1,7 +1,7 @@
 // Owns: how the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. Never decides anything.
 // https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import type { TokenPair } from '../actions/user-tokens.ts'
 
 export type Form = Readonly<Record<string, string>>
@@ -42,9 +42,9 @@ const textFields = (value: unknown): Form =>
 /** Registers an address that takes a form or JSON and answers what `decide` says. The server already parses both. */
 export const registerOAuthRoute = (
   server: FastifyInstance,
-  context: Context,
+  context: ActionContext,
   path: string,
-  decide: (context: Context, form: Form) => OAuthOutcome,
+  decide: (context: ActionContext, form: Form) => OAuthOutcome,
 ): void => {
   server.post(path, async (request, reply) => {
     const { status, body } = decide(context, { ...textFields(request.query), ...textFields(request.body) })

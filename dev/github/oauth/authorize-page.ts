@@ -1,14 +1,14 @@
 // Owns: the consent page of the OAuth web flow and where it sends the browser. Never redirects to an address that is not registered.
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
 import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
+import { Refusal } from '../state/refusal.ts'
 import { appByClientId } from '../state/world.ts'
-import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
 
 type AuthorizeRequest = {
   readonly app: App
@@ -31,7 +31,7 @@ const bounce = (redirectUri: string, error: string, description: string, state: 
 })
 
 /** Reads and checks the parameters; an unknown client or wrong redirect address never leads the browser anywhere unregistered. */
-const readRequest = (context: Context, get: (name: string) => string | undefined): AuthorizeRequest | Bounce => {
+const readRequest = (context: ActionContext, get: (name: string) => string | undefined): AuthorizeRequest | Bounce => {
   const app = appByClientId(context.world, get('client_id') ?? '')
   if (!app) throw new Refusal(404, 'There is no application with this client_id.')
   const [registered] = app.callbackUrls
@@ -59,7 +59,7 @@ const readRequest = (context: Context, get: (name: string) => string | undefined
   return { app, redirectUri, state, codeChallenge }
 }
 
-const grant = (context: Context, request: AuthorizeRequest, userId: number): Bounce => {
+const grant = (context: ActionContext, request: AuthorizeRequest, userId: number): Bounce => {
   const { app, redirectUri, codeChallenge, state } = request
   rememberConsent(context, app, userId)
   const code = issueCode(context, { appId: app.id, userId, redirectUri, codeChallenge })
@@ -98,7 +98,7 @@ const decide = (call: PageCall): PageResult => {
   return bounce(request.redirectUri, 'access_denied', 'The user has denied your application access.', request.state)
 }
 
-export const registerAuthorizePage = (server: FastifyInstance, context: Context): void => {
+export const registerAuthorizePage = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/login/oauth/authorize', ask)
   registerPage(server, context, 'POST', '/login/oauth/authorize', decide)
 }

@@ -1,12 +1,12 @@
 // Owns: the pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
 import type { DeviceAuthorization } from '../state/credentials.ts'
+import { Refusal } from '../state/refusal.ts'
 import { appById } from '../state/world.ts'
 import { answerDevice, deviceByUserCode } from './device.ts'
 
@@ -48,7 +48,7 @@ const decide = (call: PageCall): PageResult => {
   )
 }
 
-export const registerDevicePages = (server: FastifyInstance, context: Context): void => {
+export const registerDevicePages = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/login/device', enterCode)
   registerPage(server, context, 'POST', '/login/device', confirm)
   registerPage(server, context, 'POST', '/login/device/confirm', decide)

@@ -1,8 +1,8 @@
 // Owns: the page where a person sees which Apps may act for them, and takes that back.
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { revokeGrant } from '../actions/user-tokens.ts'
+import { Refusal } from '../state/refusal.ts'
 import { appById } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { html } from './html.ts'
@@ -24,7 +24,7 @@ const revoke = ({ context, visitor, params }: PageCall): PageResult => {
   return { redirect: '/settings/apps/authorizations' }
 }
 
-export const registerAuthorizationPages = (server: FastifyInstance, context: Context): void => {
+export const registerAuthorizationPages = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/settings/apps/authorizations', list)
   registerPage(server, context, 'POST', '/settings/apps/authorizations/:id/revoke', revoke)
 }

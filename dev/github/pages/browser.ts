@@ -1,7 +1,7 @@
 // Owns: the frame around every page handler: who is signed in, whether a posted form is genuine, and refusals as readable pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ActionContext } from '../actions/context.ts'
 import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
 import { type Html, html } from './html.ts'
 import { page } from './layout.ts'
 import { formIsGenuine, type Visitor, visitorOf } from './session.ts'
@@ -10,7 +10,7 @@ import { formIsGenuine, type Visitor, visitorOf } from './session.ts'
 export type Posted = { one(name: string): string | undefined; all(name: string): readonly string[] }
 
 export type PageCall = {
-  readonly context: Context
+  readonly context: ActionContext
   readonly visitor: Visitor
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -46,7 +46,7 @@ export const localPath = (text: string | undefined): string =>
 /** Registers a page that needs somebody signed in; who is not is sent to sign in and comes back. */
 export const registerPage = (
   server: FastifyInstance,
-  context: Context,
+  context: ActionContext,
   method: 'GET' | 'POST',
   path: string,
   handle: (call: PageCall) => PageResult | Promise<PageResult>,

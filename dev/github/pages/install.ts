@@ -2,19 +2,18 @@
 // application. An owner installs; a member's try becomes a request that the owners see.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
 import type { FastifyInstance } from 'fastify'
-import { administers, membershipOf } from '../state/access.ts'
-import { installApp, requestInstallation, type Selection } from '../actions/install-app.ts'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { installApp, requestInstallation } from '../actions/install-app.ts'
 import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
+import { administers, membershipOf } from '../state/access.ts'
 import type { Account, User } from '../state/accounts.ts'
 import type { App } from '../state/apps.ts'
+import { Refusal } from '../state/refusal.ts'
 import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/world.ts'
-import { type PageCall, type PageResult, type Posted, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { type Html, html } from './html.ts'
+import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { formToken, page } from './layout.ts'
-import { repositoryChoice } from './repository-choice.ts'
-import { afterInstall } from './return-to-app.ts'
 
 const appOf = ({ context, params }: PageCall): App => {
   const app = appBySlug(context.world, params['slug'] ?? '')
@@ -23,7 +22,7 @@ const appOf = ({ context, params }: PageCall): App => {
 }
 
 /** Accounts that the person may install on, or ask the owners of to install on. */
-const accountsOf = ({ world }: Context, user: User): Account[] => [
+const accountsOf = ({ world }: ActionContext, user: User): Account[] => [
   user,
   ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active'),
 ]
@@ -36,17 +35,7 @@ const accountOfCall = (call: PageCall, id: string | undefined): Account => {
   return account
 }
 
-/** Reads "all or selected" of a posted form. */
-export const selectionOf = (posted: Posted): Selection => {
-  const repositorySelection = posted.one('repository_selection') === 'all' ? 'all' : 'selected'
-  const repositoryIds = posted
-    .all('repository_ids')
-    .filter(id => /^\d{1,15}$/.test(id))
-    .map(Number)
-  return { repositorySelection, repositoryIds }
-}
-
-const root = (context: Context, app: App): string => new URL(context.links.appPage(app.slug)).pathname
+const root = (context: ActionContext, app: App): string => new URL(context.links.appPage(app.slug)).pathname
 
 const about = (call: PageCall): PageResult => {
   const app = appOf(call)
@@ -120,7 +109,7 @@ const install = (call: PageCall): PageResult => {
 }
 
 /** Registers the pages under both roots: `/github-apps` of a GitHub Enterprise Server and `/apps` of github.com. */
-export const registerInstallPages = (server: FastifyInstance, context: Context): void => {
+export const registerInstallPages = (server: FastifyInstance, context: ActionContext): void => {
   for (const prefix of ['/github-apps', '/apps']) {
     registerPage(server, context, 'GET', `${prefix}/:slug`, about)
     registerPage(server, context, 'GET', `${prefix}/:slug/installations/new`, chooseAccount)

@@ -1,6 +1,6 @@
 // Owns: the page where an owner changes, suspends or removes one installation, and answers the requests of members.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../state/access.ts'
+import type { ActionContext } from '../actions/context.ts'
 import {
   accountLogin,
   dropInstallationRequest,
@@ -10,16 +10,14 @@ import {
   uninstallApp,
 } from '../actions/install-app.ts'
 import { acceptPermissions, pendingPermissions } from '../actions/installation-permissions.ts'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
+import { administers } from '../state/access.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import { Refusal } from '../state/refusal.ts'
 import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { type Html, html } from './html.ts'
-import { selectionOf } from './install.ts'
+import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { buttonForm, formToken, page } from './layout.ts'
-import { repositoryChoice } from './repository-choice.ts'
-import { afterInstall } from './return-to-app.ts'
 
 type Subject = { readonly installation: Installation; readonly app: App }
 
@@ -104,7 +102,7 @@ const deny = (call: PageCall): PageResult => {
   return { redirect: `/${accountLogin(call.context, request.accountId)}` }
 }
 
-export const registerInstallationSettings = (server: FastifyInstance, context: Context): void => {
+export const registerInstallationSettings = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/settings/installations/:id', settings)
   registerPage(server, context, 'GET', '/organizations/:organization/settings/installations/:id', settings)
   registerPage(server, context, 'POST', '/settings/installations/:id/repositories', changeRepositories)

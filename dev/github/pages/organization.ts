@@ -1,9 +1,9 @@
 // Owns: the start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
 import type { FastifyInstance } from 'fastify'
+import type { ActionContext } from '../actions/context.ts'
 import { administers, canSee, membershipOf } from '../state/access.ts'
-import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
 import type { Account, Organization, Team } from '../state/accounts.ts'
+import { Refusal } from '../state/refusal.ts'
 import {
   accountByLogin,
   appById,
@@ -89,7 +89,7 @@ const teamPage = (call: PageCall): PageResult => {
   )
 }
 
-export const registerOrganizationPages = (server: FastifyInstance, context: Context): void => {
+export const registerOrganizationPages = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/', home)
   registerPage(server, context, 'GET', '/:owner', account)
   registerPage(server, context, 'GET', '/orgs/:organization/teams/:team', teamPage)

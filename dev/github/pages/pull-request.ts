@@ -1,12 +1,12 @@
 // Owns: the page of one pull request and the buttons on it: open, comment, merge, close, reopen, draft, delete the branch.
 import type { FastifyInstance } from 'fastify'
-import { canSee } from '../state/access.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { createComment } from '../actions/pull-requests/comments.ts'
-import { deleteHeadBranch, mergePullRequest } from '../actions/pull-requests/merge.ts'
-import { Refusal } from '../state/refusal.ts'
 import { pullRequestFacts } from '../actions/pull-requests/facts.ts'
+import { deleteHeadBranch, mergePullRequest } from '../actions/pull-requests/merge.ts'
 import { openPullRequest, setDraft, setPullRequestState } from '../actions/pull-requests/pull-requests.ts'
-import type { Context } from '../rest/context.ts'
+import { canSee } from '../state/access.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, pullRequestByNumber, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
@@ -143,7 +143,7 @@ const deleteBranch = async (call: PageCall): Promise<PageResult> => {
   return { redirect: at }
 }
 
-export const registerPullRequestPages = (server: FastifyInstance, context: Context): void => {
+export const registerPullRequestPages = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'POST', '/:owner/:repository/pulls', open)
   registerPage(server, context, 'GET', '/:owner/:repository/pull/:number', show)
   registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/comments', comment)

@@ -1,8 +1,8 @@
 // Owns: the pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
 import type { FastifyInstance } from 'fastify'
+import type { ActionContext } from '../actions/context.ts'
 import { canSee, mayUse } from '../state/access.ts'
 import { Refusal } from '../state/refusal.ts'
-import type { Context } from '../rest/context.ts'
 import type { Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
@@ -33,7 +33,7 @@ export const requirePush = ({ context, visitor }: PageCall, repository: Reposito
 }
 
 /** Latest status per context of a commit. */
-export const statusList = (context: Context, repository: Repository, sha: string): Html => {
+export const statusList = (context: ActionContext, repository: Repository, sha: string): Html => {
   const all = context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
   const latest = all.filter((one, at) => all.findIndex(other => other.context === one.context) === at)
   return html`<ul>${latest.map(
@@ -43,7 +43,7 @@ export const statusList = (context: Context, repository: Repository, sha: string
 }
 
 /** Check runs of a commit, those of the newest suite first. */
-export const checkList = ({ world }: Context, repository: Repository, sha: string): Html => {
+export const checkList = ({ world }: ActionContext, repository: Repository, sha: string): Html => {
   const suites = world.checkSuites.filter(one => one.repositoryId === repository.id && one.headSha === sha).reverse()
   const runs = suites.flatMap(suite =>
     world.checkRuns.filter(one => one.suiteId === suite.id).map(run => ({ run, app: appById(world, suite.appId)?.name ?? '' })),
@@ -60,7 +60,7 @@ export const checkList = ({ world }: Context, repository: Repository, sha: strin
   )}`
 }
 
-const deployments = (context: Context, repository: Repository): Html => {
+const deployments = (context: ActionContext, repository: Repository): Html => {
   const found = context.world.deployments
     .filter(one => one.repositoryId === repository.id)
     .slice(-20)
@@ -167,7 +167,7 @@ const pulls = (call: PageCall): PageResult => {
   )
 }
 
-export const registerRepositoryPages = (server: FastifyInstance, context: Context): void => {
+export const registerRepositoryPages = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/:owner/:repository', overview)
   registerPage(server, context, 'GET', '/:owner/:repository/commits/*', commits)
   registerPage(server, context, 'GET', '/:owner/:repository/commit/:sha', commit)

@@ -2,9 +2,9 @@
 // emulator's people have none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { days } from '../state/clock.ts'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import type { User } from '../state/accounts.ts'
+import { days } from '../state/clock.ts'
 import type { BrowserSession } from '../state/credentials.ts'
 import { userById } from '../state/world.ts'
 import { credentialKey } from '../tokens/formats.ts'
@@ -19,7 +19,7 @@ const secretOf = (request: FastifyRequest): string | undefined => {
 }
 
 /** The signed-in person, if any. */
-export const visitorOf = (context: Context, request: FastifyRequest): Visitor | undefined => {
+export const visitorOf = (context: ActionContext, request: FastifyRequest): Visitor | undefined => {
   const secret = secretOf(request)
   const session = secret === undefined ? undefined : context.world.credentials.sessions[credentialKey(secret)]
   if (!session || session.expiresAt <= context.now()) return undefined
@@ -28,7 +28,7 @@ export const visitorOf = (context: Context, request: FastifyRequest): Visitor | 
 }
 
 /** Starts a session for the person and sets its cookie. */
-export const startSession = (context: Context, reply: FastifyReply, user: User): void => {
+export const startSession = (context: ActionContext, reply: FastifyReply, user: User): void => {
   const secret = randomBytes(32).toString('base64url')
   const formToken = randomBytes(32).toString('base64url')
   context.store.change(world => {
@@ -38,7 +38,7 @@ export const startSession = (context: Context, reply: FastifyReply, user: User):
 }
 
 /** Ends the session of the request. */
-export const endSession = (context: Context, request: FastifyRequest, reply: FastifyReply): void => {
+export const endSession = (context: ActionContext, request: FastifyRequest, reply: FastifyReply): void => {
   const secret = secretOf(request)
   if (secret !== undefined) {
     context.store.change(world => {

@@ -1,6 +1,6 @@
 // Owns: signing in and out. The emulator's people have no passwords: one picks who one is.
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../rest/context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { userByLogin } from '../state/world.ts'
 import { localPath, showHtml, showRefusal } from './browser.ts'
 import { html } from './html.ts'
@@ -13,7 +13,7 @@ const field = (value: unknown, name: string): string | undefined => {
   return typeof found === 'string' ? found : undefined
 }
 
-export const registerSignIn = (server: FastifyInstance, context: Context): void => {
+export const registerSignIn = (server: FastifyInstance, context: ActionContext): void => {
   server.get('/login', (request, reply) => {
     const returnTo = localPath(field(request.query, 'return_to'))
     const people = context.world.users.filter(user => user.type === 'User')

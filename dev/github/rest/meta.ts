@@ -11,7 +11,7 @@ export const metaRoutes: readonly RestRoute[] = [
         verifiable_password_authentication: false,
         packages: [],
         dependabot: [],
-        ...(context.settings.flavour === 'enterprise-server' ? { installed_version: '3.19.0' } : {}),
+        ...(context.links.flavour === 'enterprise-server' ? { installed_version: '3.19.0' } : {}),
       }),
   }),
   publicRoute({

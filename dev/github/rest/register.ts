@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../state/refusal.ts'
-import type { Context } from './context.ts'
+import type { RestContext } from './context.ts'
 import { errorBody, RestError } from './protocol/answer.ts'
 import { createRateLimiter } from './protocol/rate-limit.ts'
-import { respond, send } from './respond.ts'
 import { createSecondaryLimiter } from './protocol/secondary-limit.ts'
+import { respond, send } from './respond.ts'
 import { restRoutes } from './routes.ts'
 
 /** Largest JSON body. */
@@ -29,12 +29,12 @@ export const fastifyPath = (path: string, greedy = false): string =>
   (greedy ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
 
 /** What every address of the API has in common: headers, the JSON parser, errors as JSON. */
-const frame = (server: FastifyInstance, context: Context): void => {
+const frame = (server: FastifyInstance, context: RestContext): void => {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers({
       'x-github-request-id': randomUUID().toUpperCase(),
       'x-github-media-type': 'github.v3; format=json',
-      ...(context.settings.flavour === 'enterprise-server' ? { 'x-github-enterprise-version': '3.19.0' } : {}),
+      ...(context.links.flavour === 'enterprise-server' ? { 'x-github-enterprise-version': '3.19.0' } : {}),
     })
   })
   const parser = server.getDefaultJsonParser('error', 'error')
@@ -52,7 +52,7 @@ const frame = (server: FastifyInstance, context: Context): void => {
 }
 
 /** Registers the whole REST surface on an instance that already carries the REST prefix. */
-export const registerRest = (server: FastifyInstance, context: Context): void => {
+export const registerRest = (server: FastifyInstance, context: RestContext): void => {
   const { rateLimit } = context.settings
   const limiter = createRateLimiter(rateLimit, context.now, context.world)
   const secondary = rateLimit.secondary && createSecondaryLimiter(rateLimit.secondary, context.now)

@@ -1,20 +1,20 @@
 // Owns: what happens to one REST request around its route: version, faults, credentials, limits, headers, conditional answers. Never
 // knows what a route does. https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../state/access.ts'
-import type { Context } from './context.ts'
-import { restFault } from './protocol/rest-faults.ts'
 import { targetOf } from '../faults/target.ts'
+import type { Actor } from '../state/access.ts'
 import { authenticate, basicCredentials } from '../tokens/authenticate.ts'
-import type { RestRoute } from './route.ts'
+import type { RestContext } from './context.ts'
 import { type RestAnswer, RestError } from './protocol/answer.ts'
 import { conditionalHeaders, notModified } from './protocol/conditional.ts'
 import { primaryLimitError, secondaryLimitError } from './protocol/limit-errors.ts'
 import { type Bucket, callerOf, type RateLimiter } from './protocol/rate-limit.ts'
+import { restFault } from './protocol/rest-faults.ts'
 import type { SecondaryLimiter } from './protocol/secondary-limit.ts'
+import type { RestRoute } from './route.ts'
 
 export type RespondDeps = {
-  readonly context: Context
+  readonly context: RestContext
   readonly limiter: RateLimiter
   /** Absent: bursts are not limited. */
   readonly secondary: SecondaryLimiter | undefined
@@ -42,7 +42,7 @@ const versionOf = (request: FastifyRequest): string => {
 }
 
 /** Client credentials of an OAuth application are no actor; the routes that take them read the header themselves. */
-const actorOf = (context: Context, route: RestRoute, header: string | undefined): Actor => {
+const actorOf = (context: RestContext, route: RestRoute, header: string | undefined): Actor => {
   if (route.needs === 'client credentials' && header !== undefined && basicCredentials(header)) return { kind: 'anonymous' }
   const authentication = authenticate(context.world, header, context.now())
   if (!authentication.ok) throw new RestError(authentication.status, authentication.message)

@@ -1,12 +1,12 @@
 // Owns: the declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
 // check in front of the handler, so that no handler runs for somebody who may not see its subject.
 import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../state/access.ts'
-import type { Context } from './context.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
 import type { Repository } from '../state/repositories.ts'
 import { organizationByLogin, repositoryByFormerName, repositoryById, repositoryByName, userOf } from '../state/world.ts'
+import type { RestContext } from './context.ts'
 import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './protocol/answer.ts'
 import type { Paging } from './protocol/page.ts'
 import type { Bucket } from './protocol/rate-limit.ts'
@@ -14,7 +14,7 @@ import type { Bucket } from './protocol/rate-limit.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export type RestCall = {
-  readonly context: Context
+  readonly context: RestContext
   readonly actor: Actor
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams

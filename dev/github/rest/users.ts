@@ -1,11 +1,12 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
-import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
+
 import { acceptMembership } from '../actions/memberships.ts'
-import type { Context } from './context.ts'
+import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import { accountById, organizationByLogin } from '../state/world.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
 import { fullTeam } from '../views/team.ts'
+import type { RestContext } from './context.ts'
 import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './protocol/answer.ts'
 import { fieldsOf } from './protocol/body.ts'
 import { paged } from './protocol/page.ts'
@@ -19,7 +20,7 @@ const organizationsOf = ({ context, actor, user, app }: UserCall): Organization[
       (app === undefined || atLeast(permissionOnOrganization(context.world, actor, one, 'members'), 'read')),
   )
 
-const membershipAnswer = (context: Context, organization: Organization, user: User): RestAnswer => {
+const membershipAnswer = (context: RestContext, organization: Organization, user: User): RestAnswer => {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw notFound()
   return ok(organizationMembership(context, organization, membership, user))

@@ -2,9 +2,7 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import fastify, { type FastifyInstance } from 'fastify'
-import type { Context } from '../rest/context.ts'
 import { registerControl } from '../control/routes.ts'
-import { registerHttpFaults } from './http-faults.ts'
 import { registerArchiveRoutes } from '../git-http/archive-routes.ts'
 import { registerGitRoutes } from '../git-http/routes.ts'
 import { registerAccessToken } from '../oauth/access-token.ts'
@@ -24,13 +22,15 @@ import { registerRepositorySettings } from '../pages/settings/repository.ts'
 import { registerSignIn } from '../pages/sign-in.ts'
 import { routedUrl } from '../rest/protocol/addresses.ts'
 import { registerRest } from '../rest/register.ts'
+import type { ServerContext } from './context.ts'
+import { registerHttpFaults } from './http-faults.ts'
 
 /** Largest form that a page takes. */
 const largestForm = 256 * 1024
 
 /** Builds the server; it does not listen yet. `observe` sees it before its first route, to hook into what it does. */
 export const buildServer = async (
-  context: Context,
+  context: ServerContext,
   observe: (server: FastifyInstance) => void = () => undefined,
 ): Promise<FastifyInstance> => {
   const { restPrefix } = context.settings

@@ -24,7 +24,7 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 
 /** Clients for one emulator. */
 export const createRestClients = (emulator: RunningEmulator): RestClients => {
-  const description = emulator.context.settings.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
+  const description = emulator.context.links.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
   const described = describeAnswers(restRoutes, emulator.apiUrl, description)
   const base = { baseUrl: emulator.apiUrl, request: { fetch: described.fetch }, log: silent }
   const app = new Client({

@@ -1,13 +1,11 @@
 // Owns: how people and organizations look in JSON. Pure. Logins are display only; the id is the identity.
-import type { Context } from '../rest/context.ts'
-import { nodeId } from './view.ts'
+
 import type { Account, Organization, OrganizationMembership, User } from '../state/accounts.ts'
 import { repositoriesOf } from '../state/world.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `simple-user`; organizations appear in this form too, with `type: Organization`. */
-export const simpleUser = ({ links }: Pick<Context, 'links'>, account: Account) => {
+export const simpleUser = ({ links }: Pick<View, 'links'>, account: Account) => {
   const url = links.api(`/users/${account.login}`)
   const type = account.kind === 'organization' ? 'Organization' : account.type
   return {
@@ -68,7 +66,7 @@ export const privateUser = (context: View, user: User) => {
 }
 
 /** OpenAPI `organization-simple`. */
-export const simpleOrganization = ({ links }: Pick<Context, 'links'>, organization: Organization) => {
+export const simpleOrganization = ({ links }: Pick<View, 'links'>, organization: Organization) => {
   const url = links.api(`/orgs/${organization.login}`)
   return {
     login: organization.login,

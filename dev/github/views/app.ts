@@ -1,11 +1,9 @@
 // Owns: how Apps and installations look in JSON. Pure; never shows a secret or a key.
-import type { Context } from '../rest/context.ts'
-import { nodeId } from './view.ts'
+
 import type { App, Installation } from '../state/apps.ts'
 import { accountOf, appById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `integration`. */
 export const integration = ({ links, world }: View, app: App) => ({

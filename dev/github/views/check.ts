@@ -1,14 +1,11 @@
 // Owns: how check suites and check runs look in JSON. Pure.
-import type { Context } from '../rest/context.ts'
 import type { Commit } from '../git/commit.ts'
-import { nodeId } from './view.ts'
 import type { CheckRun, CheckSuite } from '../state/checks.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryById } from '../state/world.ts'
 import { integration } from './app.ts'
 import { minimalRepository } from './repository.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 const urlOf = ({ links, world }: View, repository: Repository): string => links.api(`/repos/${fullName(world, repository)}`)
 

@@ -1,13 +1,10 @@
 // Owns: how commits look in JSON, in REST and in push events. Pure. An author is a person of this GitHub when the e-mail address is.
-import type { Context } from '../rest/context.ts'
 import type { Commit, Signature } from '../git/commit.ts'
-import { nodeId } from './view.ts'
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName } from '../state/world.ts'
 import { simpleUser } from './account.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 const personOf = ({ world }: View, signature: Signature): User | undefined =>
   world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())

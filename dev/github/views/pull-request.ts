@@ -1,14 +1,10 @@
 // Owns: how pull requests look in JSON. Pure: what git must say (commits, lines, mergeability) is handed in.
 import { membershipOf, repositoryRole } from '../state/access.ts'
-import type { Context } from '../rest/context.ts'
-import { nodeId } from './view.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
-import { accountOf, fullName, organizationById, repositoryById, userOf } from '../state/world.ts'
+import { accountOf, fullName, organizationById, repositoryById, userOf, type World } from '../state/world.ts'
 import { simpleUser } from './account.ts'
-import { headIsSound } from './head-state.ts'
 import { repositoryView } from './repository.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 export type PullRequestFacts = {
   readonly mergeable: boolean | null
@@ -25,7 +21,7 @@ const repositoryOf = (view: View, id: number): Repository => {
 }
 
 /** GitHub's word for how a person stands to a repository. */
-export const authorAssociation = (world: Context['world'], userId: number, repository: Repository): string => {
+export const authorAssociation = (world: World, userId: number, repository: Repository): string => {
   if (repository.ownerId === userId) return 'OWNER'
   const organization = organizationById(world, repository.ownerId)
   if (organization && membershipOf(organization, userId)?.state === 'active') return 'MEMBER'
@@ -102,8 +98,21 @@ export const simplePullRequest = (view: View, pull: PullRequest) => {
   }
 }
 
+const sound = new Set(['success', 'neutral', 'skipped'])
+
+/** Whether the newest status per context and every check run has succeeded; a commit without any is sound. */
+const headIsSound = (world: World, repositoryId: number, sha: string): boolean => {
+  const newestFirst = world.statuses.filter(one => one.repositoryId === repositoryId && one.sha === sha).reverse()
+  const latest = newestFirst.filter((one, at) => newestFirst.findIndex(other => other.context === one.context) === at)
+  const suites = new Set(
+    world.checkSuites.filter(one => one.repositoryId === repositoryId && one.headSha === sha).map(one => one.id),
+  )
+  const runs = world.checkRuns.filter(one => suites.has(one.suiteId))
+  return latest.every(one => one.state === 'success') && runs.every(one => one.conclusion !== null && sound.has(one.conclusion))
+}
+
 /** One word for what stands between a pull request and its merge. */
-const mergeableState = (world: Context['world'], pull: PullRequest, facts: PullRequestFacts): string => {
+const mergeableState = (world: World, pull: PullRequest, facts: PullRequestFacts): string => {
   if (facts.mergeable === null) return 'unknown'
   if (!facts.mergeable) return 'dirty'
   if (pull.draft) return 'draft'

@@ -1,13 +1,10 @@
 // Owns: how repositories look in JSON. Pure. The many `_url` fields are templates that clients expand.
 import { type Actor, canSee, permissionOn, repositoryRole } from '../state/access.ts'
-import type { Context } from '../rest/context.ts'
-import { nodeId } from './view.ts'
 import type { Repository } from '../state/repositories.ts'
-import { accountOf, fullName } from '../state/world.ts'
+import { accountOf, fullName, type World } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { roleFlags } from './role.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 const templates = (url: string) => ({
   forks_url: `${url}/forks`,
@@ -112,7 +109,7 @@ export const repositoryView = (view: View, repository: Repository) => {
 }
 
 /** What the actor may do with the repository, in the five flags of GitHub. */
-export const permissionFlags = (world: Context['world'], actor: Actor, repository: Repository) => {
+export const permissionFlags = (world: World, actor: Actor, repository: Repository) => {
   if (actor.kind === 'installation') {
     const write = permissionOn(world, actor, repository, 'contents') === 'write'
     return { admin: false, maintain: false, push: write, triage: false, pull: true }

@@ -1,12 +1,10 @@
 // Owns: how commit statuses, deployments and deployment statuses look in JSON. Pure.
-import type { Context } from '../rest/context.ts'
-import { nodeId } from './view.ts'
+
 import type { CommitState, CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
 import { fullName, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { minimalRepository } from './repository.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 const urlOf = ({ links, world }: View, repository: Repository): string => links.api(`/repos/${fullName(world, repository)}`)
 

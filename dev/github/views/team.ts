@@ -1,13 +1,11 @@
 // Owns: how teams look in JSON. Pure.
-import type { Context } from '../rest/context.ts'
-import { nodeId } from './view.ts'
+
 import type { Organization, Team } from '../state/accounts.ts'
-import { organizationById } from '../state/world.ts'
+import { organizationById, type World } from '../state/world.ts'
 import { fullOrganization } from './account.ts'
+import { nodeId, type View } from './view.ts'
 
-type View = Pick<Context, 'links' | 'world'>
-
-const organizationOf = (world: Context['world'], team: Team): Organization => {
+const organizationOf = (world: World, team: Team): Organization => {
   const organization = organizationById(world, team.organizationId)
   if (!organization) throw new Error(`team ${team.id} belongs to organization ${team.organizationId}, which does not exist`)
   return organization

@@ -1,6 +1,12 @@
-// Owns: every address the emulator puts into an answer or a page. Never looks anything up.
+// What a view needs: the state to show and the addresses to put into it. Every address of an answer or a page is made here; nothing is
+// looked up.
 // Two shapes are known: a GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App pages
 // under `/apps`); the REST prefix is free, so that the second one can be served below a path of its own.
+
+import type { World } from '../state/world.ts'
+
+/** What every view is given. */
+export type View = { readonly links: Links; readonly world: World }
 
 export type Flavour = 'enterprise-server' | 'github.com'
 

@@ -1,12 +1,12 @@
 // Owns: which App hears of which event, and the sending and logging of what it hears. Never repeats a delivery by itself: GitHub does
 // not either. https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { randomUUID } from 'node:crypto'
-import { installationCovers } from '../state/access.ts'
 import type { Faults } from '../faults/faults.ts'
-import { type Links, nodeId } from '../views/view.ts'
+import { installationCovers } from '../state/access.ts'
 import type { App, Installation } from '../state/apps.ts'
 import type { WorldStore } from '../state/store.ts'
 import { appById, repositoryById } from '../state/world.ts'
+import { type Links, nodeId } from '../views/view.ts'
 import { type Delivery, type Outcome, type Sender, unreachable } from './delivery.ts'
 import { planDelivery } from './delivery-faults.ts'
 import type { DeliveryLog } from './delivery-log.ts'

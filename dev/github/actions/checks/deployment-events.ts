@@ -1,24 +1,25 @@
 // Owns: the events about commit statuses, deployments and their statuses. Never changes anything.
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
 import type { CommitStatus, Deployment, DeploymentStatus, Repository } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { deploymentStatusView, deploymentView } from '../../views/status.ts'
+import type { ActionContext } from '../context.ts'
 
 /** Branches that a status event names. */
 const mostBranches = 10
 
 const emit = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   name: string,
   action: string | null,
   payload: Record<string, unknown>,
 ): void => context.webhooks.emit({ name, action, accountId: repository.ownerId, repositoryId: repository.id, payload })
 
-export const tellDeployment = (context: Context, repository: Repository, deployment: Deployment, sender: User): void =>
+export const tellDeployment = (context: ActionContext, repository: Repository, deployment: Deployment, sender: User): void =>
   emit(context, repository, 'deployment', 'created', {
     deployment: deploymentView(context, repository, deployment),
     workflow: null,
@@ -27,7 +28,7 @@ export const tellDeployment = (context: Context, repository: Repository, deploym
   })
 
 export const tellDeploymentStatus = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   deployment: Deployment,
   status: DeploymentStatus,
@@ -40,7 +41,12 @@ export const tellDeploymentStatus = (
   })
 
 /** Sends `status`, with the branches that stand at the commit. */
-export const tellStatus = async (context: Context, repository: Repository, status: CommitStatus, sender: User): Promise<void> => {
+export const tellStatus = async (
+  context: ActionContext,
+  repository: Repository,
+  status: CommitStatus,
+  sender: User,
+): Promise<void> => {
   const commit = await context.git.commit(repository.id, status.sha)
   const heads = await context.git.refs(repository.id, 'refs/heads/')
   const url = context.links.api(`/repos/${fullName(context.world, repository)}/commits/${status.sha}`)

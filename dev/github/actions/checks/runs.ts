@@ -1,15 +1,16 @@
 // Owns: check runs: made and changed by the App they belong to, with the `check_run` events. The caller has checked that it is that App.
 // https://docs.github.com/en/rest/checks/runs
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'
 import type { CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../context.ts'
 import { branchAt, suiteFor, tellSuite } from './suites.ts'
 
 export type RunReport = {
@@ -30,7 +31,7 @@ export type RunReport = {
 }
 
 const tellRun = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   run: CheckRun,
   suite: CheckSuite,
@@ -51,7 +52,7 @@ const tellRun = async (
 }
 
 /** Writes a report into a run. A conclusion completes it; completing without one is refused. */
-const apply = (context: Context, run: CheckRun, report: RunReport): void => {
+const apply = (context: ActionContext, run: CheckRun, report: RunReport): void => {
   const status = report.conclusion === undefined ? (report.status ?? run.status) : 'completed'
   if (status === 'completed' && report.conclusion === undefined && run.conclusion === null) {
     throw new Refusal(422, 'Invalid request.\n\nFor \'properties/status\', "completed" needs a conclusion.')
@@ -71,7 +72,7 @@ const apply = (context: Context, run: CheckRun, report: RunReport): void => {
   })
 }
 
-const suiteOf = (context: Context, run: CheckRun): CheckSuite => {
+const suiteOf = (context: ActionContext, run: CheckRun): CheckSuite => {
   const suite = context.world.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
   return suite
@@ -79,7 +80,7 @@ const suiteOf = (context: Context, run: CheckRun): CheckSuite => {
 
 /** What follows from a run that is complete now and was not before. */
 const tellCompletion = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   run: CheckRun,
   wasComplete: boolean,
@@ -97,7 +98,7 @@ const tellCompletion = async (
 
 /** Makes a run in the App's suite of the commit. */
 export const createRun = async (
-  context: Context,
+  context: ActionContext,
   app: App,
   repository: Repository,
   head: { readonly sha: string; readonly name: string },
@@ -132,7 +133,7 @@ export const createRun = async (
 }
 
 export const changeRun = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   run: CheckRun,
   report: RunReport,
@@ -144,7 +145,12 @@ export const changeRun = async (
 }
 
 /** Asks the App to do a run again; the App answers with a new report. */
-export const rerequestRun = async (context: Context, repository: Repository, run: CheckRun, sender: User): Promise<void> => {
+export const rerequestRun = async (
+  context: ActionContext,
+  repository: Repository,
+  run: CheckRun,
+  sender: User,
+): Promise<void> => {
   context.store.change(() => {
     run.status = 'queued'
     run.conclusion = null

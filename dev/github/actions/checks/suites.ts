@@ -1,20 +1,21 @@
 // Owns: check suites: one per App and commit, made when a push arrives or a run needs one, with the `check_suite` events.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
-import { installationCovers } from '../../state/access.ts'
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
+import { installationCovers } from '../../state/access.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'
 import type { CheckSuite } from '../../state/checks.ts'
+import { timestamp } from '../../state/clock.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { appById, installationOf, nextId } from '../../state/world.ts'
 import { checkSuiteView } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
+import type { ActionContext } from '../context.ts'
 
 /** Sends `check_suite` to the App that the suite belongs to; others hear of it only when it is completed. */
 export const tellSuite = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   suite: CheckSuite,
   sender: User,
@@ -35,7 +36,7 @@ export const tellSuite = async (
 
 /** The App's suite of a commit, made if there is none. */
 export const suiteFor = (
-  context: Context,
+  context: ActionContext,
   app: App,
   repository: Repository,
   head: { readonly sha: string; readonly branch: string | null; readonly before: string | null },
@@ -63,14 +64,19 @@ export const suiteFor = (
 }
 
 /** The branch that stands at the commit, if one does. */
-export const branchAt = async ({ git }: Context, repository: Repository, sha: string): Promise<string | null> => {
+export const branchAt = async ({ git }: ActionContext, repository: Repository, sha: string): Promise<string | null> => {
   const heads = await git.refs(repository.id, 'refs/heads/')
   const [found] = [...heads].filter(([, at]) => at === sha).map(([ref]) => ref.slice('refs/heads/'.length))
   return found ?? null
 }
 
 /** A push to a branch asks every App that may write checks here for a suite. */
-export const requestSuites = async (context: Context, repository: Repository, pusher: User, update: RefUpdate): Promise<void> => {
+export const requestSuites = async (
+  context: ActionContext,
+  repository: Repository,
+  pusher: User,
+  update: RefUpdate,
+): Promise<void> => {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined || update.after === noCommit) return
   const head = { sha: update.after, branch, before: update.before === noCommit ? null : update.before }

@@ -1,15 +1,16 @@
 // Owns: who may use a repository by name: direct collaborators, with the `member` events.
 // https://docs.github.com/en/rest/collaborators/collaborators
-import type { Context } from '../../rest/context.ts'
+
 import type { RepositoryRole, User } from '../../state/accounts.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { simpleUser } from '../../views/account.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { olderWord } from '../../views/role.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../context.ts'
 
 const tellMember = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   user: User,
   sender: User,
@@ -26,7 +27,7 @@ const tellMember = (
 
 /** Gives a person a role on the repository, or another one than before. */
 export const addCollaborator = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   user: User,
   role: RepositoryRole,
@@ -49,7 +50,7 @@ export const addCollaborator = (
 }
 
 /** Takes the direct role away. What teams and the organization give stays. */
-export const removeCollaborator = (context: Context, repository: Repository, user: User, sender: User): void => {
+export const removeCollaborator = (context: ActionContext, repository: Repository, user: User, sender: User): void => {
   const had = repository.collaborators.some(one => one.userId === user.id)
   context.store.change(() => {
     repository.collaborators = repository.collaborators.filter(one => one.userId !== user.id)

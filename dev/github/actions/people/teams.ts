@@ -1,16 +1,17 @@
 // Owns: teams themselves: made, changed, nested, removed, and the repositories they are given, with the `team` events.
 // Who is in a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import type { Organization, RepositoryRole, Team, User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
 import { repositoryView } from '../../views/repository.ts'
 import { teamWithParent } from '../../views/team.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../context.ts'
 
-type Scene = { readonly context: Context; readonly organization: Organization; readonly sender: User }
+type Scene = { readonly context: ActionContext; readonly organization: Organization; readonly sender: User }
 
 const tellTeam = (
   { context, organization, sender }: Scene,

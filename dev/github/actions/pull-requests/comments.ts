@@ -1,15 +1,15 @@
 // Owns: writing, changing and removing comments. The caller has checked the permissions.
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
 import type { IssueComment, Repository } from '../../state/repositories.ts'
 import { nextId, pullRequestByNumber } from '../../state/world.ts'
-import { commentView } from '../../views/comment.ts'
+import { commentView, issueOfPullRequest } from '../../views/comment.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import { issueOfPullRequest } from '../../views/issue.ts'
+import type { ActionContext } from '../context.ts'
 
 const tell = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   comment: IssueComment,
   sender: User,
@@ -33,7 +33,7 @@ const tell = (
 }
 
 export const createComment = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   number: number,
   author: User,
@@ -58,7 +58,7 @@ export const createComment = (
 }
 
 export const editComment = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   comment: IssueComment,
   editor: User,
@@ -72,7 +72,7 @@ export const editComment = (
   tell(context, repository, comment, editor, 'edited', { body: { from } })
 }
 
-export const deleteComment = (context: Context, repository: Repository, comment: IssueComment, actor: User): void => {
+export const deleteComment = (context: ActionContext, repository: Repository, comment: IssueComment, actor: User): void => {
   tell(context, repository, comment, actor, 'deleted')
   context.store.change(world => {
     world.comments = world.comments.filter(one => one !== comment)

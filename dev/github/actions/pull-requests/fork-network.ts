@@ -1,7 +1,8 @@
 // Owns: the family of forks: which repositories may exchange commits, and which of them `owner:branch` means.
-import type { Context } from '../../rest/context.ts'
+
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, repositoryById, type World } from '../../state/world.ts'
+import type { ActionContext } from '../context.ts'
 
 /** The repository at the top of the family, as far as it still exists. */
 const rootOf = (world: World, repository: Repository): number => {
@@ -20,7 +21,7 @@ export type NamedBranch = { readonly repository: Repository; readonly branch: st
 
 /** What `branch`, `owner:branch` or `owner:repository:branch` means seen from a repository; `undefined` when it names none of its family. */
 export const branchInNetwork = (
-  { world }: Pick<Context, 'world'>,
+  { world }: Pick<ActionContext, 'world'>,
   repository: Repository,
   text: string,
 ): NamedBranch | undefined => {

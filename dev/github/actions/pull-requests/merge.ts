@@ -1,15 +1,16 @@
 // Owns: merging a pull request by a merge commit or one squashed commit, and what follows from it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import { noCommit } from '../../git/ref-update.ts'
 import { commitTree, mergedTree } from '../../git/write.ts'
 import type { User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
 import { accountOf, repositoryById } from '../../state/world.ts'
-import { Refusal } from '../../state/refusal.ts'
-import { tellPullRequest } from './events.ts'
+import type { ActionContext } from '../context.ts'
 import { recordPush } from '../record-push.ts'
+import { tellPullRequest } from './events.ts'
 
 export type MergeWish = {
   readonly method: 'merge' | 'squash'
@@ -20,7 +21,13 @@ export type MergeWish = {
 }
 
 /** Moves the base branch unless somebody pushed to it in between. */
-const moveBase = async (context: Context, repository: Repository, pull: PullRequest, from: string, to: string): Promise<void> => {
+const moveBase = async (
+  context: ActionContext,
+  repository: Repository,
+  pull: PullRequest,
+  from: string,
+  to: string,
+): Promise<void> => {
   const ref = `refs/heads/${pull.base.ref}`
   try {
     await context.git.updateRef(repository.id, ref, to, from)
@@ -39,7 +46,7 @@ const requireMergeable = (pull: PullRequest, wish: MergeWish): void => {
 
 /** The commit that the base branch will point at, or `undefined` when the two conflict. */
 const resultOf = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
@@ -66,7 +73,7 @@ const resultOf = async (
 
 /** Removes the head branch of a pull request that is done; only one of the repository itself is ever removed. */
 export const deleteHeadBranch = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
@@ -82,7 +89,7 @@ export const deleteHeadBranch = async (
 
 /** Merges an open pull request and answers the new commit of the base branch. */
 export const mergePullRequest = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,

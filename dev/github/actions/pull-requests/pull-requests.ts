@@ -1,13 +1,14 @@
 // Owns: opening, editing and closing a pull request. The caller has checked the permissions; what the rules of pull requests
 // forbid is refused here. https://docs.github.com/en/rest/pulls/pulls
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
 import { accountOf, nextId, repositoryById } from '../../state/world.ts'
-import { branchInNetwork } from './fork-network.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../context.ts'
 import { tellPullRequest } from './events.ts'
+import { branchInNetwork } from './fork-network.ts'
 
 export type NewPullRequest = {
   readonly title: string
@@ -27,7 +28,7 @@ const refuseCustom = (message: string): Refusal =>
 
 /** Opens a pull request from a branch of the repository or of a fork and points `refs/pull/<number>/head` at its head. */
 export const openPullRequest = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   author: User,
   wanted: NewPullRequest,
@@ -87,7 +88,7 @@ export const openPullRequest = async (
 
 /** Closes an open pull request or opens a closed one again; a merged one stays merged. */
 export const setPullRequestState = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
@@ -125,7 +126,7 @@ export type PullRequestEdit = {
   readonly base: string | undefined
 }
 
-const changeBase = async (context: Context, repository: Repository, pull: PullRequest, ref: string): Promise<void> => {
+const changeBase = async (context: ActionContext, repository: Repository, pull: PullRequest, ref: string): Promise<void> => {
   const sha = await context.git.resolve(repository.id, `refs/heads/${ref}`)
   if (sha === undefined || pull.state !== 'open') throw refuseField('base')
   context.store.change(() => {
@@ -135,7 +136,7 @@ const changeBase = async (context: Context, repository: Repository, pull: PullRe
 
 /** Changes title, text and base branch. */
 export const editPullRequest = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
@@ -161,7 +162,7 @@ export const editPullRequest = async (
 
 /** Marks an open pull request as a draft, or as ready for review. */
 export const setDraft = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,

@@ -1,13 +1,14 @@
 // Owns: changing what a repository is called, who sees it, whether it is archived, and its settings, with one event per change.
 // The id never changes. The caller has checked the permissions. https://docs.github.com/en/rest/repos/repos#update-a-repository
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
-import { Refusal } from '../../state/refusal.ts'
-import { claimName, leaveName, requireFreeName } from './names.ts'
+import type { ActionContext } from '../context.ts'
 import { tellRepository } from './event.ts'
+import { claimName, leaveName, requireFreeName } from './names.ts'
 
 export type RepositoryChange = {
   readonly name?: string | undefined
@@ -18,7 +19,7 @@ export type RepositoryChange = {
 }
 
 /** Renames; the old name leads here until another repository takes it. */
-export const renameRepository = (context: Context, repository: Repository, actor: User, name: string): void => {
+export const renameRepository = (context: ActionContext, repository: Repository, actor: User, name: string): void => {
   if (name === repository.name) return
   const owner = accountOf(context.world, repository.ownerId)
   requireFreeName(context, owner, name, repository)
@@ -31,7 +32,7 @@ export const renameRepository = (context: Context, repository: Repository, actor
   tellRepository(context, repository, actor, 'renamed', { changes: { repository: { name: { from } } } })
 }
 
-const setPrivate = (context: Context, repository: Repository, actor: User, isPrivate: boolean): void => {
+const setPrivate = (context: ActionContext, repository: Repository, actor: User, isPrivate: boolean): void => {
   if (isPrivate === repository.private) return
   context.store.change(() => {
     repository.private = isPrivate
@@ -40,7 +41,7 @@ const setPrivate = (context: Context, repository: Repository, actor: User, isPri
 }
 
 /** An archived repository can be read and nothing else, until it is unarchived. */
-const setArchived = (context: Context, repository: Repository, actor: User, archived: boolean): void => {
+const setArchived = (context: ActionContext, repository: Repository, actor: User, archived: boolean): void => {
   if (archived === repository.archived) return
   context.store.change(() => {
     repository.archived = archived
@@ -48,7 +49,7 @@ const setArchived = (context: Context, repository: Repository, actor: User, arch
   tellRepository(context, repository, actor, archived ? 'archived' : 'unarchived')
 }
 
-const setDefaultBranch = async (context: Context, repository: Repository, actor: User, branch: string): Promise<void> => {
+const setDefaultBranch = async (context: ActionContext, repository: Repository, actor: User, branch: string): Promise<void> => {
   if (branch === repository.defaultBranch) return
   if ((await context.git.resolve(repository.id, `refs/heads/${branch}`)) === undefined) {
     const message = `The branch ${branch} was not found. Please push that ref first or create it via the Git Data API.`
@@ -62,7 +63,7 @@ const setDefaultBranch = async (context: Context, repository: Repository, actor:
   tellRepository(context, repository, actor, 'edited', { changes: { default_branch: { from } } })
 }
 
-const describe = (context: Context, repository: Repository, actor: User, description: string): void => {
+const describe = (context: ActionContext, repository: Repository, actor: User, description: string): void => {
   const from = repository.description
   if (from === description) return
   context.store.change(() => {
@@ -73,7 +74,7 @@ const describe = (context: Context, repository: Repository, actor: User, descrip
 
 /** Makes the changes that are asked for, in the order of this list. An archived repository must be unarchived by the same request. */
 export const changeRepository = async (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   actor: User,
   change: RepositoryChange,

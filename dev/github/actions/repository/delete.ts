@@ -1,10 +1,11 @@
 // Owns: the end of a repository with everything that hangs on it, in the world and on disk. Forks stay.
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import type { World } from '../../state/world.ts'
-import { installationsWith, settleReach } from './installation-access.ts'
+import type { ActionContext } from '../context.ts'
 import { tellRepository } from './event.ts'
+import { installationsWith, settleReach } from './installation-access.ts'
 
 const forget = (world: World, id: number): void => {
   const elsewhere = (one: { readonly repositoryId: number }): boolean => one.repositoryId !== id
@@ -22,7 +23,7 @@ const forget = (world: World, id: number): void => {
 }
 
 /** Deletes the repository; its name is free at once. */
-export const deleteRepository = async (context: Context, repository: Repository, actor: User): Promise<void> => {
+export const deleteRepository = async (context: ActionContext, repository: Repository, actor: User): Promise<void> => {
   tellRepository(context, repository, actor, 'deleted')
   settleReach(context, repository, installationsWith(context, repository), [], actor.id)
   context.store.change(world => forget(world, repository.id))

@@ -1,12 +1,13 @@
 // Owns: the `repository` event. Never changes anything.
-import type { Context } from '../../rest/context.ts'
+
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { eventFrame } from '../../views/event-frame.ts'
+import type { ActionContext } from '../context.ts'
 
 /** Sends `repository` with the given action and whatever that action adds to the payload. */
 export const tellRepository = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   sender: User,
   action: string,

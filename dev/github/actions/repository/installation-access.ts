@@ -1,18 +1,18 @@
 // Owns: telling installations that a repository came into or left their reach because it moved or went away.
 import { installationSelects } from '../../state/access.ts'
-import { timestamp } from '../../state/clock.ts'
-import type { Context } from '../../rest/context.ts'
 import type { Installation } from '../../state/apps.ts'
+import { timestamp } from '../../state/clock.ts'
 import type { Repository } from '../../state/repositories.ts'
+import type { ActionContext } from '../context.ts'
 import { tellRepositoriesChanged } from '../install-app.ts'
 
 /** Installations that were given the repository. */
-export const installationsWith = ({ world }: Context, repository: Repository): readonly Installation[] =>
+export const installationsWith = ({ world }: ActionContext, repository: Repository): readonly Installation[] =>
   world.installations.filter(one => installationSelects(one, repository))
 
 /** Takes the repository out of the lists of installations that no longer have it, and tells both those and the new ones. */
 export const settleReach = (
-  context: Context,
+  context: ActionContext,
   repository: Repository,
   before: readonly Installation[],
   after: readonly Installation[],

@@ -1,10 +1,11 @@
 // Owns: the names of repositories: which are allowed, which are free, and where a former one leads. A former name leads on until
 // another repository takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
-import type { Context } from '../../rest/context.ts'
+
 import type { Account } from '../../state/accounts.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf, repositoryByName, type World } from '../../state/world.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../context.ts'
 
 const validName = /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/
 
@@ -12,7 +13,7 @@ const refuse = (message: string): Refusal =>
   new Refusal(422, 'Repository creation failed.', [{ resource: 'Repository', field: 'name', code: 'custom', message }])
 
 /** Refuses a name that is malformed or taken by another repository of the account. */
-export const requireFreeName = (context: Context, owner: Account, name: string, self?: Repository): void => {
+export const requireFreeName = (context: ActionContext, owner: Account, name: string, self?: Repository): void => {
   if (!validName.test(name)) throw refuse('name may have letters, digits, dots, dashes and underscores')
   const holder = repositoryByName(context.world, owner.login, name)
   if (holder && holder !== self) throw refuse('name already exists on this account')

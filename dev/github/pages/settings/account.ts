@@ -1,10 +1,10 @@
 // Owns: the page where a person renames themselves or an organization of theirs.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../../state/access.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../../actions/context.ts'
 import { renameAccount } from '../../actions/people/rename-account.ts'
-import type { Context } from '../../rest/context.ts'
+import { administers } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { organizationByLogin } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'
 import { html } from '../html.ts'
@@ -41,7 +41,7 @@ const rename = (call: PageCall): PageResult => {
   return { redirect: addressOf(account) }
 }
 
-export const registerAccountSettings = (server: FastifyInstance, context: Context): void => {
+export const registerAccountSettings = (server: FastifyInstance, context: ActionContext): void => {
   for (const root of ['/settings/admin', '/organizations/:organization/settings/profile']) {
     registerPage(server, context, 'GET', root, show)
     registerPage(server, context, 'POST', `${root}/rename`, rename)

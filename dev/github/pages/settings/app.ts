@@ -1,10 +1,10 @@
 // Owns: the page where the owner of an App changes what it asks for: permissions, events, device flow.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../../state/access.ts'
+import type { ActionContext } from '../../actions/context.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'
-import { Refusal } from '../../state/refusal.ts'
-import type { Context } from '../../rest/context.ts'
+import { administers } from '../../state/access.ts'
 import { type App, type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { appBySlug } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'
 import { html } from '../html.ts'
@@ -58,7 +58,7 @@ const save = (call: PageCall): PageResult => {
   return { redirect: `/settings/apps/${app.slug}` }
 }
 
-export const registerAppSettings = (server: FastifyInstance, context: Context): void => {
+export const registerAppSettings = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', '/settings/apps/:slug', show)
   registerPage(server, context, 'POST', '/settings/apps/:slug', save)
 }

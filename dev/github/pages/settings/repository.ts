@@ -1,13 +1,13 @@
 // Owns: the page where an administrator renames, hides, archives, gives away or deletes a repository, and where anybody with access
 // forks it.
 import type { FastifyInstance } from 'fastify'
-import { repositoryRole } from '../../state/access.ts'
-import { Refusal } from '../../state/refusal.ts'
+import type { ActionContext } from '../../actions/context.ts'
 import { changeRepository, type RepositoryChange } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'
 import { transferRepository } from '../../actions/repository/transfer.ts'
-import type { Context } from '../../rest/context.ts'
+import { repositoryRole } from '../../state/access.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, fullName } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'
@@ -68,7 +68,7 @@ const fork = async (call: PageCall): Promise<PageResult> => {
 
 const root = '/:owner/:repository/settings'
 
-export const registerRepositorySettings = (server: FastifyInstance, context: Context): void => {
+export const registerRepositorySettings = (server: FastifyInstance, context: ActionContext): void => {
   registerPage(server, context, 'GET', root, show)
   registerPage(
     server,

@@ -1,6 +1,6 @@
 import { mintInstallationToken } from '../../actions/mint-installation-token.ts'
-import { timestamp } from '../../state/clock.ts'
 import type { Installation } from '../../state/apps.ts'
+import { timestamp } from '../../state/clock.ts'
 import { installationById } from '../../state/world.ts'
 import { installationView, integration } from '../../views/app.ts'
 import { repositoryView } from '../../views/repository.ts'

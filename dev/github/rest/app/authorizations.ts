@@ -1,9 +1,9 @@
 // Owns: the routes by which an application checks and ends its users' tokens, with its client id and secret as Basic credentials.
 // https://docs.github.com/en/rest/apps/oauth-applications
 import { createHash } from 'node:crypto'
-import { timestamp } from '../../state/clock.ts'
 import { endUserToken, revokeGrant } from '../../actions/user-tokens.ts'
 import type { App } from '../../state/apps.ts'
+import { timestamp } from '../../state/clock.ts'
 import type { UserToken } from '../../state/credentials.ts'
 import { appByClientId, userOf } from '../../state/world.ts'
 import { basicCredentials } from '../../tokens/authenticate.ts'

@@ -1,13 +1,13 @@
 // Owns: the routes about installations as an installation token or a person's token sees them.
 // https://docs.github.com/en/rest/apps/installations
 import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../state/access.ts'
-import type { Context } from '../context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App, Installation } from '../../state/apps.ts'
 import { organizationById, repositoriesOf } from '../../state/world.ts'
 import { credentialKey } from '../../tokens/formats.ts'
 import { installationView } from '../../views/app.ts'
 import { fullRepository, permissionFlags, repositoryView } from '../../views/repository.ts'
+import type { RestContext } from '../context.ts'
 import { noContent, notFound, RestError } from '../protocol/answer.ts'
 import { paged } from '../protocol/page.ts'
 import { installationRoute, type RestRoute, type UserCall, userRoute } from '../route.ts'
@@ -16,7 +16,7 @@ import { installationRoute, type RestRoute, type UserCall, userRoute } from '../
  * Whether the person meets the installation at all: own account, membership of the organization, or access to one repository.
  * This is deliberately as weak as on GitHub: being listed proves no authority.
  */
-const reaches = ({ world }: Pick<Context, 'world'>, user: User, installation: Installation): boolean => {
+const reaches = ({ world }: Pick<RestContext, 'world'>, user: User, installation: Installation): boolean => {
   if (installation.accountId === user.id) return true
   const organization = organizationById(world, installation.accountId)
   if (organization && membershipOf(organization, user.id)?.state === 'active') return true

@@ -1,6 +1,7 @@
 // Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
-import { membershipOf } from '../../state/access.ts'
+
 import { leaveOrganization, setRole } from '../../actions/memberships.ts'
+import { membershipOf } from '../../state/access.ts'
 import { userByLogin, userOf } from '../../state/world.ts'
 import { fullOrganization, organizationMembership, simpleUser } from '../../views/account.ts'
 import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'

@@ -1,6 +1,7 @@
 // Owns: the routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
-import { atLeast, canSee, permissionOn } from '../../state/access.ts'
+
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
+import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { repositoryByName, userByLogin } from '../../state/world.ts'

@@ -3,10 +3,10 @@ import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createRepository } from '../../actions/create-repository.ts'
-import type { RateLimitSettings } from '../context.ts'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { install, signIn } from '../../testing/people.ts'
 import { createRestClients } from '../../testing/rest-client.ts'
+import type { RateLimitSettings } from '../context.ts'
 
 /** git and the validation take their time on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

@@ -1,8 +1,8 @@
 // Owns: the count of requests per hour and caller. All tokens of one installation share one bucket, as do all of one person.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 import { type Actor, installationSelects } from '../../state/access.ts'
-import { hours } from '../../state/clock.ts'
 import type { Installation } from '../../state/apps.ts'
+import { hours } from '../../state/clock.ts'
 import { organizationById, repositoriesOf, type World } from '../../state/world.ts'
 
 export type Bucket = { readonly limit: number; readonly used: number; readonly remaining: number; readonly reset: number }

@@ -1,10 +1,11 @@
 // Owns: the refusals of the REST API that a test asked for. Never does anything else: a refused request has no effect.
-import { RestError } from './answer.ts'
-import { primaryLimitError, secondaryLimitError } from './limit-errors.ts'
-import { tokenOf } from '../../tokens/authenticate.ts'
-import { credentialKey } from '../../tokens/formats.ts'
+
 import type { Faults } from '../../faults/faults.ts'
 import { fits, type Target } from '../../faults/target.ts'
+import { tokenOf } from '../../tokens/authenticate.ts'
+import { credentialKey } from '../../tokens/formats.ts'
+import { RestError } from './answer.ts'
+import { primaryLimitError, secondaryLimitError } from './limit-errors.ts'
 
 /** Seconds until an invented primary limit is said to end. */
 const limitEndsIn = 60

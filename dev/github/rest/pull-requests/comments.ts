@@ -1,7 +1,7 @@
 // Owns: the routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
 
-import { repositoryRole, roleAtLeast } from '../../state/access.ts'
 import { createComment, deleteComment, editComment } from '../../actions/pull-requests/comments.ts'
+import { repositoryRole, roleAtLeast } from '../../state/access.ts'
 import type { IssueComment } from '../../state/repositories.ts'
 import { pullRequestByNumber } from '../../state/world.ts'
 import { commentView } from '../../views/comment.ts'

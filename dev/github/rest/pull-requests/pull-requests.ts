@@ -1,8 +1,9 @@
 // Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
-import { canSee, repositoryRole, roleAtLeast } from '../../state/access.ts'
-import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
+
 import { pullRequestFacts } from '../../actions/pull-requests/facts.ts'
+import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests/pull-requests.ts'
+import { canSee, repositoryRole, roleAtLeast } from '../../state/access.ts'
 import type { PullRequest } from '../../state/repositories.ts'
 import { accountOf, pullRequestByNumber, repositoryById } from '../../state/world.ts'
 import { fullPullRequest, simplePullRequest } from '../../views/pull-request.ts'

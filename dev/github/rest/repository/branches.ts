@@ -1,12 +1,13 @@
 // Owns: the routes about branches and commits. https://docs.github.com/en/rest/branches/branches
-import type { Context } from '../context.ts'
+
 import type { Repository } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
+import type { RestContext } from '../context.ts'
 import { ok, RestError } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
-const repositoryUrl = (context: Context, repository: Repository): string =>
+const repositoryUrl = (context: RestContext, repository: Repository): string =>
   context.links.api(`/repos/${fullName(context.world, repository)}`)
 
 const branch = async (call: RepositoryCall) => {

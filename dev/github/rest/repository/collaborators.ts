@@ -1,7 +1,8 @@
 // Owns: the routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
 // https://docs.github.com/en/rest/collaborators/collaborators
-import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'
+
 import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
+import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { organizationById, userByLogin } from '../../state/world.ts'
 import { simpleUser } from '../../views/account.ts'

@@ -1,9 +1,10 @@
 // Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
-import { administers, permissionOn } from '../../state/access.ts'
+
 import { changeRepository } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'
 import { transferRepository } from '../../actions/repository/transfer.ts'
+import { administers, permissionOn } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
 import { accountByLogin, organizationByLogin } from '../../state/world.ts'
 import { fullRepository, minimalRepository } from '../../views/repository.ts'
