@@ -72,7 +72,7 @@ export type RunningEmulator = {
   stop(): Promise<void>
 }
 
-const ensureSecret = async (file: string, make: () => Promise<string> | string): Promise<string> => {
+async function ensureSecret(file: string, make: () => Promise<string> | string): Promise<string> {
   const existing = await readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
@@ -83,7 +83,7 @@ const ensureSecret = async (file: string, make: () => Promise<string> | string):
   return made.trim()
 }
 
-const openContext = async (options: EmulatorOptions, folder: string, publicUrl: string) => {
+async function openContext(options: EmulatorOptions, folder: string, publicUrl: string) {
   const trueTime = options.now ?? Date.now
   const faults = createFaults(trueTime)
   const now = (): number => trueTime() + faults.skew()
@@ -131,7 +131,7 @@ const openContext = async (options: EmulatorOptions, folder: string, publicUrl: 
   return { context, sender }
 }
 
-const credentialsOf = async (context: ServerContext, folder: string): Promise<AppCredentials> => {
+async function credentialsOf(context: ServerContext, folder: string): Promise<AppCredentials> {
   const [app] = context.world.apps
   if (!app) throw new Error('the seed has no App')
   const { id, slug, clientId, clientSecret, webhookSecret } = app
@@ -146,7 +146,7 @@ const credentialsOf = async (context: ServerContext, folder: string): Promise<Ap
 }
 
 /** A port that is free now; links must know it before the server listens. */
-const freePort = async (address: string): Promise<number> => {
+async function freePort(address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
@@ -158,7 +158,7 @@ const freePort = async (address: string): Promise<number> => {
 }
 
 /** Starts an emulator and resolves when it answers. */
-export const startEmulator = async (options: EmulatorOptions = {}): Promise<RunningEmulator> => {
+export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const address = options.address ?? '127.0.0.1'

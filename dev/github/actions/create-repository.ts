@@ -1,5 +1,4 @@
 // Owns: making a repository in the world and on disk. The caller has checked who may.
-
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
 import { timestamp } from '../state/clock.ts'
@@ -18,12 +17,12 @@ export type NewRepository = {
 }
 
 /** Creates the repository and tells the Apps that reach it. */
-export const createRepository = async (
+export async function createRepository(
   context: ActionContext,
   owner: Account,
   creator: User,
   wanted: NewRepository,
-): Promise<Repository> => {
+): Promise<Repository> {
   requireFreeName(context, owner, wanted.name)
   const at = timestamp(context.now())
   const repository: Repository = {

@@ -30,9 +30,18 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const settings = () => olivia.open(`${emulator.url}/settings/installations/${id}`)
-const app = () => olivia.open(`${emulator.url}/settings/apps/sekisho-dev`)
-const mint = (permissions?: Record<string, string>) => clients.mint(id, permissions ? { permissions } : {})
+function settings() {
+  return olivia.open(`${emulator.url}/settings/installations/${id}`)
+}
+
+function app() {
+  return olivia.open(`${emulator.url}/settings/apps/sekisho-dev`)
+}
+
+function mint(permissions?: Record<string, string>) {
+  return clients.mint(id, permissions ? { permissions } : {})
+}
+
 const shop = { owner: 'acme', repo: 'shop' }
 
 describe('new permissions', () => {

@@ -9,18 +9,19 @@ import { briefly, tellInstallation } from './install-app.ts'
 import { repositoriesOfInstallation } from './mint-installation-token.ts'
 
 /** Permissions that the App wants by now and the installation has not given; empty when there is nothing to accept. */
-export const pendingPermissions = (app: App, installation: Installation): Permissions =>
-  Object.fromEntries(
+export function pendingPermissions(app: App, installation: Installation): Permissions {
+  return Object.fromEntries(
     Object.entries(app.permissions).filter(([name, level]) => !atLeast(installation.permissions[name] ?? 'none', level)),
   )
+}
 
 /** Changes what the App asks for. Installations lose at once what it no longer wants; anything more waits to be accepted. */
-export const changeAppPermissions = (
+export function changeAppPermissions(
   context: ActionContext,
   app: App,
   permissions: Permissions,
   events: readonly string[],
-): void => {
+): void {
   const at = timestamp(context.now())
   context.store.change(world => {
     app.permissions = { ...permissions, metadata: 'read' }
@@ -39,7 +40,7 @@ export const changeAppPermissions = (
 }
 
 /** The account gives the installation everything that the App asks for. */
-export const acceptPermissions = (context: ActionContext, app: App, installation: Installation, senderId: number): void => {
+export function acceptPermissions(context: ActionContext, app: App, installation: Installation, senderId: number): void {
   if (Object.keys(pendingPermissions(app, installation)).length === 0)
     throw new Refusal(422, 'There are no new permissions to accept.')
   context.store.change(() => {

@@ -15,7 +15,7 @@ let clock = Date.parse('2026-01-01T00:00:00Z')
 const shop = { owner: 'acme', repo: 'shop' }
 const plans = { owner: 'acme', repo: 'secret-plans' }
 
-const installed = async (login: string, accountId: number, repositoryIds: readonly number[] | 'all'): Promise<number> => {
+async function installed(login: string, accountId: number, repositoryIds: readonly number[] | 'all'): Promise<number> {
   const browser = await signIn(emulator, login)
   browser.stops.push('http://127.0.0.1:9/')
   return Number(new URL((await install(emulator, browser, accountId, { repositoryIds })).url).searchParams.get('installation_id'))
@@ -30,9 +30,14 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-const mint = (installation_id: number, parameters: Record<string, unknown>) =>
-  clients.app.request('POST /app/installations/{installation_id}/access_tokens', { installation_id, ...parameters })
-const minted = async (parameters: Record<string, unknown>) => clients.by((await mint(acme, parameters)).data.token)
+function mint(installation_id: number, parameters: Record<string, unknown>) {
+  return clients.app.request('POST /app/installations/{installation_id}/access_tokens', { installation_id, ...parameters })
+}
+
+async function minted(parameters: Record<string, unknown>) {
+  return clients.by((await mint(acme, parameters)).data.token)
+}
+
 const tooWide = { status: 422, message: 'The permissions requested are not granted to this installation.' }
 const unknownRepository = {
   status: 422,

@@ -1,6 +1,5 @@
 // Owns: what follows when refs of a repository have moved, by git or by a merge: times, pull requests that follow their branch, and
 // webhooks. Never moves a branch itself.
-
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import type { User } from '../state/accounts.ts'
 import { timestamp } from '../state/clock.ts'
@@ -16,16 +15,17 @@ import { followPush } from './pull-requests/events.ts'
 const mostCommits = 2048
 
 /** Commits of a new branch that no other branch has. */
-const newCommits = ({ git }: ActionContext, repository: Repository, update: RefUpdate) =>
-  git.log(repository.id, [
+function newCommits({ git }: ActionContext, repository: Repository, update: RefUpdate) {
+  return git.log(repository.id, [
     `--max-count=${mostCommits}`,
     update.after,
     '--not',
     `--exclude=${update.ref.replace(/^refs\/heads\//, '')}`,
     '--branches',
   ])
+}
 
-const pushPayload = async (context: ActionContext, repository: Repository, update: RefUpdate, pusher: User) => {
+async function pushPayload(context: ActionContext, repository: Repository, update: RefUpdate, pusher: User) {
   const created = update.before === noCommit
   const deleted = update.after === noCommit
   const listed = deleted
@@ -66,12 +66,12 @@ const pushPayload = async (context: ActionContext, repository: Repository, updat
 }
 
 /** Writes a push down and tells who listens. `updates` are what really changed, in order. */
-export const recordPush = async (
+export async function recordPush(
   context: ActionContext,
   repository: Repository,
   pusher: User,
   updates: readonly RefUpdate[],
-): Promise<void> => {
+): Promise<void> {
   const visible = updates.filter(update => /^refs\/(?:heads|tags)\//.test(update.ref))
   if (visible.length === 0) return
   context.store.change(() => {

@@ -1,6 +1,5 @@
 // Owns: the making of codes and user tokens of an App, and their end. Never knows HTTP.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-
 import type { App } from '../state/apps.ts'
 import { days, hours, minutes, timestamp } from '../state/clock.ts'
 import type { AuthorizationCode } from '../state/credentials.ts'
@@ -24,7 +23,7 @@ const refreshLife = days(184)
 const mostTokens = 10
 
 /** Writes down that the person lets the App act for them; asked once. */
-export const rememberConsent = (context: ActionContext, app: App, userId: number): void => {
+export function rememberConsent(context: ActionContext, app: App, userId: number): void {
   if (context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)) return
   context.store.change(world => {
     world.authorizations.push({ id: nextId(world), appId: app.id, userId, createdAt: timestamp(context.now()) })
@@ -32,7 +31,7 @@ export const rememberConsent = (context: ActionContext, app: App, userId: number
 }
 
 /** A code of ten minutes, good for one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
-export const issueCode = (context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string => {
+export function issueCode(context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string {
   const code = newAuthorizationCode()
   context.store.change(world => {
     world.credentials.codes[credentialKey(code)] = { ...facts, expiresAt: context.now() + minutes(10) }
@@ -40,15 +39,16 @@ export const issueCode = (context: ActionContext, facts: Omit<AuthorizationCode,
   return code
 }
 
-const userTokensOf = ({ credentials }: World, appId: number, userId: number) =>
-  Object.entries(credentials.accessTokens).flatMap(([key, token]) =>
+function userTokensOf({ credentials }: World, appId: number, userId: number) {
+  return Object.entries(credentials.accessTokens).flatMap(([key, token]) =>
     token.kind === 'user' && token.appId === appId && token.userId === userId
       ? [{ key, createdAt: token.createdAt, id: token.id }]
       : [],
   )
+}
 
 /** Forgets an access token together with the refresh token that belongs to it. */
-export const endUserToken = (context: ActionContext, key: string): void => {
+export function endUserToken(context: ActionContext, key: string): void {
   context.store.change(({ credentials }) => {
     delete credentials.accessTokens[key]
     for (const [refreshKey, refresh] of Object.entries(credentials.refreshTokens)) {
@@ -63,7 +63,7 @@ export type IssueOptions = {
 }
 
 /** Makes a pair of access and refresh token. */
-export const issueTokens = (context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair => {
+export function issueTokens(context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair {
   const older = userTokensOf(context.world, app.id, userId).sort(
     (left, right) => left.createdAt - right.createdAt || left.id - right.id,
   )
@@ -94,7 +94,7 @@ export const issueTokens = (context: ActionContext, app: App, userId: number, op
 }
 
 /** Ends the consent and every token under it. Answers whether there was one. */
-export const revokeGrant = (context: ActionContext, app: App, userId: number): boolean => {
+export function revokeGrant(context: ActionContext, app: App, userId: number): boolean {
   const had = context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)
   for (const one of userTokensOf(context.world, app.id, userId)) endUserToken(context, one.key)
   context.store.change(world => {

@@ -70,6 +70,9 @@ export const areas: readonly Area[] = [
 ]
 
 /** The first area that has the route; exact entries come before those with a star. */
-export const areaOf = (route: string): Area | undefined =>
-  areas.find(area => area.routes.includes(route)) ??
-  areas.find(area => area.routes.some(one => one.endsWith('*') && route.startsWith(one.slice(0, -1))))
+export function areaOf(route: string): Area | undefined {
+  return (
+    areas.find(area => area.routes.includes(route)) ??
+    areas.find(area => area.routes.some(one => one.endsWith('*') && route.startsWith(one.slice(0, -1))))
+  )
+}

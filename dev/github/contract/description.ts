@@ -17,7 +17,7 @@ export type DescribedRoute = {
 }
 
 /** Looks routes up in one description; reading it takes a few tenths of a second. */
-export const openDescription = (name: DescriptionName): ((route: RestRoute) => DescribedRoute | undefined) => {
+export function openDescription(name: DescriptionName): (route: RestRoute) => DescribedRoute | undefined {
   const file = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${name}.json`)
   const { paths } = JSON.parse(readFileSync(file, 'utf8')) as Document
   return route => {

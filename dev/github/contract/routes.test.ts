@@ -44,12 +44,13 @@ afterAll(async () => {
 })
 
 const restPrefix = '/api/v3'
-const restPatterns = (): string[] =>
-  restRoutes.flatMap(route =>
+function restPatterns(): string[] {
+  return restRoutes.flatMap(route =>
     [route.path, ...(route.byId === undefined ? [] : [route.byId])].map(
       path => `${route.method} ${restPrefix}${fastifyPath(path, route.greedy)}`,
     ),
   )
+}
 
 describe('the list', () => {
   test('every registered route is in the REST table or in an area, and every entry is registered', () => {

@@ -28,7 +28,8 @@ export const subscribedEvents: readonly string[] = Object.keys(webhookEvents).fi
 )
 
 /** `event` or `event.action` of every webhook, sorted. */
-export const webhookNames = (): readonly string[] =>
-  Object.entries(webhookEvents)
+export function webhookNames(): readonly string[] {
+  return Object.entries(webhookEvents)
     .flatMap(([event, actions]) => (actions.length === 0 ? [event] : actions.map(action => `${event}.${action}`)))
     .sort()
+}

@@ -13,12 +13,12 @@ export type ControlContext = {
   readonly controlToken: string
 }
 
-const isControlToken = (context: ControlContext, text: string): boolean => {
+function isControlToken(context: ControlContext, text: string): boolean {
   const [given, expected] = [Buffer.from(text), Buffer.from(context.controlToken)]
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-export const registerControl = (server: FastifyInstance, context: ControlContext): void => {
+export function registerControl(server: FastifyInstance, context: ControlContext): void {
   server.addHook('onRequest', async (request, reply) => {
     if (!isControlToken(context, request.headers.authorization?.replace(/^bearer /i, '') ?? ''))
       await reply.code(401).send({ message: 'The control token is missing or wrong.' })

@@ -28,8 +28,8 @@ afterEach(async () => {
 })
 afterAll(() => emulator.stop())
 
-const control = (method: string, path: string, body?: unknown) =>
-  fetch(`${emulator.url}/_emulator${path}`, {
+function control(method: string, path: string, body?: unknown) {
+  return fetch(`${emulator.url}/_emulator${path}`, {
     method,
     headers: {
       authorization: `Bearer ${emulator.controlToken}`,
@@ -37,23 +37,35 @@ const control = (method: string, path: string, body?: unknown) =>
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-const arm = async (fault: Readonly<Record<string, unknown>>): Promise<number> => {
+}
+
+async function arm(fault: Readonly<Record<string, unknown>>): Promise<number> {
   const answer = await control('POST', '/faults', fault)
   const { id } = (await answer.json()) as { id: number }
   expect(answer.status, JSON.stringify(fault)).toBe(200)
   return id
 }
-const armed = async () =>
-  ((await (await control('GET', '/faults')).json()) as { faults: { used: number; remaining: number | null }[] }).faults
-const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
-const get = (path: string, headers: Record<string, string> = as('dave')) => fetch(`${emulator.apiUrl}${path}`, { headers })
-const statuses = async (count: number, ask: () => Promise<Response>): Promise<number[]> => {
+
+async function armed() {
+  return ((await (await control('GET', '/faults')).json()) as { faults: { used: number; remaining: number | null }[] }).faults
+}
+
+function as(login: string) {
+  return { authorization: `Bearer ${emulator.personalTokens[login]}` }
+}
+
+function get(path: string, headers: Record<string, string> = as('dave')) {
+  return fetch(`${emulator.apiUrl}${path}`, { headers })
+}
+
+async function statuses(count: number, ask: () => Promise<Response>): Promise<number[]> {
   const found = []
   for (let at = 0; at < count; at += 1) found.push((await ask()).status)
   return found
 }
+
 /** The code of the network error that a request ends in. */
-const networkError = async (attempt: Promise<Response>): Promise<string> => {
+async function networkError(attempt: Promise<Response>): Promise<string> {
   try {
     await (await attempt).text()
   } catch (error) {

@@ -10,11 +10,12 @@ const formats: Readonly<Record<string, { readonly format: string; readonly endin
   'legacy.tar.gz': { format: 'tar.gz', ending: 'tar.gz', type: 'application/x-gzip' },
   'legacy.zip': { format: 'zip', ending: 'zip', type: 'application/zip' },
 }
+
 const longestRun = 120_000
 
 type Target = { readonly format: string; readonly sha: string }
 
-const send = async (context: ActionContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+async function send(context: ActionContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { format, sha } = request.params as Target
   const form = formats[format]
   const secret = new URLSearchParams(request.url.split('?')[1] ?? '').get('token') ?? ''
@@ -40,6 +41,6 @@ const send = async (context: ActionContext, request: FastifyRequest, reply: Fast
 }
 
 /** Registers the address that archive redirects lead to. */
-export const registerArchiveRoutes = (server: FastifyInstance, context: ActionContext): void => {
+export function registerArchiveRoutes(server: FastifyInstance, context: ActionContext): void {
   server.get('/_codeload/:owner/:repository/:format/:sha', (request, reply) => send(context, request, reply))
 }

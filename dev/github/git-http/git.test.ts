@@ -22,8 +22,9 @@ beforeEach(async () => {
 })
 afterEach(() => git.remove())
 
-const url = (fullName: string, login?: string): string =>
-  cloneUrl(emulator.url, fullName, login === undefined ? undefined : emulator.personalTokens[login])
+function url(fullName: string, login?: string): string {
+  return cloneUrl(emulator.url, fullName, login === undefined ? undefined : emulator.personalTokens[login])
+}
 
 describe('fetching', () => {
   test('a public repository needs no credentials; a private one asks for them', async () => {

@@ -26,13 +26,13 @@ const largestRequest = 512 * 1024 * 1024
 const longestRun = 300_000
 const longestHead = 16 * 1024
 
-const header = (request: IncomingMessage, name: string): string => {
+function header(request: IncomingMessage, name: string): string {
   const value = request.headers[name]
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }
 
 /** Splits the CGI head (status and headers) off; the rest streams on. */
-const sendHead = (response: ServerResponse, head: string): void => {
+function sendHead(response: ServerResponse, head: string): void {
   for (const line of head.split(/\r?\n/)) {
     const colon = line.indexOf(':')
     if (colon < 0) continue
@@ -43,7 +43,7 @@ const sendHead = (response: ServerResponse, head: string): void => {
   }
 }
 
-const limitSize = (limit: number): Transform => {
+function limitSize(limit: number): Transform {
   let size = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -54,8 +54,8 @@ const limitSize = (limit: number): Transform => {
 }
 
 /** Runs the backend to its end; resolves when the response is complete, rejects when git could not be run. */
-export const runHttpBackend = (call: BackendCall): Promise<void> =>
-  new Promise((resolve, reject) => {
+export function runHttpBackend(call: BackendCall): Promise<void> {
+  return new Promise((resolve, reject) => {
     const { git, request, response } = call
     const child = spawn('git', ['http-backend'], {
       env: {
@@ -124,3 +124,4 @@ export const runHttpBackend = (call: BackendCall): Promise<void> =>
     limited.on('error', () => child.kill('SIGKILL'))
     request.pipe(limited).pipe(child.stdin)
   })
+}

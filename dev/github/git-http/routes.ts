@@ -31,13 +31,13 @@ const unauthorized: Access = {
 }
 
 /** Decides about one git request. Who cannot see the repository is asked for credentials, or told that it does not exist. */
-const decide = (
+function decide(
   context: GitHttpContext,
   header: string | undefined,
   owner: string,
   name: string,
   service: 'fetch' | 'push',
-): Access => {
+): Access {
   const { world } = context
   const authentication = authenticate(world, header, context.now())
   if (!authentication.ok) {
@@ -63,13 +63,13 @@ const decide = (
   return { allowed: false, status: 403, message: 'Read access to repository not granted' }
 }
 
-const refuse = (reply: FastifyReply, access: Extract<Access, { allowed: false }>): FastifyReply => {
+function refuse(reply: FastifyReply, access: Extract<Access, { allowed: false }>): FastifyReply {
   if (access.status === 401) void reply.header('www-authenticate', 'Basic realm="GitHub"')
   return reply.code(access.status).type('text/plain; charset=utf-8').send(`${access.message}\n`)
 }
 
 /** What the hook wrote; it wrote nothing when git refused every ref. */
-const readReport = async (file: string): Promise<string> => {
+async function readReport(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
@@ -80,13 +80,13 @@ const readReport = async (file: string): Promise<string> => {
 
 type Target = { owner: string; repository: string }
 
-const transfer = async (
+async function transfer(
   context: GitHttpContext,
   request: FastifyRequest,
   reply: FastifyReply,
   path: string,
   service: 'fetch' | 'push',
-) => {
+) {
   const { owner, repository: name } = request.params as Target
   const access = decide(context, request.headers.authorization, owner, name, service)
   if (!access.allowed) return refuse(reply, access)
@@ -129,7 +129,7 @@ const transfer = async (
 }
 
 /** Registers the three addresses of the smart protocol; the dumb protocol is not spoken. */
-export const registerGitRoutes = (server: FastifyInstance, context: GitHttpContext): void => {
+export function registerGitRoutes(server: FastifyInstance, context: GitHttpContext): void {
   for (const type of ['application/x-git-upload-pack-request', 'application/x-git-receive-pack-request']) {
     server.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
   }

@@ -36,7 +36,8 @@ export type GitStore = {
   updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
 }
 
-const configuration = (folder: string): string => `[core]
+function configuration(folder: string): string {
+  return `[core]
   hooksPath = ${join(folder, 'hooks')}
 [safe]
   directory = *
@@ -51,12 +52,13 @@ const configuration = (folder: string): string => `[core]
 [gc]
   auto = 0
 `
+}
 
 /** The hook hands the exact ref updates of a push to whoever started it; without a report file it does nothing. */
 const postReceive = '#!/bin/sh\nif [ -n "$PUSH_REPORT" ]; then cat > "$PUSH_REPORT"; else cat > /dev/null; fi\n'
 
 /** Prepares `folder` and answers the store over it. `searchPath` is the PATH under which git and sh are found. */
-export const createGitStore = async (folder: string, searchPath: string): Promise<GitStore> => {
+export async function createGitStore(folder: string, searchPath: string): Promise<GitStore> {
   await mkdir(join(folder, 'hooks'), { recursive: true })
   await writeFile(join(folder, 'gitconfig'), configuration(folder))
   await writeFile(join(folder, 'hooks', 'post-receive'), postReceive)

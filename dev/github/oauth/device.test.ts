@@ -22,7 +22,7 @@ afterAll(() => emulator.stop())
 
 type Codes = { readonly device_code: string; readonly user_code: string }
 
-const start = async (client_id = emulator.app.clientId): Promise<Codes> => {
+async function start(client_id = emulator.app.clientId): Promise<Codes> {
   const response = await fetch(`${emulator.url}/login/device/code`, {
     method: 'POST',
     headers: { accept: 'application/json' },
@@ -32,20 +32,21 @@ const start = async (client_id = emulator.app.clientId): Promise<Codes> => {
 }
 
 /** As a device: without the client secret. */
-const poll = async (device_code: string, more: Record<string, string> = {}): Promise<Record<string, unknown>> => {
+async function poll(device_code: string, more: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const body = new URLSearchParams({ client_id: emulator.app.clientId, device_code, grant_type: grant, ...more })
   const headers = { accept: 'application/json' }
   const response = await fetch(`${emulator.url}/login/oauth/access_token`, { method: 'POST', headers, body })
   return (await response.json()) as Record<string, unknown>
 }
 
-const answer = async (browser: Browser, user_code: string, button: string) => {
+async function answer(browser: Browser, user_code: string, button: string) {
   const confirm = await (await browser.open(`${emulator.url}/login/device`)).form('Continue').submit({ user_code })
   return confirm.form(button).submit()
 }
 
-const whoIs = async (token: unknown): Promise<number> =>
-  (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+async function whoIs(token: unknown): Promise<number> {
+  return (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+}
 
 describe('the device flow', () => {
   test('real clients get a code, wait, and get a token of the person who typed it', async () => {

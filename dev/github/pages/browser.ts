@@ -21,36 +21,43 @@ export type PageCall = {
 /** What a page handler gives back: a page to show or an address to go to. */
 export type PageResult = Html | { readonly redirect: string }
 
-const postedOf = (body: unknown): Posted => {
+function postedOf(body: unknown): Posted {
   const values: Readonly<Record<string, unknown>> = typeof body === 'object' && body !== null ? { ...body } : {}
   const all = (name: string): readonly string[] => [values[name]].flat().filter(one => typeof one === 'string')
   return { all, one: name => all(name)[0] }
 }
 
-export const showHtml = (reply: FastifyReply, status: number, content: Html): FastifyReply =>
-  reply
+export function showHtml(reply: FastifyReply, status: number, content: Html): FastifyReply {
+  return reply
     .code(status)
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
     .send(content.text)
+}
 
 /** The refusal of a page as a page. */
-export const showRefusal = (reply: FastifyReply, visitor: Visitor | undefined, status: number, message: string): FastifyReply =>
-  showHtml(reply, status, page(status === 404 ? 'Not found' : 'This did not work', visitor, html`<p role="alert">${message}</p>`))
+export function showRefusal(reply: FastifyReply, visitor: Visitor | undefined, status: number, message: string): FastifyReply {
+  return showHtml(
+    reply,
+    status,
+    page(status === 404 ? 'Not found' : 'This did not work', visitor, html`<p role="alert">${message}</p>`),
+  )
+}
 
 /** An address on this host only: what `return_to` may hold. */
-export const localPath = (text: string | undefined): string =>
-  text !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(text) ? text : '/'
+export function localPath(text: string | undefined): string {
+  return text !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(text) ? text : '/'
+}
 
 /** Registers a page that needs somebody signed in; who is not is sent to sign in and comes back. */
-export const registerPage = (
+export function registerPage(
   server: FastifyInstance,
   context: ActionContext,
   method: 'GET' | 'POST',
   path: string,
   handle: (call: PageCall) => PageResult | Promise<PageResult>,
-): void => {
+): void {
   const run = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visitor = visitorOf(context, request)
     if (!visitor) return reply.redirect(`/login?return_to=${encodeURIComponent(method === 'GET' ? request.url : '/')}`)

@@ -15,19 +15,18 @@ import { type Html, html } from './html.ts'
 import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { formToken, page } from './layout.ts'
 
-const appOf = ({ context, params }: PageCall): App => {
+function appOf({ context, params }: PageCall): App {
   const app = appBySlug(context.world, params['slug'] ?? '')
   if (!app) throw new Refusal(404, 'There is no such App.')
   return app
 }
 
 /** Accounts that the person may install on, or ask the owners of to install on. */
-const accountsOf = ({ world }: ActionContext, user: User): Account[] => [
-  user,
-  ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active'),
-]
+function accountsOf({ world }: ActionContext, user: User): Account[] {
+  return [user, ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active')]
+}
 
-const accountOfCall = (call: PageCall, id: string | undefined): Account => {
+function accountOfCall(call: PageCall, id: string | undefined): Account {
   const account = /^\d{1,15}$/.test(id ?? '') ? accountById(call.context.world, Number(id)) : undefined
   if (!account || !accountsOf(call.context, call.visitor.user).includes(account)) {
     throw new Refusal(404, 'There is no such account, or you are no member of it.')
@@ -35,9 +34,11 @@ const accountOfCall = (call: PageCall, id: string | undefined): Account => {
   return account
 }
 
-const root = (context: ActionContext, app: App): string => new URL(context.links.appPage(app.slug)).pathname
+function root(context: ActionContext, app: App): string {
+  return new URL(context.links.appPage(app.slug)).pathname
+}
 
-const about = (call: PageCall): PageResult => {
+function about(call: PageCall): PageResult {
   const app = appOf(call)
   return page(
     app.name,
@@ -46,7 +47,7 @@ const about = (call: PageCall): PageResult => {
   )
 }
 
-const chooseAccount = (call: PageCall): PageResult => {
+function chooseAccount(call: PageCall): PageResult {
   const { context, visitor, query } = call
   const app = appOf(call)
   const state = query.get('state')
@@ -61,7 +62,7 @@ const chooseAccount = (call: PageCall): PageResult => {
   return page(`Install ${app.name}`, visitor, html`<p>Where do you want to install ${app.name}?</p><ul>${rows}</ul>`)
 }
 
-const chooseRepositories = (call: PageCall): PageResult => {
+function chooseRepositories(call: PageCall): PageResult {
   const { context, visitor, query } = call
   const app = appOf(call)
   const account = accountOfCall(call, query.get('target_id') ?? undefined)
@@ -81,7 +82,7 @@ ${repositoryChoice(repositoriesOf(context.world, account.id), { repositorySelect
   )
 }
 
-const install = (call: PageCall): PageResult => {
+function install(call: PageCall): PageResult {
   const { context, visitor, posted } = call
   const app = appOf(call)
   const account = accountOfCall(call, posted.one('target_id'))
@@ -109,7 +110,7 @@ const install = (call: PageCall): PageResult => {
 }
 
 /** Registers the pages under both roots: `/github-apps` of a GitHub Enterprise Server and `/apps` of github.com. */
-export const registerInstallPages = (server: FastifyInstance, context: ActionContext): void => {
+export function registerInstallPages(server: FastifyInstance, context: ActionContext): void {
   for (const prefix of ['/github-apps', '/apps']) {
     registerPage(server, context, 'GET', `${prefix}/:slug`, about)
     registerPage(server, context, 'GET', `${prefix}/:slug/installations/new`, chooseAccount)

@@ -22,13 +22,17 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const person = async (login: string): Promise<Browser> => {
+async function person(login: string): Promise<Browser> {
   const browser = await signIn(emulator, login)
   browser.stops.push('http://127.0.0.1:9/')
   return browser
 }
-const parameters = (url: string): Record<string, string> => Object.fromEntries(new URL(url).searchParams)
-const app = () => {
+
+function parameters(url: string): Record<string, string> {
+  return Object.fromEntries(new URL(url).searchParams)
+}
+
+function app() {
   const [first] = emulator.context.world.apps
   if (!first) throw new Error('no App')
   return first

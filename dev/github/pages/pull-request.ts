@@ -19,7 +19,7 @@ type Subject = { readonly repository: Repository; readonly pull: PullRequest; re
 const longestTitle = 256
 const longestText = 65_536
 
-const subjectOf = (call: PageCall): Subject => {
+function subjectOf(call: PageCall): Subject {
   const repository = repositoryOfPage(call)
   const number = call.params['number'] ?? ''
   const pull = /^\d{1,9}$/.test(number) ? pullRequestByNumber(call.context.world, repository.id, Number(number)) : undefined
@@ -27,14 +27,14 @@ const subjectOf = (call: PageCall): Subject => {
   return { repository, pull, at: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
 }
 
-const bounded = (text: string | undefined, longest: number, name: string): string => {
+function bounded(text: string | undefined, longest: number, name: string): string {
   if (text === undefined || text.trim() === '') throw new Refusal(422, `${name} is empty.`)
   if (text.length > longest) throw new Refusal(422, `${name} is longer than ${longest} characters.`)
   return text
 }
 
 /** One button per way to merge, when git can. */
-const mergeButtons = ({ visitor }: PageCall, { pull, at }: Subject, mergeable: boolean | null): readonly Html[] => {
+function mergeButtons({ visitor }: PageCall, { pull, at }: Subject, mergeable: boolean | null): readonly Html[] {
   if (pull.draft) return [html`<p>This pull request is a draft.</p>`]
   if (!mergeable) return [html`<p>This branch has conflicts.</p>`]
   const button = (label: string, method: string): Html =>
@@ -42,7 +42,7 @@ const mergeButtons = ({ visitor }: PageCall, { pull, at }: Subject, mergeable: b
   return [button('Merge pull request', 'merge'), button('Squash and merge', 'squash')]
 }
 
-const buttonsOf = (call: PageCall, subject: Subject, mergeable: boolean | null): readonly Html[] => {
+function buttonsOf(call: PageCall, subject: Subject, mergeable: boolean | null): readonly Html[] {
   const { visitor } = call
   const { repository, pull, at } = subject
   if (pull.state === 'open') {
@@ -62,7 +62,7 @@ const buttonsOf = (call: PageCall, subject: Subject, mergeable: boolean | null):
   ]
 }
 
-const show = async (call: PageCall): Promise<PageResult> => {
+async function show(call: PageCall): Promise<PageResult> {
   const { context, visitor } = call
   const { repository, pull, at } = subjectOf(call)
   const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
@@ -79,7 +79,7 @@ ${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId
   )
 }
 
-const open = async (call: PageCall): Promise<PageResult> => {
+async function open(call: PageCall): Promise<PageResult> {
   const repository = repositoryOfPage(call)
   requireAlive(repository)
   const person = { kind: 'person', user: call.visitor.user } as const
@@ -94,7 +94,7 @@ const open = async (call: PageCall): Promise<PageResult> => {
   return { redirect: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
 }
 
-const comment = (call: PageCall): PageResult => {
+function comment(call: PageCall): PageResult {
   const { repository, pull, at } = subjectOf(call)
   requireAlive(repository)
   createComment(
@@ -107,7 +107,7 @@ const comment = (call: PageCall): PageResult => {
   return { redirect: at }
 }
 
-const merge = async (call: PageCall): Promise<PageResult> => {
+async function merge(call: PageCall): Promise<PageResult> {
   const { repository, pull, at } = subjectOf(call)
   requirePush(call, repository)
   const expectedHead = call.posted.one('expected_head')
@@ -118,32 +118,32 @@ const merge = async (call: PageCall): Promise<PageResult> => {
   return { redirect: at }
 }
 
-const setState =
-  (state: PullRequest['state']) =>
-  async (call: PageCall): Promise<PageResult> => {
+function setState(state: PullRequest['state']) {
+  return async (call: PageCall): Promise<PageResult> => {
     const { repository, pull, at } = subjectOf(call)
     if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
     await setPullRequestState(call.context, repository, pull, call.visitor.user, state)
     return { redirect: at }
   }
+}
 
-const changeDraft =
-  (draft: boolean) =>
-  async (call: PageCall): Promise<PageResult> => {
+function changeDraft(draft: boolean) {
+  return async (call: PageCall): Promise<PageResult> => {
     const { repository, pull, at } = subjectOf(call)
     if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
     await setDraft(call.context, repository, pull, call.visitor.user, draft)
     return { redirect: at }
   }
+}
 
-const deleteBranch = async (call: PageCall): Promise<PageResult> => {
+async function deleteBranch(call: PageCall): Promise<PageResult> {
   const { repository, pull, at } = subjectOf(call)
   requirePush(call, repository)
   await deleteHeadBranch(call.context, repository, pull, call.visitor.user)
   return { redirect: at }
 }
 
-export const registerPullRequestPages = (server: FastifyInstance, context: ActionContext): void => {
+export function registerPullRequestPages(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'POST', '/:owner/:repository/pulls', open)
   registerPage(server, context, 'GET', '/:owner/:repository/pull/:number', show)
   registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/comments', comment)

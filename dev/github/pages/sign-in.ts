@@ -7,13 +7,13 @@ import { html } from './html.ts'
 import { page } from './layout.ts'
 import { endSession, formIsGenuine, startSession, visitorOf } from './session.ts'
 
-const field = (value: unknown, name: string): string | undefined => {
+function field(value: unknown, name: string): string | undefined {
   const record: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {}
   const found = record[name]
   return typeof found === 'string' ? found : undefined
 }
 
-export const registerSignIn = (server: FastifyInstance, context: ActionContext): void => {
+export function registerSignIn(server: FastifyInstance, context: ActionContext): void {
   server.get('/login', (request, reply) => {
     const returnTo = localPath(field(request.query, 'return_to'))
     const people = context.world.users.filter(user => user.type === 'User')

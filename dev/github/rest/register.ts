@@ -14,7 +14,7 @@ import { restRoutes } from './routes.ts'
 const largestBody = 1024 * 1024
 
 /** A defect of the emulator is answered 500 and reported; everything else says what is wrong with the request. */
-const asRestError = (error: unknown, report: (message: string) => void): RestError => {
+function asRestError(error: unknown, report: (message: string) => void): RestError {
   if (error instanceof RestError) return error
   if (error instanceof Refusal) return new RestError(error.status, error.message, error.errors)
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500) {
@@ -25,11 +25,12 @@ const asRestError = (error: unknown, report: (message: string) => void): RestErr
 }
 
 /** The Fastify form of an OpenAPI path. */
-export const fastifyPath = (path: string, greedy = false): string =>
-  (greedy ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
+export function fastifyPath(path: string, greedy = false): string {
+  return (greedy ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
+}
 
 /** What every address of the API has in common: headers, the JSON parser, errors as JSON. */
-const frame = (server: FastifyInstance, context: RestContext): void => {
+function frame(server: FastifyInstance, context: RestContext): void {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers({
       'x-github-request-id': randomUUID().toUpperCase(),
@@ -52,7 +53,7 @@ const frame = (server: FastifyInstance, context: RestContext): void => {
 }
 
 /** Registers the whole REST surface on an instance that already carries the REST prefix. */
-export const registerRest = (server: FastifyInstance, context: RestContext): void => {
+export function registerRest(server: FastifyInstance, context: RestContext): void {
   const { rateLimit } = context.settings
   const limiter = createRateLimiter(rateLimit, context.now, context.world)
   const secondary = rateLimit.secondary && createSecondaryLimiter(rateLimit.secondary, context.now)

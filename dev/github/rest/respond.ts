@@ -23,17 +23,21 @@ export type RespondDeps = {
 /** API versions that are accepted; the first is what a request without the header gets. */
 export const apiVersions = ['2022-11-28', '2026-03-10'] as const
 
-const text = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value)
+function text(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}
 
-const limitHeaders = (bucket: Bucket): Record<string, string> => ({
-  'x-ratelimit-limit': String(bucket.limit),
-  'x-ratelimit-remaining': String(bucket.remaining),
-  'x-ratelimit-reset': String(bucket.reset),
-  'x-ratelimit-used': String(Math.min(bucket.used, bucket.limit)),
-  'x-ratelimit-resource': 'core',
-})
+function limitHeaders(bucket: Bucket): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(bucket.limit),
+    'x-ratelimit-remaining': String(bucket.remaining),
+    'x-ratelimit-reset': String(bucket.reset),
+    'x-ratelimit-used': String(Math.min(bucket.used, bucket.limit)),
+    'x-ratelimit-resource': 'core',
+  }
+}
 
-const versionOf = (request: FastifyRequest): string => {
+function versionOf(request: FastifyRequest): string {
   const asked = text(request.headers['x-github-api-version'])
   const version = asked === undefined ? apiVersions[0] : apiVersions.find(one => one === asked)
   if (version === undefined)
@@ -42,14 +46,14 @@ const versionOf = (request: FastifyRequest): string => {
 }
 
 /** Client credentials of an OAuth application are no actor; the routes that take them read the header themselves. */
-const actorOf = (context: RestContext, route: RestRoute, header: string | undefined): Actor => {
+function actorOf(context: RestContext, route: RestRoute, header: string | undefined): Actor {
   if (route.needs === 'client credentials' && header !== undefined && basicCredentials(header)) return { kind: 'anonymous' }
   const authentication = authenticate(context.world, header, context.now())
   if (!authentication.ok) throw new RestError(authentication.status, authentication.message)
   return authentication.actor
 }
 
-const paramsOf = (route: RestRoute, request: FastifyRequest): Record<string, string> => {
+function paramsOf(route: RestRoute, request: FastifyRequest): Record<string, string> {
   const params = { ...(request.params as Record<string, string>) }
   const greedyName = route.greedy ? /\{(\w+)\}$/.exec(route.path)?.[1] : undefined
   if (greedyName !== undefined) params[greedyName] = params['*'] ?? ''
@@ -57,13 +61,13 @@ const paramsOf = (route: RestRoute, request: FastifyRequest): Record<string, str
 }
 
 /** Counts the request in every limit that is on; refuses when one is used up. Looking at the limits themselves is free. */
-const spend = (
+function spend(
   { context, limiter, secondary }: RespondDeps,
   actor: Actor,
   request: FastifyRequest,
   reply: FastifyReply,
   endpoint: string,
-): Bucket => {
+): Bucket {
   const free = endpoint === '/rate_limit'
   const bucket = limiter.spend(actor, request.ip, free ? 0 : 1)
   void reply.headers(limitHeaders(bucket))
@@ -87,18 +91,18 @@ const spend = (
 }
 
 /** Sends an answer as it is. */
-export const send = (reply: FastifyReply, { status, body, headers }: RestAnswer): FastifyReply => {
+export function send(reply: FastifyReply, { status, body, headers }: RestAnswer): FastifyReply {
   void reply.code(status).headers({ ...headers })
   return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
 /** Answers one request by its route. */
-export const respond = async (
+export async function respond(
   deps: RespondDeps,
   route: RestRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> => {
+): Promise<FastifyReply> {
   const { context, limiter } = deps
   const target = targetOf(request.method, request.url, context.settings.restPrefix)
   void reply.header('x-github-api-version-selected', versionOf(request))

@@ -19,13 +19,22 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(`${emulator.apiUrl}${path}`, { headers })
-const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
-const jwt = (claims: Record<string, unknown>, header: Record<string, unknown> = { alg: 'RS256', typ: 'JWT' }): string => {
+function get(path: string, headers: Record<string, string> = {}) {
+  return fetch(`${emulator.apiUrl}${path}`, { headers })
+}
+
+function as(login: string) {
+  return { authorization: `Bearer ${emulator.personalTokens[login]}` }
+}
+
+function jwt(claims: Record<string, unknown>, header: Record<string, unknown> = { alg: 'RS256', typ: 'JWT' }): string {
   const text = [header, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   return `${text}.${sign('RSA-SHA256', Buffer.from(text), createPrivateKey(emulator.app.privateKeyPem)).toString('base64url')}`
 }
-const seconds = () => Math.floor(Date.now() / 1000)
+
+function seconds() {
+  return Math.floor(Date.now() / 1000)
+}
 
 describe('the JSON web token of an App', () => {
   const answer = async (token: string) => {

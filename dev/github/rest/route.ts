@@ -50,74 +50,85 @@ export type RepositoryCall = RestCall & { readonly repository: Repository }
 export type OrganizationCall = RestCall & { readonly organization: Organization }
 
 /** Anybody, also without credentials. */
-export const publicRoute = (declaration: Declaration<RestCall>): RestRoute => ({ ...declaration, needs: 'nothing' })
+export function publicRoute(declaration: Declaration<RestCall>): RestRoute {
+  return { ...declaration, needs: 'nothing' }
+}
 
 /** Only an App with its JSON web token. */
-export const appRoute = (declaration: Declaration<AppCall>): RestRoute => ({
-  ...declaration,
-  needs: 'App JWT',
-  handle: call => {
-    if (call.actor.kind !== 'app') throw new RestError(401, 'A JSON web token could not be decoded')
-    return declaration.handle({ ...call, app: call.actor.app })
-  },
-})
+export function appRoute(declaration: Declaration<AppCall>): RestRoute {
+  return {
+    ...declaration,
+    needs: 'App JWT',
+    handle: call => {
+      if (call.actor.kind !== 'app') throw new RestError(401, 'A JSON web token could not be decoded')
+      return declaration.handle({ ...call, app: call.actor.app })
+    },
+  }
+}
 
 /** Only an installation access token. */
-export const installationRoute = (declaration: Declaration<InstallationCall>): RestRoute => ({
-  ...declaration,
-  needs: 'installation token',
-  handle: call => {
-    const { actor } = call
-    if (actor.kind === 'anonymous') throw requiresAuthentication()
-    if (actor.kind !== 'installation')
-      throw new RestError(403, 'You must authenticate with an installation access token for this resource.')
-    return declaration.handle({ ...call, app: actor.app, installation: actor.installation, token: actor.token })
-  },
-})
+export function installationRoute(declaration: Declaration<InstallationCall>): RestRoute {
+  return {
+    ...declaration,
+    needs: 'installation token',
+    handle: call => {
+      const { actor } = call
+      if (actor.kind === 'anonymous') throw requiresAuthentication()
+      if (actor.kind !== 'installation')
+        throw new RestError(403, 'You must authenticate with an installation access token for this resource.')
+      return declaration.handle({ ...call, app: actor.app, installation: actor.installation, token: actor.token })
+    },
+  }
+}
 
 /** Only a person, by a user token of an App or a personal token. */
-export const userRoute = (declaration: Declaration<UserCall>): RestRoute => ({
-  ...declaration,
-  needs: 'user token',
-  handle: call => {
-    const { actor } = call
-    switch (actor.kind) {
-      case 'anonymous':
-        throw requiresAuthentication()
-      case 'app':
-        throw new RestError(401, 'A JSON web token is only accepted for the App itself')
-      case 'installation':
-        throw notAccessible()
-      case 'user':
-        return declaration.handle({ ...call, user: actor.user, app: actor.app })
-      case 'person':
-        return declaration.handle({ ...call, user: actor.user, app: undefined })
-    }
-  },
-})
+export function userRoute(declaration: Declaration<UserCall>): RestRoute {
+  return {
+    ...declaration,
+    needs: 'user token',
+    handle: call => {
+      const { actor } = call
+      switch (actor.kind) {
+        case 'anonymous':
+          throw requiresAuthentication()
+        case 'app':
+          throw new RestError(401, 'A JSON web token is only accepted for the App itself')
+        case 'installation':
+          throw notAccessible()
+        case 'user':
+          return declaration.handle({ ...call, user: actor.user, app: actor.app })
+        case 'person':
+          return declaration.handle({ ...call, user: actor.user, app: undefined })
+      }
+    },
+  }
+}
 
-const refuseJwt = (actor: Actor): void => {
+function refuseJwt(actor: Actor): void {
   if (actor.kind === 'app') throw new RestError(401, 'A JSON web token is only accepted for the App itself')
 }
 
-const refuseUnseen = (actor: Actor): RestError => (actor.kind === 'anonymous' ? notFound() : notAccessible())
+function refuseUnseen(actor: Actor): RestError {
+  return actor.kind === 'anonymous' ? notFound() : notAccessible()
+}
 
 const byName = '/repos/{owner}/{repo}'
 
 /** The address of the call itself with the repository by its id. */
-const addressById = ({ context, paging }: RestCall, repository: Repository): string =>
-  context.links.api(
+function addressById({ context, paging }: RestCall, repository: Repository): string {
+  return context.links.api(
     paging.url.slice(context.links.apiUrl.length).replace(/^\/repos\/[^/]+\/[^/]+/, `/repositories/${repository.id}`),
   )
+}
 
 /** Where the same request is answered now, for a name that the repository had before. */
-const movedTo = (call: RestCall, method: Method, repository: Repository): RestError => {
+function movedTo(call: RestCall, method: Method, repository: Repository): RestError {
   const { query } = call.paging
   const address = addressById(call, repository)
   return moved(method === 'GET' ? 301 : 307, query.size === 0 ? address : `${address}?${query.toString()}`)
 }
 
-const repositoryOf = (call: RestCall, method: Method): Repository => {
+function repositoryOf(call: RestCall, method: Method): Repository {
   const { params, context } = call
   const id = params['repository_id']
   const found =
@@ -137,7 +148,7 @@ const repositoryOf = (call: RestCall, method: Method): Repository => {
  * A repository and one of the named permissions at `level`. Who cannot see the repository gets 404; who sees it but lacks the
  * permission 403. Writing always needs credentials. A former name is answered with the address by id.
  */
-export const repositoryRoute = (
+export function repositoryRoute(
   needed: {
     readonly permission: string | readonly string[]
     readonly level: Exclude<PermissionLevel, 'none'>
@@ -145,7 +156,7 @@ export const repositoryRoute = (
     readonly whenArchived?: boolean
   },
   declaration: Declaration<RepositoryCall>,
-): RestRoute => {
+): RestRoute {
   const names = typeof needed.permission === 'string' ? [needed.permission] : needed.permission
   return {
     ...declaration,
@@ -166,28 +177,30 @@ export const repositoryRoute = (
 }
 
 /** An organization and, unless `needed` is undefined, an organization permission. Organizations as such are public. */
-export const organizationRoute = (
+export function organizationRoute(
   needed: { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> } | undefined,
   declaration: Declaration<OrganizationCall>,
-): RestRoute => ({
-  ...declaration,
-  needs: needed === undefined ? 'nothing' : `${needed.permission}=${needed.level}`,
-  handle: call => {
-    refuseJwt(call.actor)
-    const { params, context } = call
-    const found = organizationByLogin(context.world, params['org'] ?? '')
-    if (!found) throw notFound()
-    if (needed !== undefined) {
-      if (call.actor.kind === 'anonymous') throw requiresAuthentication()
-      if (!atLeast(permissionOnOrganization(context.world, call.actor, found, needed.permission), needed.level))
-        throw notAccessible()
-    }
-    return declaration.handle({ ...call, organization: found })
-  },
-})
+): RestRoute {
+  return {
+    ...declaration,
+    needs: needed === undefined ? 'nothing' : `${needed.permission}=${needed.level}`,
+    handle: call => {
+      refuseJwt(call.actor)
+      const { params, context } = call
+      const found = organizationByLogin(context.world, params['org'] ?? '')
+      if (!found) throw notFound()
+      if (needed !== undefined) {
+        if (call.actor.kind === 'anonymous') throw requiresAuthentication()
+        if (!atLeast(permissionOnOrganization(context.world, call.actor, found, needed.permission), needed.level))
+          throw notAccessible()
+      }
+      return declaration.handle({ ...call, organization: found })
+    },
+  }
+}
 
 /** The account in whose name the call writes. */
-export const writerOf = ({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User => {
+export function writerOf({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User {
   const id = actingUserId(actor)
   if (id === undefined) throw requiresAuthentication()
   return userOf(context.world, id)

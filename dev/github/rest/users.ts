@@ -1,5 +1,4 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
-
 import { acceptMembership } from '../actions/memberships.ts'
 import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
@@ -13,21 +12,22 @@ import { paged } from './protocol/page.ts'
 import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } from './route.ts'
 
 /** Organizations of the person that this token may speak about: for a token of an App, those where the App may read members. */
-const organizationsOf = ({ context, actor, user, app }: UserCall): Organization[] =>
-  context.world.organizations.filter(
+function organizationsOf({ context, actor, user, app }: UserCall): Organization[] {
+  return context.world.organizations.filter(
     one =>
       membershipOf(one, user.id)?.state === 'active' &&
       (app === undefined || atLeast(permissionOnOrganization(context.world, actor, one, 'members'), 'read')),
   )
+}
 
-const membershipAnswer = (context: RestContext, organization: Organization, user: User): RestAnswer => {
+function membershipAnswer(context: RestContext, organization: Organization, user: User): RestAnswer {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw notFound()
   return ok(organizationMembership(context, organization, membership, user))
 }
 
 /** Whether the App that the token belongs to may read the members of the organization; the person's own state does not matter here. */
-const appMayReadMembers = ({ context, app }: UserCall, organization: Organization): boolean => {
+function appMayReadMembers({ context, app }: UserCall, organization: Organization): boolean {
   if (!app) return true
   const installation = context.world.installations.find(one => one.appId === app.id && one.accountId === organization.id)
   return (
@@ -37,14 +37,14 @@ const appMayReadMembers = ({ context, app }: UserCall, organization: Organizatio
   )
 }
 
-const ownMembership = (call: UserCall): RestAnswer => {
+function ownMembership(call: UserCall): RestAnswer {
   const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
   return membershipAnswer(call.context, organization, call.user)
 }
 
-const accept = (call: UserCall): RestAnswer => {
+function accept(call: UserCall): RestAnswer {
   const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
@@ -54,7 +54,7 @@ const accept = (call: UserCall): RestAnswer => {
   )
 }
 
-const showAccount = (call: RestCall, account: ReturnType<typeof accountById>): RestAnswer => {
+function showAccount(call: RestCall, account: ReturnType<typeof accountById>): RestAnswer {
   if (!account) throw notFound()
   const { actor } = call
   const own = (actor.kind === 'user' || actor.kind === 'person') && actor.user.id === account.id

@@ -15,28 +15,31 @@ import type { Seed } from './seed.ts'
 const generate = promisify(generateKeyPair)
 
 /** Where the tooling finds what only the owner of an App or a person would know; mode 0600. */
-export const secretFiles = (stateFolder: string) => ({
-  appKey: (slug: string) => join(stateFolder, 'secrets', `${slug}.private-key.pem`),
-  app: (slug: string) => join(stateFolder, 'secrets', `${slug}.json`),
-  personalTokens: join(stateFolder, 'secrets', 'personal-access-tokens.json'),
-  control: join(stateFolder, 'secrets', 'control-token'),
-  tokenSigningKey: join(stateFolder, 'secrets', 'token-signing-key.pem'),
-})
+export function secretFiles(stateFolder: string) {
+  return {
+    appKey: (slug: string) => join(stateFolder, 'secrets', `${slug}.private-key.pem`),
+    app: (slug: string) => join(stateFolder, 'secrets', `${slug}.json`),
+    personalTokens: join(stateFolder, 'secrets', 'personal-access-tokens.json'),
+    control: join(stateFolder, 'secrets', 'control-token'),
+    tokenSigningKey: join(stateFolder, 'secrets', 'token-signing-key.pem'),
+  }
+}
 
 /** A fresh 2048-bit RSA pair in PEM, as GitHub hands out. */
-export const newKeyPair = (): Promise<{ publicKey: string; privateKey: string }> =>
-  generate('rsa', {
+export function newKeyPair(): Promise<{ publicKey: string; privateKey: string }> {
+  return generate('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   })
+}
 
-const required = <Value>(value: Value | undefined, what: string): Value => {
+function required<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new Error(`the seed refers to ${what}, which it does not define`)
   return value
 }
 
-const plantAccounts = (world: World, seed: Seed, at: string): void => {
+function plantAccounts(world: World, seed: Seed, at: string): void {
   const person = (id: number, login: string, name: string, type: User['type']): User => ({
     kind: 'user',
     id,
@@ -69,7 +72,7 @@ const plantAccounts = (world: World, seed: Seed, at: string): void => {
   }))
 }
 
-const plantRepositories = (world: World, seed: Seed, at: string): void => {
+function plantRepositories(world: World, seed: Seed, at: string): void {
   world.repositories = seed.repositories.map(one => ({
     id: one.id,
     ownerId: required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`),
@@ -90,7 +93,7 @@ const plantRepositories = (world: World, seed: Seed, at: string): void => {
   }))
 }
 
-const plantTeams = (world: World, seed: Seed, at: string): void => {
+function plantTeams(world: World, seed: Seed, at: string): void {
   world.teams = seed.teams.map(one => ({
     id: one.id,
     organizationId: required(organizationByLogin(world, one.organization)?.id, `the organization ${one.organization}`),
@@ -117,7 +120,7 @@ const plantTeams = (world: World, seed: Seed, at: string): void => {
   }))
 }
 
-const plantApps = async (world: World, seed: Seed, at: string, stateFolder: string): Promise<void> => {
+async function plantApps(world: World, seed: Seed, at: string, stateFolder: string): Promise<void> {
   for (const one of seed.apps) {
     const { publicKey, privateKey } = await newKeyPair()
     const { id, botId, slug, name, description, requestOAuthOnInstall, permissions, events } = one
@@ -140,7 +143,7 @@ const plantApps = async (world: World, seed: Seed, at: string, stateFolder: stri
   }
 }
 
-const plantPersonalTokens = async (world: World, now: number, stateFolder: string): Promise<void> => {
+async function plantPersonalTokens(world: World, now: number, stateFolder: string): Promise<void> {
   const tokens: Record<string, string> = {}
   for (const user of world.users.filter(one => one.type === 'User')) {
     const token = newPersonalToken()
@@ -156,7 +159,7 @@ const plantPersonalTokens = async (world: World, now: number, stateFolder: strin
 }
 
 /** Plants the seed: a World, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
-export const plant = async (seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> => {
+export async function plant(seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> {
   const world = emptyWorld()
   const at = timestamp(now)
   await mkdir(join(stateFolder, 'secrets'), { recursive: true, mode: 0o700 })

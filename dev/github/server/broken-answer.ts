@@ -3,8 +3,8 @@
 import type { ServerResponse } from 'node:http'
 
 /** Resolves after the time, or as soon as nobody listens any more. */
-export const pause = (milliseconds: number, response: ServerResponse): Promise<void> =>
-  new Promise(resolve => {
+export function pause(milliseconds: number, response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
     const done = (): void => {
       clearTimeout(timer)
       response.off('close', done)
@@ -13,6 +13,7 @@ export const pause = (milliseconds: number, response: ServerResponse): Promise<v
     const timer = setTimeout(done, milliseconds)
     response.once('close', done)
   })
+}
 
 type Line = {
   /** What happens to one chunk of the body; `write` resolves when it was handed to the socket. */
@@ -21,11 +22,12 @@ type Line = {
   readonly end: (finish: () => void) => Promise<void>
 }
 
-const asBuffer = (chunk: unknown): Buffer | undefined =>
-  typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? Buffer.from(chunk) : undefined
+function asBuffer(chunk: unknown): Buffer | undefined {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? Buffer.from(chunk) : undefined
+}
 
 /** Puts `line` between whoever answers and the socket. Chunks wait in memory; their order is kept. */
-const putBetween = (response: ServerResponse, line: Line): void => {
+function putBetween(response: ServerResponse, line: Line): void {
   const [write, end] = [response.write.bind(response), response.end.bind(response)]
   const writeOne = (chunk: Buffer): Promise<void> =>
     new Promise(resolve => (response.destroyed ? resolve() : write(chunk, () => resolve())))
@@ -51,7 +53,7 @@ const putBetween = (response: ServerResponse, line: Line): void => {
 }
 
 /** Everything of the answer waits so long. */
-export const delayAnswer = (response: ServerResponse, milliseconds: number): void => {
+export function delayAnswer(response: ServerResponse, milliseconds: number): void {
   let waited = false
   const wait = async (): Promise<void> => {
     if (!waited) await pause(milliseconds, response)
@@ -70,7 +72,7 @@ export const delayAnswer = (response: ServerResponse, milliseconds: number): voi
 }
 
 /** Ten pieces a second at most; one byte at least. */
-export const slowBody = (response: ServerResponse, bytesPerSecond: number): void => {
+export function slowBody(response: ServerResponse, bytesPerSecond: number): void {
   const size = Math.max(1, Math.floor(bytesPerSecond / 10))
   const every = (size / bytesPerSecond) * 1000
   putBetween(response, {
@@ -85,16 +87,17 @@ export const slowBody = (response: ServerResponse, bytesPerSecond: number): void
 }
 
 /** Resets the connection; the other side sees ECONNRESET. */
-export const resetConnection = (response: ServerResponse): void => {
+export function resetConnection(response: ServerResponse): void {
   response.socket?.resetAndDestroy()
 }
 
 /** Nothing of the answer leaves: the connection is reset when it is complete, that is when the request has had its effect. */
-export const resetAfterwards = (response: ServerResponse): void =>
+export function resetAfterwards(response: ServerResponse): void {
   putBetween(response, { chunk: async () => undefined, end: async () => resetConnection(response) })
+}
 
 /** The head and the first `bytes` of the body leave; then the connection is reset. */
-export const resetDuring = (response: ServerResponse, bytes: number): void => {
+export function resetDuring(response: ServerResponse, bytes: number): void {
   let left = bytes
   const cut = async (): Promise<void> => {
     response.flushHeaders()

@@ -10,12 +10,12 @@ import { credentialKey } from '../tokens/formats.ts'
 import { delayAnswer, pause, resetAfterwards, resetConnection, resetDuring, slowBody } from './broken-answer.ts'
 import type { ServerContext } from './context.ts'
 
-const tokenKeyOf = (request: FastifyRequest): string | undefined => {
+function tokenKeyOf(request: FastifyRequest): string | undefined {
   const token = tokenOf(request.headers.authorization)
   return token === undefined ? undefined : credentialKey(token)
 }
 
-const revokeToken = (context: ServerContext, target: Target, key: string | undefined): void => {
+function revokeToken(context: ServerContext, target: Target, key: string | undefined): void {
   if (key === undefined || context.world.credentials.accessTokens[key] === undefined) return
   if (!context.faults.take('token-revoked', fault => fits(fault, target))) return
   context.store.change(({ credentials }) => {
@@ -23,14 +23,14 @@ const revokeToken = (context: ServerContext, target: Target, key: string | undef
   })
 }
 
-const installationIn = (context: ServerContext, target: Target, key: string | undefined): Installation | undefined => {
+function installationIn(context: ServerContext, target: Target, key: string | undefined): Installation | undefined {
   const token = key === undefined ? undefined : context.world.credentials.accessTokens[key]
   const named = /^\/app\/installations\/(\d{1,15})(?:\/|$)/.exec(target.path)?.[1]
   const id = token?.kind === 'installation' ? token.installationId : named
   return id === undefined ? undefined : installationById(context.world, Number(id))
 }
 
-const suspend = (context: ServerContext, target: Target, key: string | undefined): void => {
+function suspend(context: ServerContext, target: Target, key: string | undefined): void {
   const installation = installationIn(context, target, key)
   if (!installation || installation.suspendedAt !== null) return
   if (!context.faults.take('installation-suspended', fault => fits(fault, target))) return
@@ -38,7 +38,7 @@ const suspend = (context: ServerContext, target: Target, key: string | undefined
   setSuspended(context, installation, owner ?? installation.accountId, true)
 }
 
-const answerStatus = (context: ServerContext, target: Target, reply: FastifyReply): FastifyReply | undefined => {
+function answerStatus(context: ServerContext, target: Target, reply: FastifyReply): FastifyReply | undefined {
   if (target.surface === 'git') {
     const fault = context.faults.take('git-status', one => fits(one, target))
     return (
@@ -64,7 +64,7 @@ const answerStatus = (context: ServerContext, target: Target, reply: FastifyRepl
 }
 
 /** Git meets a token that is not replicated yet; REST says the same in its own words. */
-const refuseFresh = (context: ServerContext, key: string | undefined, reply: FastifyReply): boolean => {
+function refuseFresh(context: ServerContext, key: string | undefined, reply: FastifyReply): boolean {
   const status = key === undefined ? undefined : context.faults.takeRefusal(key)
   if (status === undefined) return false
   if (status === 401) void reply.header('www-authenticate', 'Basic realm="GitHub"')
@@ -74,7 +74,7 @@ const refuseFresh = (context: ServerContext, key: string | undefined, reply: Fas
 }
 
 /** What becomes of the answer; `false` when the connection is gone already. */
-const breakLine = async (context: ServerContext, target: Target, reply: FastifyReply): Promise<boolean> => {
+async function breakLine(context: ServerContext, target: Target, reply: FastifyReply): Promise<boolean> {
   const response = reply.raw
   const reset = context.faults.take('reset', fault => fits(fault, target))
   if (reset?.when === 'before') {
@@ -93,7 +93,7 @@ const breakLine = async (context: ServerContext, target: Target, reply: FastifyR
 }
 
 /** Registers the hook; it must be the first of the server. It also sets the Date header by the clock of the emulator. */
-export const registerHttpFaults = (server: FastifyInstance, context: ServerContext): void => {
+export function registerHttpFaults(server: FastifyInstance, context: ServerContext): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.raw.setHeader('date', new Date(context.now()).toUTCString())
     const target = targetOf(request.method, request.url, context.settings.restPrefix)

@@ -29,10 +29,10 @@ import { registerHttpFaults } from './http-faults.ts'
 const largestForm = 256 * 1024
 
 /** Builds the server; it does not listen yet. `observe` sees it before its first route, to hook into what it does. */
-export const buildServer = async (
+export async function buildServer(
   context: ServerContext,
   observe: (server: FastifyInstance) => void = () => undefined,
-): Promise<FastifyInstance> => {
+): Promise<FastifyInstance> {
   const { restPrefix } = context.settings
   const server = fastify({
     rewriteUrl: request => routedUrl(request, restPrefix),

@@ -7,19 +7,25 @@ import type { Repository } from './repositories.ts'
 import { emptyWorld, type World } from './world.ts'
 
 const at = '2026-01-01T00:00:00Z'
-const user = (id: number): User => ({ kind: 'user', id, login: `u${id}`, name: '', email: '', type: 'User', createdAt: at })
-const team = (id: number, parentId: number | null, userIds: readonly number[], role?: RepositoryRole): Team => ({
-  id,
-  organizationId: 50,
-  slug: `t${id}`,
-  name: '',
-  description: null,
-  privacy: 'closed',
-  parentId,
-  members: userIds.map(userId => ({ userId, role: 'member' })),
-  repositories: role === undefined ? [] : [{ repositoryId: 100, role }],
-  createdAt: at,
-})
+function user(id: number): User {
+  return { kind: 'user', id, login: `u${id}`, name: '', email: '', type: 'User', createdAt: at }
+}
+
+function team(id: number, parentId: number | null, userIds: readonly number[], role?: RepositoryRole): Team {
+  return {
+    id,
+    organizationId: 50,
+    slug: `t${id}`,
+    name: '',
+    description: null,
+    privacy: 'closed',
+    parentId,
+    members: userIds.map(userId => ({ userId, role: 'member' })),
+    repositories: role === undefined ? [] : [{ repositoryId: 100, role }],
+    createdAt: at,
+  }
+}
+
 const repository: Repository = {
   id: 100,
   ownerId: 50,
@@ -35,7 +41,8 @@ const repository: Repository = {
   lastNumber: 0,
   parentId: null,
 }
-const world = (change: (world: World) => void = () => undefined): World => {
+
+function world(change: (world: World) => void = () => undefined): World {
   const made = emptyWorld()
   made.users = [1, 2, 3, 4].map(user)
   made.organizations = [

@@ -16,21 +16,38 @@ export type Actor =
   | { readonly kind: 'user'; readonly user: User; readonly app: App; readonly token: UserToken }
   | { readonly kind: 'person'; readonly user: User }
 
-const levelRank = (level: PermissionLevel): number => permissionLevels.indexOf(level)
-const roleRank = (role: RepositoryRole): number => repositoryRoles.indexOf(role)
+function levelRank(level: PermissionLevel): number {
+  return permissionLevels.indexOf(level)
+}
+
+function roleRank(role: RepositoryRole): number {
+  return repositoryRoles.indexOf(role)
+}
 
 /** Whether `held` is at least `wanted`. */
-export const atLeast = (held: PermissionLevel, wanted: PermissionLevel): boolean => levelRank(held) >= levelRank(wanted)
-/** Whether the role `held` is at least `wanted`. */
-export const roleAtLeast = (held: RepositoryRole, wanted: RepositoryRole): boolean => roleRank(held) >= roleRank(wanted)
-const weaker = (left: PermissionLevel, right: PermissionLevel): PermissionLevel => (atLeast(left, right) ? right : left)
-const stronger = (left: RepositoryRole, right: RepositoryRole): RepositoryRole => (roleAtLeast(left, right) ? left : right)
+export function atLeast(held: PermissionLevel, wanted: PermissionLevel): boolean {
+  return levelRank(held) >= levelRank(wanted)
+}
 
-export const membershipOf = (organization: Organization, userId: number): OrganizationMembership | undefined =>
-  organization.memberships.find(one => one.userId === userId)
+/** Whether the role `held` is at least `wanted`. */
+export function roleAtLeast(held: RepositoryRole, wanted: RepositoryRole): boolean {
+  return roleRank(held) >= roleRank(wanted)
+}
+
+function weaker(left: PermissionLevel, right: PermissionLevel): PermissionLevel {
+  return atLeast(left, right) ? right : left
+}
+
+function stronger(left: RepositoryRole, right: RepositoryRole): RepositoryRole {
+  return roleAtLeast(left, right) ? left : right
+}
+
+export function membershipOf(organization: Organization, userId: number): OrganizationMembership | undefined {
+  return organization.memberships.find(one => one.userId === userId)
+}
 
 /** Whether the person administers the account: it is their own, or they are an active owner of the organization. */
-export const administers = (world: World, userId: number, accountId: number): boolean => {
+export function administers(world: World, userId: number, accountId: number): boolean {
   if (accountId === userId) return true
   const organization = organizationById(world, accountId)
   const membership = organization && membershipOf(organization, userId)
@@ -38,7 +55,7 @@ export const administers = (world: World, userId: number, accountId: number): bo
 }
 
 /** A member of a child team has what each of its ancestors was given. A cycle in the tree ends the walk. */
-const roleByTeams = (world: World, userId: number, repository: Repository): RepositoryRole => {
+function roleByTeams(world: World, userId: number, repository: Repository): RepositoryRole {
   let role: RepositoryRole = 'none'
   for (const team of world.teams.filter(one => one.members.some(member => member.userId === userId))) {
     const seen = new Set<number>()
@@ -58,7 +75,7 @@ const roleByTeams = (world: World, userId: number, repository: Repository): Repo
  * The person's own role on a repository; `none` does not yet mean invisible, see {@link canSee} for public ones.
  * https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories
  */
-export const repositoryRole = (world: World, userId: number, repository: Repository): RepositoryRole => {
+export function repositoryRole(world: World, userId: number, repository: Repository): RepositoryRole {
   if (repository.ownerId === userId) return 'admin'
   let role = repository.collaborators.find(one => one.userId === userId)?.role ?? 'none'
   const organization = organizationById(world, repository.ownerId)
@@ -70,11 +87,14 @@ export const repositoryRole = (world: World, userId: number, repository: Reposit
 }
 
 /** As {@link repositoryRole}, but everybody signed in reads what is public, and so may open issues and pull requests there. */
-const effectiveRole = (world: World, userId: number, repository: Repository): RepositoryRole =>
-  repository.private ? repositoryRole(world, userId, repository) : stronger(repositoryRole(world, userId, repository), 'read')
+function effectiveRole(world: World, userId: number, repository: Repository): RepositoryRole {
+  return repository.private
+    ? repositoryRole(world, userId, repository)
+    : stronger(repositoryRole(world, userId, repository), 'read')
+}
 
 /** What a repository role is worth, expressed as the level of one App permission. */
-const roleAsLevel = (role: RepositoryRole, permission: string): PermissionLevel => {
+function roleAsLevel(role: RepositoryRole, permission: string): PermissionLevel {
   if (!roleAtLeast(role, 'read')) return 'none'
   if (permission === 'metadata') return 'read'
   if (permission === 'administration') return role === 'admin' ? 'write' : 'none'
@@ -86,16 +106,20 @@ const roleAsLevel = (role: RepositoryRole, permission: string): PermissionLevel 
 }
 
 /** Whether the repository is among those that the installation was given. */
-export const installationSelects = (installation: Installation, repository: Repository): boolean =>
-  installation.accountId === repository.ownerId &&
-  (installation.repositorySelection === 'all' || installation.repositoryIds.includes(repository.id))
+export function installationSelects(installation: Installation, repository: Repository): boolean {
+  return (
+    installation.accountId === repository.ownerId &&
+    (installation.repositorySelection === 'all' || installation.repositoryIds.includes(repository.id))
+  )
+}
 
 /** Whether a live installation reaches the repository. A suspended installation reaches nothing. */
-export const installationCovers = (installation: Installation, repository: Repository): boolean =>
-  installation.suspendedAt === null && installationSelects(installation, repository)
+export function installationCovers(installation: Installation, repository: Repository): boolean {
+  return installation.suspendedAt === null && installationSelects(installation, repository)
+}
 
 /** The strength with which the actor holds `permission` on the repository, leaving aside what is public. */
-export const permissionOn = (world: World, actor: Actor, repository: Repository, permission: string): PermissionLevel => {
+export function permissionOn(world: World, actor: Actor, repository: Repository, permission: string): PermissionLevel {
   switch (actor.kind) {
     case 'anonymous':
     case 'app':
@@ -117,20 +141,22 @@ export const permissionOn = (world: World, actor: Actor, repository: Repository,
 }
 
 /** Whether the repository exists at all for this actor; who cannot see it must be told 404, never 403. */
-export const canSee = (world: World, actor: Actor, repository: Repository): boolean =>
-  !repository.private || permissionOn(world, actor, repository, 'metadata') !== 'none'
+export function canSee(world: World, actor: Actor, repository: Repository): boolean {
+  return !repository.private || permissionOn(world, actor, repository, 'metadata') !== 'none'
+}
 
 /** Whether the actor holds `permission` at `level`; reading what is public needs no permission. */
-export const mayUse = (world: World, actor: Actor, repository: Repository, permission: string, level: PermissionLevel): boolean =>
-  (level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, permission), level)
+export function mayUse(world: World, actor: Actor, repository: Repository, permission: string, level: PermissionLevel): boolean {
+  return (level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, permission), level)
+}
 
 /** The strength with which the actor holds an organization permission (`members`, ...). */
-export const permissionOnOrganization = (
+export function permissionOnOrganization(
   world: World,
   actor: Actor,
   organization: Organization,
   permission: string,
-): PermissionLevel => {
+): PermissionLevel {
   const personal = (userId: number): PermissionLevel => {
     const membership = membershipOf(organization, userId)
     if (membership?.state !== 'active') return 'none'
@@ -157,7 +183,7 @@ export const permissionOnOrganization = (
 }
 
 /** The account in whose name the actor writes: the person, or the App's bot. */
-export const actingUserId = (actor: Actor): number | undefined => {
+export function actingUserId(actor: Actor): number | undefined {
   switch (actor.kind) {
     case 'anonymous':
       return undefined

@@ -14,7 +14,7 @@ export type WorldStore = {
 }
 
 /** Reads a snapshot; `undefined` when there is none yet. Throws when another version of the emulator wrote it. */
-export const readWorld = async (file: string): Promise<World | undefined> => {
+export async function readWorld(file: string): Promise<World | undefined> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
@@ -28,7 +28,7 @@ export const readWorld = async (file: string): Promise<World | undefined> => {
 }
 
 /** Drops what has expired, so that the snapshot stays as small as what is alive. */
-const dropExpired = (credentials: Credentials, now: number): void => {
+function dropExpired(credentials: Credentials, now: number): void {
   const tables: Record<string, { readonly expiresAt: number }>[] = [
     credentials.accessTokens,
     credentials.refreshTokens,
@@ -41,7 +41,7 @@ const dropExpired = (credentials: Credentials, now: number): void => {
 }
 
 /** A store over `file`. `now` is milliseconds since the epoch. */
-export const createStore = (world: World, file: string, now: () => number): WorldStore => {
+export function createStore(world: World, file: string, now: () => number): WorldStore {
   let changed = 0
   let written = 0
   let writing: Promise<void> | undefined

@@ -15,11 +15,12 @@ export type Described = {
   readonly succeeded: ReadonlySet<string>
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 /** OpenAPI 3.0 says `nullable`, JSON Schema says `type: null`. */
-const withoutNullable = (value: Json): Json => {
+function withoutNullable(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNullable)
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([key, inner]): [string, Json] => [
@@ -33,17 +34,18 @@ const withoutNullable = (value: Json): Json => {
   return { ...rest, type: [type, 'null'], ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}) }
 }
 
-const readDescription = (name: string): JsonObject => {
+function readDescription(name: string): JsonObject {
   const file = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${name}.json`)
   const parsed = JSON.parse(readFileSync(file, 'utf8')) as JsonObject
   const { paths = {}, components = {} } = parsed
   return { $id: 'github', paths: withoutNullable(paths), components: withoutNullable(components) }
 }
 
-const pointer = (parts: readonly string[]): string =>
-  parts.map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+function pointer(parts: readonly string[]): string {
+  return parts.map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+}
 
-const at = (document: JsonObject, parts: readonly string[]): Json | undefined => {
+function at(document: JsonObject, parts: readonly string[]): Json | undefined {
   let value: Json | undefined = document
   for (const part of parts) value = isObject(value) ? value[part] : undefined
   return value
@@ -57,7 +59,7 @@ export const formats = {
   email: /^[^@\s]+@[^@\s]+$/,
 }
 
-const pathPattern = (path: string, greedy: boolean): RegExp => {
+function pathPattern(path: string, greedy: boolean): RegExp {
   const pattern = path.replace(/\{\w+\}/g, (_name, offset: number) =>
     greedy && path.indexOf('}', offset) === path.length - 1 ? '.+' : '[^/]+',
   )
@@ -65,14 +67,16 @@ const pathPattern = (path: string, greedy: boolean): RegExp => {
 }
 
 /** Literal segments beat parameters when two routes fit. */
-const literalness = (path: string): number => path.replace(/\{\w+\}/g, '').length
+function literalness(path: string): number {
+  return path.replace(/\{\w+\}/g, '').length
+}
 
 /** Reads the description once per call; about a second. `apiUrl` is cut off the addresses. */
-export const describeAnswers = (
+export function describeAnswers(
   routes: readonly RestRoute[],
   apiUrl: string,
   description: 'ghes-3.19' | 'api.github.com' = 'ghes-3.19',
-): Described => {
+): Described {
   const document = readDescription(description)
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, validateFormats: true, formats, logger: false })
   ajv.addSchema(document)

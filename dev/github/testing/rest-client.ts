@@ -23,7 +23,7 @@ export type RestClients = {
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Clients for one emulator. */
-export const createRestClients = (emulator: RunningEmulator): RestClients => {
+export function createRestClients(emulator: RunningEmulator): RestClients {
   const description = emulator.context.links.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
   const described = describeAnswers(restRoutes, emulator.apiUrl, description)
   const base = { baseUrl: emulator.apiUrl, request: { fetch: described.fetch }, log: silent }
@@ -47,11 +47,12 @@ export const createRestClients = (emulator: RunningEmulator): RestClients => {
   }
 }
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
+}
 
 /** Status and message of a refused request; throws when it was answered, or failed in another way. */
-export const refusal = async (attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> => {
+export async function refusal(attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> {
   try {
     await attempt
   } catch (error) {

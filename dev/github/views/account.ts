@@ -1,11 +1,10 @@
 // Owns: how people and organizations look in JSON. Pure. Logins are display only; the id is the identity.
-
 import type { Account, Organization, OrganizationMembership, User } from '../state/accounts.ts'
 import { repositoriesOf } from '../state/world.ts'
 import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `simple-user`; organizations appear in this form too, with `type: Organization`. */
-export const simpleUser = ({ links }: Pick<View, 'links'>, account: Account) => {
+export function simpleUser({ links }: Pick<View, 'links'>, account: Account) {
   const url = links.api(`/users/${account.login}`)
   const type = account.kind === 'organization' ? 'Organization' : account.type
   return {
@@ -32,26 +31,28 @@ export const simpleUser = ({ links }: Pick<View, 'links'>, account: Account) => 
 }
 
 /** OpenAPI `public-user`: what everybody may know of an account. */
-export const publicUser = (context: View, account: Account) => ({
-  ...simpleUser(context, account),
-  name: account.name,
-  company: null,
-  blog: '',
-  location: null,
-  email: null,
-  hireable: null,
-  bio: null,
-  twitter_username: null,
-  public_repos: repositoriesOf(context.world, account.id).filter(one => !one.private).length,
-  public_gists: 0,
-  followers: 0,
-  following: 0,
-  created_at: account.createdAt,
-  updated_at: account.createdAt,
-})
+export function publicUser(context: View, account: Account) {
+  return {
+    ...simpleUser(context, account),
+    name: account.name,
+    company: null,
+    blog: '',
+    location: null,
+    email: null,
+    hireable: null,
+    bio: null,
+    twitter_username: null,
+    public_repos: repositoriesOf(context.world, account.id).filter(one => !one.private).length,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    created_at: account.createdAt,
+    updated_at: account.createdAt,
+  }
+}
 
 /** OpenAPI `private-user`: what a person's own token shows. */
-export const privateUser = (context: View, user: User) => {
+export function privateUser(context: View, user: User) {
   const owned = repositoriesOf(context.world, user.id).filter(one => one.private).length
   return {
     ...publicUser(context, user),
@@ -66,7 +67,7 @@ export const privateUser = (context: View, user: User) => {
 }
 
 /** OpenAPI `organization-simple`. */
-export const simpleOrganization = ({ links }: Pick<View, 'links'>, organization: Organization) => {
+export function simpleOrganization({ links }: Pick<View, 'links'>, organization: Organization) {
   const url = links.api(`/orgs/${organization.login}`)
   return {
     login: organization.login,
@@ -85,33 +86,37 @@ export const simpleOrganization = ({ links }: Pick<View, 'links'>, organization:
 }
 
 /** OpenAPI `organization-full`. */
-export const fullOrganization = (context: View, organization: Organization) => ({
-  ...simpleOrganization(context, organization),
-  name: organization.name,
-  html_url: context.links.web(`/${organization.login}`),
-  has_organization_projects: false,
-  has_repository_projects: false,
-  public_repos: repositoriesOf(context.world, organization.id).filter(one => !one.private).length,
-  public_gists: 0,
-  followers: 0,
-  following: 0,
-  type: 'Organization',
-  created_at: organization.createdAt,
-  updated_at: organization.createdAt,
-  archived_at: null,
-})
+export function fullOrganization(context: View, organization: Organization) {
+  return {
+    ...simpleOrganization(context, organization),
+    name: organization.name,
+    html_url: context.links.web(`/${organization.login}`),
+    has_organization_projects: false,
+    has_repository_projects: false,
+    public_repos: repositoriesOf(context.world, organization.id).filter(one => !one.private).length,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    type: 'Organization',
+    created_at: organization.createdAt,
+    updated_at: organization.createdAt,
+    archived_at: null,
+  }
+}
 
 /** OpenAPI `org-membership`. */
-export const organizationMembership = (
+export function organizationMembership(
   context: View,
   organization: Organization,
   membership: OrganizationMembership,
   user: User,
-) => ({
-  url: context.links.api(`/orgs/${organization.login}/memberships/${user.login}`),
-  state: membership.state,
-  role: membership.role,
-  organization_url: context.links.api(`/orgs/${organization.login}`),
-  organization: simpleOrganization(context, organization),
-  user: simpleUser(context, user),
-})
+) {
+  return {
+    url: context.links.api(`/orgs/${organization.login}/memberships/${user.login}`),
+    state: membership.state,
+    role: membership.role,
+    organization_url: context.links.api(`/orgs/${organization.login}`),
+    organization: simpleOrganization(context, organization),
+    user: simpleUser(context, user),
+  }
+}

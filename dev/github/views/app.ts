@@ -1,30 +1,31 @@
 // Owns: how Apps and installations look in JSON. Pure; never shows a secret or a key.
-
 import type { App, Installation } from '../state/apps.ts'
 import { accountOf, appById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `integration`. */
-export const integration = ({ links, world }: View, app: App) => ({
-  id: app.id,
-  slug: app.slug,
-  client_id: app.clientId,
-  node_id: nodeId('Integration', app.id),
-  owner: simpleUser({ links }, accountOf(world, app.ownerId)),
-  name: app.name,
-  description: app.description,
-  external_url: app.setupUrl ?? links.appPage(app.slug),
-  html_url: links.appPage(app.slug),
-  created_at: app.createdAt,
-  updated_at: app.updatedAt,
-  permissions: app.permissions,
-  events: app.events,
-  installations_count: world.installations.filter(one => one.appId === app.id).length,
-})
+export function integration({ links, world }: View, app: App) {
+  return {
+    id: app.id,
+    slug: app.slug,
+    client_id: app.clientId,
+    node_id: nodeId('Integration', app.id),
+    owner: simpleUser({ links }, accountOf(world, app.ownerId)),
+    name: app.name,
+    description: app.description,
+    external_url: app.setupUrl ?? links.appPage(app.slug),
+    html_url: links.appPage(app.slug),
+    created_at: app.createdAt,
+    updated_at: app.updatedAt,
+    permissions: app.permissions,
+    events: app.events,
+    installations_count: world.installations.filter(one => one.appId === app.id).length,
+  }
+}
 
 /** OpenAPI `installation`. */
-export const installationView = ({ links, world }: View, installation: Installation) => {
+export function installationView({ links, world }: View, installation: Installation) {
   const app = appById(world, installation.appId)
   if (!app) throw new Error(`installation ${installation.id} belongs to App ${installation.appId}, which does not exist`)
   const account = accountOf(world, installation.accountId)

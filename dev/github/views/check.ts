@@ -7,10 +7,12 @@ import { integration } from './app.ts'
 import { minimalRepository } from './repository.ts'
 import { nodeId, type View } from './view.ts'
 
-const urlOf = ({ links, world }: View, repository: Repository): string => links.api(`/repos/${fullName(world, repository)}`)
+function urlOf({ links, world }: View, repository: Repository): string {
+  return links.api(`/repos/${fullName(world, repository)}`)
+}
 
 /** OpenAPI `pull-request-minimal` of the open pull requests with this head. */
-const pullRequestsWith = (view: View, repository: Repository, sha: string) => {
+function pullRequestsWith(view: View, repository: Repository, sha: string) {
   const end = (repositoryId: number, branch: { readonly ref: string; readonly sha: string }) => {
     const from = repositoryById(view.world, repositoryId)
     const url = from ? urlOf(view, from) : view.links.api(`/repositories/${repositoryId}`)
@@ -28,19 +30,19 @@ const pullRequestsWith = (view: View, repository: Repository, sha: string) => {
     .map(show)
 }
 
-const suiteOf = ({ world }: View, run: CheckRun): CheckSuite => {
+function suiteOf({ world }: View, run: CheckRun): CheckSuite {
   const suite = world.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
   return suite
 }
 
-const appOf = (view: View, appId: number) => {
+function appOf(view: View, appId: number) {
   const app = appById(view.world, appId)
   return app ? integration(view, app) : null
 }
 
 /** OpenAPI `check-run`. */
-export const checkRunView = (view: View, repository: Repository, run: CheckRun) => {
+export function checkRunView(view: View, repository: Repository, run: CheckRun) {
   const suite = suiteOf(view, run)
   const url = `${urlOf(view, repository)}/check-runs/${run.id}`
   return {
@@ -70,7 +72,7 @@ export const checkRunView = (view: View, repository: Repository, run: CheckRun) 
 }
 
 /** What a suite says as a whole: it is as far as its slowest run and as good as its worst. */
-export const suiteState = (runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> => {
+export function suiteState(runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> {
   if (runs.length === 0) return { status: 'queued', conclusion: null }
   if (runs.some(one => one.status !== 'completed')) {
     return { status: runs.some(one => one.status === 'in_progress') ? 'in_progress' : 'queued', conclusion: null }
@@ -80,7 +82,7 @@ export const suiteState = (runs: readonly CheckRun[]): Pick<CheckRun, 'status' |
 }
 
 /** OpenAPI `check-suite`; `commit` is its head. */
-export const checkSuiteView = (view: View, repository: Repository, suite: CheckSuite, commit: Commit) => {
+export function checkSuiteView(view: View, repository: Repository, suite: CheckSuite, commit: Commit) {
   const runs = view.world.checkRuns.filter(one => one.suiteId === suite.id)
   const url = `${urlOf(view, repository)}/check-suites/${suite.id}`
   return {

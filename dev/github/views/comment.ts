@@ -1,5 +1,4 @@
 // Owns: how comments look in JSON, and the pull request as the issue that a comment belongs to. Pure.
-
 import type { IssueComment, PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
@@ -7,21 +6,23 @@ import { authorAssociation } from './pull-request.ts'
 import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `reaction-rollup`; `url` is the resource that is reacted to. */
-const noReactions = (url: string) => ({
-  url: `${url}/reactions`,
-  total_count: 0,
-  '+1': 0,
-  '-1': 0,
-  laugh: 0,
-  hooray: 0,
-  confused: 0,
-  heart: 0,
-  rocket: 0,
-  eyes: 0,
-})
+function noReactions(url: string) {
+  return {
+    url: `${url}/reactions`,
+    total_count: 0,
+    '+1': 0,
+    '-1': 0,
+    laugh: 0,
+    hooray: 0,
+    confused: 0,
+    heart: 0,
+    rocket: 0,
+    eyes: 0,
+  }
+}
 
 /** The `issue` of a webhook about a comment on a pull request. */
-export const issueOfPullRequest = (context: View, repository: Repository, pull: PullRequest) => {
+export function issueOfPullRequest(context: View, repository: Repository, pull: PullRequest) {
   const { links, world } = context
   const name = fullName(world, repository)
   const url = links.api(`/repos/${name}/issues/${pull.number}`)
@@ -64,7 +65,7 @@ export const issueOfPullRequest = (context: View, repository: Repository, pull: 
 }
 
 /** OpenAPI `issue-comment`. */
-export const commentView = ({ links, world }: View, comment: IssueComment) => {
+export function commentView({ links, world }: View, comment: IssueComment) {
   const repository = repositoryById(world, comment.repositoryId)
   if (!repository) throw new Error(`comment ${comment.id} belongs to repository ${comment.repositoryId}, which does not exist`)
   const name = fullName(world, repository)

@@ -6,11 +6,12 @@ import { fullName } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { nodeId, type View } from './view.ts'
 
-const personOf = ({ world }: View, signature: Signature): User | undefined =>
-  world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
+function personOf({ world }: View, signature: Signature): User | undefined {
+  return world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
+}
 
 /** OpenAPI `commit`. */
-export const commitView = (view: View, repository: Repository, commit: Commit) => {
+export function commitView(view: View, repository: Repository, commit: Commit) {
   const name = fullName(view.world, repository)
   const url = view.links.api(`/repos/${name}/commits/${commit.sha}`)
   const account = (signature: Signature) => {
@@ -43,7 +44,7 @@ export const commitView = (view: View, repository: Repository, commit: Commit) =
 }
 
 /** A commit as push events carry it. */
-export const pushedCommit = (view: View, repository: Repository, commit: Commit) => {
+export function pushedCommit(view: View, repository: Repository, commit: Commit) {
   const signature = (one: Signature) => {
     const user = personOf(view, one)
     return { name: one.name, email: one.email, date: one.date, ...(user ? { username: user.login } : {}) }

@@ -1,18 +1,17 @@
 // Owns: how teams look in JSON. Pure.
-
 import type { Organization, Team } from '../state/accounts.ts'
 import { organizationById, type World } from '../state/world.ts'
 import { fullOrganization } from './account.ts'
 import { nodeId, type View } from './view.ts'
 
-const organizationOf = (world: World, team: Team): Organization => {
+function organizationOf(world: World, team: Team): Organization {
   const organization = organizationById(world, team.organizationId)
   if (!organization) throw new Error(`team ${team.id} belongs to organization ${team.organizationId}, which does not exist`)
   return organization
 }
 
 /** OpenAPI `team-simple`. */
-export const simpleTeam = ({ links, world }: View, team: Team) => {
+export function simpleTeam({ links, world }: View, team: Team) {
   const organization = organizationOf(world, team)
   const url = links.api(`/organizations/${organization.id}/team/${team.id}`)
   return {
@@ -33,17 +32,19 @@ export const simpleTeam = ({ links, world }: View, team: Team) => {
 }
 
 /** OpenAPI `team`. */
-export const teamWithParent = (view: View, team: Team) => {
+export function teamWithParent(view: View, team: Team) {
   const parent = view.world.teams.find(one => one.id === team.parentId)
   return { ...simpleTeam(view, team), parent: parent ? simpleTeam(view, parent) : null }
 }
 
 /** OpenAPI `team-full`. */
-export const fullTeam = (view: View, team: Team) => ({
-  ...teamWithParent(view, team),
-  created_at: team.createdAt,
-  updated_at: team.createdAt,
-  members_count: team.members.length,
-  repos_count: team.repositories.length,
-  organization: fullOrganization(view, organizationOf(view.world, team)),
-})
+export function fullTeam(view: View, team: Team) {
+  return {
+    ...teamWithParent(view, team),
+    created_at: team.createdAt,
+    updated_at: team.createdAt,
+    members_count: team.members.length,
+    repos_count: team.repositories.length,
+    organization: fullOrganization(view, organizationOf(view.world, team)),
+  }
+}

@@ -2,7 +2,6 @@
 // looked up.
 // Two shapes are known: a GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App pages
 // under `/apps`); the REST prefix is free, so that the second one can be served below a path of its own.
-
 import type { World } from '../state/world.ts'
 
 /** What every view is given. */
@@ -25,7 +24,7 @@ export type Links = {
 }
 
 /** Links below `webUrl` (no trailing slash), REST below `webUrl + restPrefix` unless it has an address of its own. */
-export const createLinks = (webUrl: string, restPrefix: string, flavour: Flavour, apiUrl = `${webUrl}${restPrefix}`): Links => {
+export function createLinks(webUrl: string, restPrefix: string, flavour: Flavour, apiUrl = `${webUrl}${restPrefix}`): Links {
   const web = (path: string): string => `${webUrl}${path}`
   return {
     flavour,
@@ -39,5 +38,6 @@ export const createLinks = (webUrl: string, restPrefix: string, flavour: Flavour
 }
 
 /** GitHub's opaque global id, in its older form. */
-export const nodeId = (type: string, id: number | string): string =>
-  Buffer.from(`0${type.length}:${type}${id}`).toString('base64')
+export function nodeId(type: string, id: number | string): string {
+  return Buffer.from(`0${type.length}:${type}${id}`).toString('base64')
+}

@@ -56,26 +56,28 @@ type Job = Pick<Delivery, 'guid' | 'event' | 'action' | 'installationId' | 'repo
   readonly body: string
 }
 
-const headersOf = (app: App, job: Job, enterpriseHost: string | undefined): Record<string, string> => ({
-  accept: '*/*',
-  'content-type': 'application/json',
-  'user-agent': 'GitHub-Hookshot/0000000',
-  'x-github-delivery': job.guid,
-  'x-github-event': job.event,
-  'x-github-hook-id': String(app.id),
-  'x-github-hook-installation-target-id': String(app.id),
-  'x-github-hook-installation-target-type': 'integration',
-  ...(enterpriseHost === undefined
-    ? {}
-    : { 'x-github-enterprise-host': enterpriseHost, 'x-github-enterprise-version': '3.19.0' }),
-  'x-hub-signature': signSha1(app.webhookSecret, job.body),
-  'x-hub-signature-256': signSha256(app.webhookSecret, job.body),
-})
+function headersOf(app: App, job: Job, enterpriseHost: string | undefined): Record<string, string> {
+  return {
+    accept: '*/*',
+    'content-type': 'application/json',
+    'user-agent': 'GitHub-Hookshot/0000000',
+    'x-github-delivery': job.guid,
+    'x-github-event': job.event,
+    'x-github-hook-id': String(app.id),
+    'x-github-hook-installation-target-id': String(app.id),
+    'x-github-hook-installation-target-type': 'integration',
+    ...(enterpriseHost === undefined
+      ? {}
+      : { 'x-github-enterprise-host': enterpriseHost, 'x-github-enterprise-version': '3.19.0' }),
+    'x-hub-signature': signSha1(app.webhookSecret, job.body),
+    'x-hub-signature-256': signSha256(app.webhookSecret, job.body),
+  }
+}
 
 const arrived: Outcome = { status: 'OK', statusCode: 200, response: { headers: {}, payload: '' } }
 
 /** A dispatcher over the given sender and log. */
-export const createWebhooks = (deps: WebhookDeps): Webhooks => {
+export function createWebhooks(deps: WebhookDeps): Webhooks {
   const queues = createHookQueues()
 
   const deliver = async (

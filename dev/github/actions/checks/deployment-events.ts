@@ -1,5 +1,4 @@
 // Owns: the events about commit statuses, deployments and their statuses. Never changes anything.
-
 import type { User } from '../../state/accounts.ts'
 import type { CommitStatus, Deployment, DeploymentStatus, Repository } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
@@ -11,42 +10,46 @@ import type { ActionContext } from '../context.ts'
 /** Branches that a status event names. */
 const mostBranches = 10
 
-const emit = (
+function emit(
   context: ActionContext,
   repository: Repository,
   name: string,
   action: string | null,
   payload: Record<string, unknown>,
-): void => context.webhooks.emit({ name, action, accountId: repository.ownerId, repositoryId: repository.id, payload })
+): void {
+  context.webhooks.emit({ name, action, accountId: repository.ownerId, repositoryId: repository.id, payload })
+}
 
-export const tellDeployment = (context: ActionContext, repository: Repository, deployment: Deployment, sender: User): void =>
+export function tellDeployment(context: ActionContext, repository: Repository, deployment: Deployment, sender: User): void {
   emit(context, repository, 'deployment', 'created', {
     deployment: deploymentView(context, repository, deployment),
     workflow: null,
     workflow_run: null,
     ...eventFrame(context, repository, sender),
   })
+}
 
-export const tellDeploymentStatus = (
+export function tellDeploymentStatus(
   context: ActionContext,
   repository: Repository,
   deployment: Deployment,
   status: DeploymentStatus,
   sender: User,
-): void =>
+): void {
   emit(context, repository, 'deployment_status', 'created', {
     deployment_status: deploymentStatusView(context, repository, status),
     deployment: deploymentView(context, repository, deployment),
     ...eventFrame(context, repository, sender),
   })
+}
 
 /** Sends `status`, with the branches that stand at the commit. */
-export const tellStatus = async (
+export async function tellStatus(
   context: ActionContext,
   repository: Repository,
   status: CommitStatus,
   sender: User,
-): Promise<void> => {
+): Promise<void> {
   const commit = await context.git.commit(repository.id, status.sha)
   const heads = await context.git.refs(repository.id, 'refs/heads/')
   const url = context.links.api(`/repos/${fullName(context.world, repository)}/commits/${status.sha}`)

@@ -1,6 +1,5 @@
 // Owns: check suites: one per App and commit, made when a push arrives or a run needs one, with the `check_suite` events.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
-
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
 import { installationCovers } from '../../state/access.ts'
 import type { User } from '../../state/accounts.ts'
@@ -14,13 +13,13 @@ import { eventFrame } from '../../views/event-frame.ts'
 import type { ActionContext } from '../context.ts'
 
 /** Sends `check_suite` to the App that the suite belongs to; others hear of it only when it is completed. */
-export const tellSuite = async (
+export async function tellSuite(
   context: ActionContext,
   repository: Repository,
   suite: CheckSuite,
   sender: User,
   action: 'requested' | 'completed',
-): Promise<void> => {
+): Promise<void> {
   const installation = installationOf(context.world, suite.appId, repository.ownerId)
   const asked = appById(context.world, suite.appId)?.events.includes('check_suite') ? installation : undefined
   if (action !== 'completed' && !asked) return
@@ -35,12 +34,12 @@ export const tellSuite = async (
 }
 
 /** The App's suite of a commit, made if there is none. */
-export const suiteFor = (
+export function suiteFor(
   context: ActionContext,
   app: App,
   repository: Repository,
   head: { readonly sha: string; readonly branch: string | null; readonly before: string | null },
-): { readonly suite: CheckSuite; readonly isNew: boolean } => {
+): { readonly suite: CheckSuite; readonly isNew: boolean } {
   const known = context.world.checkSuites.find(
     one => one.appId === app.id && one.repositoryId === repository.id && one.headSha === head.sha,
   )
@@ -64,19 +63,19 @@ export const suiteFor = (
 }
 
 /** The branch that stands at the commit, if one does. */
-export const branchAt = async ({ git }: ActionContext, repository: Repository, sha: string): Promise<string | null> => {
+export async function branchAt({ git }: ActionContext, repository: Repository, sha: string): Promise<string | null> {
   const heads = await git.refs(repository.id, 'refs/heads/')
   const [found] = [...heads].filter(([, at]) => at === sha).map(([ref]) => ref.slice('refs/heads/'.length))
   return found ?? null
 }
 
 /** A push to a branch asks every App that may write checks here for a suite. */
-export const requestSuites = async (
+export async function requestSuites(
   context: ActionContext,
   repository: Repository,
   pusher: User,
   update: RefUpdate,
-): Promise<void> => {
+): Promise<void> {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined || update.after === noCommit) return
   const head = { sha: update.after, branch, before: update.before === noCommit ? null : update.before }

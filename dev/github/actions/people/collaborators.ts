@@ -1,6 +1,5 @@
 // Owns: who may use a repository by name: direct collaborators, with the `member` events.
 // https://docs.github.com/en/rest/collaborators/collaborators
-
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
@@ -9,14 +8,14 @@ import { eventFrame } from '../../views/event-frame.ts'
 import { olderWord } from '../../views/role.ts'
 import type { ActionContext } from '../context.ts'
 
-const tellMember = (
+function tellMember(
   context: ActionContext,
   repository: Repository,
   user: User,
   sender: User,
   action: 'added' | 'edited' | 'removed',
   changes: Readonly<Record<string, unknown>> | undefined,
-): void =>
+): void {
   context.webhooks.emit({
     name: 'member',
     action,
@@ -24,15 +23,16 @@ const tellMember = (
     repositoryId: repository.id,
     payload: { member: simpleUser(context, user), ...(changes ? { changes } : {}), ...eventFrame(context, repository, sender) },
   })
+}
 
 /** Gives a person a role on the repository, or another one than before. */
-export const addCollaborator = (
+export function addCollaborator(
   context: ActionContext,
   repository: Repository,
   user: User,
   role: RepositoryRole,
   sender: User,
-): void => {
+): void {
   if (user.id === repository.ownerId) throw new Refusal(422, 'Repository owner cannot be a collaborator')
   const existing = repository.collaborators.find(one => one.userId === user.id)
   if (existing?.role === role) return
@@ -50,7 +50,7 @@ export const addCollaborator = (
 }
 
 /** Takes the direct role away. What teams and the organization give stays. */
-export const removeCollaborator = (context: ActionContext, repository: Repository, user: User, sender: User): void => {
+export function removeCollaborator(context: ActionContext, repository: Repository, user: User, sender: User): void {
   const had = repository.collaborators.some(one => one.userId === user.id)
   context.store.change(() => {
     repository.collaborators = repository.collaborators.filter(one => one.userId !== user.id)

@@ -14,8 +14,13 @@ let app: RestClient
 const acme = { org: 'acme' }
 const plans = { owner: 'acme', repo: 'secret-plans' }
 
-const as = (login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
-const heard = (event: string, action: string) => receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+function as(login: string): RestClient {
+  return clients.by(emulator.personalTokens[login] ?? '')
+}
+
+function heard(event: string, action: string) {
+  return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+}
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()

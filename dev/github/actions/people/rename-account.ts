@@ -14,7 +14,7 @@ import { claimName, leaveName } from '../repository/names.ts'
 const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
 /** Former names below the old login stay good; names that the account's repositories have now lead nowhere else. */
-const moveNames = (world: World, account: Account, login: string): void => {
+function moveNames(world: World, account: Account, login: string): void {
   const old = account.login.toLowerCase()
   const repositories = repositoriesOf(world, account.id)
   for (const repository of repositories) leaveName(world, repository)
@@ -25,7 +25,7 @@ const moveNames = (world: World, account: Account, login: string): void => {
   for (const repository of repositories) claimName(world, login, repository.name)
 }
 
-const tellOrganization = (context: ActionContext, organization: Organization, sender: User, from: string): void => {
+function tellOrganization(context: ActionContext, organization: Organization, sender: User, from: string): void {
   const membership = membershipOf(organization, sender.id)
   context.webhooks.emit({
     name: 'organization',
@@ -42,7 +42,7 @@ const tellOrganization = (context: ActionContext, organization: Organization, se
 }
 
 /** Renames an account; the caller has checked that `sender` administers it. */
-export const renameAccount = (context: ActionContext, account: Account, sender: User, login: string): void => {
+export function renameAccount(context: ActionContext, account: Account, sender: User, login: string): void {
   if (login === account.login) return
   if (!validLogin.test(login))
     throw new Refusal(422, 'A name may have letters, digits and single hyphens between them, 39 at most.')

@@ -1,5 +1,4 @@
 // Owns: writing, changing and removing comments. The caller has checked the permissions.
-
 import type { User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import type { IssueComment, Repository } from '../../state/repositories.ts'
@@ -8,14 +7,14 @@ import { commentView, issueOfPullRequest } from '../../views/comment.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import type { ActionContext } from '../context.ts'
 
-const tell = (
+function tell(
   context: ActionContext,
   repository: Repository,
   comment: IssueComment,
   sender: User,
   action: 'created' | 'edited' | 'deleted',
   changes?: Readonly<Record<string, unknown>>,
-): void => {
+): void {
   const pull = pullRequestByNumber(context.world, repository.id, comment.number)
   if (!pull) throw new Error(`comment ${comment.id} is on pull request ${comment.number}, which does not exist`)
   context.webhooks.emit({
@@ -32,13 +31,13 @@ const tell = (
   })
 }
 
-export const createComment = (
+export function createComment(
   context: ActionContext,
   repository: Repository,
   number: number,
   author: User,
   body: string,
-): IssueComment => {
+): IssueComment {
   const at = timestamp(context.now())
   const comment = context.store.change(world => {
     const made: IssueComment = {
@@ -57,13 +56,13 @@ export const createComment = (
   return comment
 }
 
-export const editComment = (
+export function editComment(
   context: ActionContext,
   repository: Repository,
   comment: IssueComment,
   editor: User,
   body: string,
-): void => {
+): void {
   const from = comment.body
   context.store.change(() => {
     comment.body = body
@@ -72,7 +71,7 @@ export const editComment = (
   tell(context, repository, comment, editor, 'edited', { body: { from } })
 }
 
-export const deleteComment = (context: ActionContext, repository: Repository, comment: IssueComment, actor: User): void => {
+export function deleteComment(context: ActionContext, repository: Repository, comment: IssueComment, actor: User): void {
   tell(context, repository, comment, actor, 'deleted')
   context.store.change(world => {
     world.comments = world.comments.filter(one => one !== comment)

@@ -1,5 +1,4 @@
 // Owns: telling the world about a pull request, and keeping one in step with its branches. Never opens, merges or closes one.
-
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
 import type { User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
@@ -11,14 +10,14 @@ import type { ActionContext } from '../context.ts'
 import { pullRequestFacts } from './facts.ts'
 
 /** Sends `pull_request` with the given action and whatever that action adds to the payload. */
-export const tellPullRequest = async (
+export async function tellPullRequest(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   sender: User,
   action: string,
   more: Readonly<Record<string, unknown>> = {},
-): Promise<void> => {
+): Promise<void> {
   context.webhooks.emit({
     name: 'pull_request',
     action,
@@ -33,26 +32,21 @@ export const tellPullRequest = async (
   })
 }
 
-const close = async (context: ActionContext, repository: Repository, pull: PullRequest, actor: User): Promise<void> => {
+async function close(context: ActionContext, repository: Repository, pull: PullRequest, actor: User): Promise<void> {
   const at = timestamp(context.now())
   context.store.change(() => Object.assign(pull, { state: 'closed', closedAt: at, updatedAt: at }))
   await tellPullRequest(context, repository, pull, actor, 'closed')
 }
 
 /** The repository that the pull request is in; deleting it takes the pull request along. */
-const baseOf = (context: ActionContext, pull: PullRequest): Repository => {
+function baseOf(context: ActionContext, pull: PullRequest): Repository {
   const repository = repositoryById(context.world, pull.repositoryId)
   if (!repository) throw new Error(`pull request ${pull.id} belongs to repository ${pull.repositoryId}, which does not exist`)
   return repository
 }
 
 /** Moves open pull requests whose head branch was pushed (`synchronize`), and closes those whose head or base branch is gone. */
-export const followPush = async (
-  context: ActionContext,
-  repository: Repository,
-  pusher: User,
-  update: RefUpdate,
-): Promise<void> => {
+export async function followPush(context: ActionContext, repository: Repository, pusher: User, update: RefUpdate): Promise<void> {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return
   const open = context.world.pullRequests.filter(one => one.state === 'open')

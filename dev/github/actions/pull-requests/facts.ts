@@ -1,5 +1,4 @@
 // Owns: what only git can say about a pull request. Reads; moves nothing.
-
 import { changeSize, mergeBase } from '../../git/diff.ts'
 import { mergedTree } from '../../git/write.ts'
 import type { PullRequest } from '../../state/repositories.ts'
@@ -10,7 +9,7 @@ import type { ActionContext } from '../context.ts'
 const mostCommits = 250
 
 /** Commits, lines and mergeability of head against base as they are now; the mergeability of a closed one is unknown. */
-export const pullRequestFacts = async ({ git }: Pick<ActionContext, 'git'>, pull: PullRequest): Promise<PullRequestFacts> => {
+export async function pullRequestFacts({ git }: Pick<ActionContext, 'git'>, pull: PullRequest): Promise<PullRequestFacts> {
   const { base, head, repositoryId } = pull
   const forkedAt = (await mergeBase(git, repositoryId, base.sha, head.sha)) ?? base.sha
   const [size, commits, tree] = await Promise.all([

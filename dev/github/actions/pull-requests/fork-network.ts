@@ -1,11 +1,10 @@
 // Owns: the family of forks: which repositories may exchange commits, and which of them `owner:branch` means.
-
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, repositoryById, type World } from '../../state/world.ts'
 import type { ActionContext } from '../context.ts'
 
 /** The repository at the top of the family, as far as it still exists. */
-const rootOf = (world: World, repository: Repository): number => {
+function rootOf(world: World, repository: Repository): number {
   let at = repository
   for (let above: Repository | undefined = at; above; ) {
     at = above
@@ -20,11 +19,11 @@ const rootOf = (world: World, repository: Repository): number => {
 export type NamedBranch = { readonly repository: Repository; readonly branch: string }
 
 /** What `branch`, `owner:branch` or `owner:repository:branch` means seen from a repository; `undefined` when it names none of its family. */
-export const branchInNetwork = (
+export function branchInNetwork(
   { world }: Pick<ActionContext, 'world'>,
   repository: Repository,
   text: string,
-): NamedBranch | undefined => {
+): NamedBranch | undefined {
   const parts = text.split(':')
   const branch = parts.at(-1) ?? ''
   if (parts.length === 1) return { repository, branch }

@@ -1,6 +1,5 @@
 // Owns: merging a pull request by a merge commit or one squashed commit, and what follows from it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
-
 import { noCommit } from '../../git/ref-update.ts'
 import { commitTree, mergedTree } from '../../git/write.ts'
 import type { User } from '../../state/accounts.ts'
@@ -21,13 +20,13 @@ export type MergeWish = {
 }
 
 /** Moves the base branch unless somebody pushed to it in between. */
-const moveBase = async (
+async function moveBase(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   from: string,
   to: string,
-): Promise<void> => {
+): Promise<void> {
   const ref = `refs/heads/${pull.base.ref}`
   try {
     await context.git.updateRef(repository.id, ref, to, from)
@@ -37,7 +36,7 @@ const moveBase = async (
   }
 }
 
-const requireMergeable = (pull: PullRequest, wish: MergeWish): void => {
+function requireMergeable(pull: PullRequest, wish: MergeWish): void {
   if (pull.state !== 'open' || pull.draft) throw new Refusal(405, 'Pull Request is not mergeable')
   if (wish.expectedHead !== undefined && wish.expectedHead !== pull.head.sha) {
     throw new Refusal(409, 'Head branch was modified. Review and try the merge again.')
@@ -45,14 +44,14 @@ const requireMergeable = (pull: PullRequest, wish: MergeWish): void => {
 }
 
 /** The commit that the base branch will point at, or `undefined` when the two conflict. */
-const resultOf = async (
+async function resultOf(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
   wish: MergeWish,
   base: string,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const head = pull.head.sha
   const tree = await mergedTree(context.git, repository.id, base, head)
   if (tree === undefined) return undefined
@@ -72,12 +71,12 @@ const resultOf = async (
 }
 
 /** Removes the head branch of a pull request that is done; only one of the repository itself is ever removed. */
-export const deleteHeadBranch = async (
+export async function deleteHeadBranch(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
-): Promise<void> => {
+): Promise<void> {
   if (pull.state === 'open') throw new Refusal(422, 'The pull request is open.')
   if (pull.head.repositoryId !== repository.id) throw new Refusal(422, 'The branch belongs to another repository.')
   const ref = `refs/heads/${pull.head.ref}`
@@ -88,13 +87,13 @@ export const deleteHeadBranch = async (
 }
 
 /** Merges an open pull request and answers the new commit of the base branch. */
-export const mergePullRequest = async (
+export async function mergePullRequest(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
   wish: MergeWish,
-): Promise<string> => {
+): Promise<string> {
   requireMergeable(pull, wish)
   const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
   const sha = base === undefined ? undefined : await resultOf(context, repository, pull, actor, wish, base)

@@ -22,28 +22,34 @@ afterAll(async () => {
 })
 
 /** A branch off main with one commit, pushed. */
-const branch = async (name: string, path: string, text: string): Promise<string> => {
+async function branch(name: string, path: string, text: string): Promise<string> {
   await git.run('fetch', 'origin')
   await git.run('checkout', '-B', name, 'origin/main')
   const sha = await git.commit(path, text, `Change ${path}`)
   await git.run('push', 'origin', 'HEAD')
   return sha
 }
-const open = (head: string, base = 'main') =>
-  dave.request('POST /repos/{owner}/{repo}/pulls', { ...shop, title: head, head, base })
+
+function open(head: string, base = 'main') {
+  return dave.request('POST /repos/{owner}/{repo}/pulls', { ...shop, title: head, head, base })
+}
+
 /** A branch of this name with a file of its own, opened. */
-const openFrom = async (name: string) => {
+async function openFrom(name: string) {
   await branch(name, name, '1')
   return open(name)
 }
+
 /** Past the description, for an answer that GitHub gives and does not describe. */
-const plainly = async (path: string): Promise<{ readonly status: number; readonly data: unknown }> => {
+async function plainly(path: string): Promise<{ readonly status: number; readonly data: unknown }> {
   const headers = { authorization: `Bearer ${emulator.personalTokens['dave']}` }
   const response = await fetch(`${emulator.apiUrl}${path}`, { headers })
   return { status: response.status, data: await response.json() }
 }
-const merge = (pull_number: number, more = {}) =>
-  dave.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number, ...more })
+
+function merge(pull_number: number, more = {}) {
+  return dave.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number, ...more })
+}
 
 test('what has no head, no base, no commits or is open already cannot be opened', async () => {
   await branch('good', 'good', '1')

@@ -1,6 +1,5 @@
 // Owns: opening, editing and closing a pull request. The caller has checked the permissions; what the rules of pull requests
 // forbid is refused here. https://docs.github.com/en/rest/pulls/pulls
-
 import type { User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
@@ -21,18 +20,21 @@ export type NewPullRequest = {
   readonly draft: boolean
 }
 
-const refuseField = (field: string): Refusal =>
-  new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', field, code: 'invalid' }])
-const refuseCustom = (message: string): Refusal =>
-  new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
+function refuseField(field: string): Refusal {
+  return new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', field, code: 'invalid' }])
+}
+
+function refuseCustom(message: string): Refusal {
+  return new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
+}
 
 /** Opens a pull request from a branch of the repository or of a fork and points `refs/pull/<number>/head` at its head. */
-export const openPullRequest = async (
+export async function openPullRequest(
   context: ActionContext,
   repository: Repository,
   author: User,
   wanted: NewPullRequest,
-): Promise<PullRequest> => {
+): Promise<PullRequest> {
   const head = branchInNetwork(context, repository, wanted.head)
   if (!head || !wanted.seesHead(head.repository)) throw refuseField('head')
   const from = head.repository.id
@@ -87,13 +89,13 @@ export const openPullRequest = async (
 }
 
 /** Closes an open pull request or opens a closed one again; a merged one stays merged. */
-export const setPullRequestState = async (
+export async function setPullRequestState(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
   state: PullRequest['state'],
-): Promise<void> => {
+): Promise<void> {
   if (pull.state === state) return
   if (pull.mergedAt !== null) throw refuseField('state')
   if (state === 'open') {
@@ -126,7 +128,7 @@ export type PullRequestEdit = {
   readonly base: string | undefined
 }
 
-const changeBase = async (context: ActionContext, repository: Repository, pull: PullRequest, ref: string): Promise<void> => {
+async function changeBase(context: ActionContext, repository: Repository, pull: PullRequest, ref: string): Promise<void> {
   const sha = await context.git.resolve(repository.id, `refs/heads/${ref}`)
   if (sha === undefined || pull.state !== 'open') throw refuseField('base')
   context.store.change(() => {
@@ -135,13 +137,13 @@ const changeBase = async (context: ActionContext, repository: Repository, pull: 
 }
 
 /** Changes title, text and base branch. */
-export const editPullRequest = async (
+export async function editPullRequest(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
   change: PullRequestEdit,
-): Promise<void> => {
+): Promise<void> {
   const before = { title: { from: pull.title }, body: { from: pull.body ?? '' } }
   const base = change.base === undefined || change.base === pull.base.ref ? undefined : change.base
   if (change.title === undefined && change.body === undefined && base === undefined) return
@@ -161,13 +163,13 @@ export const editPullRequest = async (
 }
 
 /** Marks an open pull request as a draft, or as ready for review. */
-export const setDraft = async (
+export async function setDraft(
   context: ActionContext,
   repository: Repository,
   pull: PullRequest,
   actor: User,
   draft: boolean,
-): Promise<void> => {
+): Promise<void> {
   if (pull.draft === draft) return
   if (pull.state !== 'open') throw new Refusal(422, 'The pull request is closed.')
   context.store.change(() => {

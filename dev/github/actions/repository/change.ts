@@ -1,6 +1,5 @@
 // Owns: changing what a repository is called, who sees it, whether it is archived, and its settings, with one event per change.
 // The id never changes. The caller has checked the permissions. https://docs.github.com/en/rest/repos/repos#update-a-repository
-
 import type { User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
@@ -19,7 +18,7 @@ export type RepositoryChange = {
 }
 
 /** Renames; the old name leads here until another repository takes it. */
-export const renameRepository = (context: ActionContext, repository: Repository, actor: User, name: string): void => {
+export function renameRepository(context: ActionContext, repository: Repository, actor: User, name: string): void {
   if (name === repository.name) return
   const owner = accountOf(context.world, repository.ownerId)
   requireFreeName(context, owner, name, repository)
@@ -32,7 +31,7 @@ export const renameRepository = (context: ActionContext, repository: Repository,
   tellRepository(context, repository, actor, 'renamed', { changes: { repository: { name: { from } } } })
 }
 
-const setPrivate = (context: ActionContext, repository: Repository, actor: User, isPrivate: boolean): void => {
+function setPrivate(context: ActionContext, repository: Repository, actor: User, isPrivate: boolean): void {
   if (isPrivate === repository.private) return
   context.store.change(() => {
     repository.private = isPrivate
@@ -41,7 +40,7 @@ const setPrivate = (context: ActionContext, repository: Repository, actor: User,
 }
 
 /** An archived repository can be read and nothing else, until it is unarchived. */
-const setArchived = (context: ActionContext, repository: Repository, actor: User, archived: boolean): void => {
+function setArchived(context: ActionContext, repository: Repository, actor: User, archived: boolean): void {
   if (archived === repository.archived) return
   context.store.change(() => {
     repository.archived = archived
@@ -49,7 +48,7 @@ const setArchived = (context: ActionContext, repository: Repository, actor: User
   tellRepository(context, repository, actor, archived ? 'archived' : 'unarchived')
 }
 
-const setDefaultBranch = async (context: ActionContext, repository: Repository, actor: User, branch: string): Promise<void> => {
+async function setDefaultBranch(context: ActionContext, repository: Repository, actor: User, branch: string): Promise<void> {
   if (branch === repository.defaultBranch) return
   if ((await context.git.resolve(repository.id, `refs/heads/${branch}`)) === undefined) {
     const message = `The branch ${branch} was not found. Please push that ref first or create it via the Git Data API.`
@@ -63,7 +62,7 @@ const setDefaultBranch = async (context: ActionContext, repository: Repository, 
   tellRepository(context, repository, actor, 'edited', { changes: { default_branch: { from } } })
 }
 
-const describe = (context: ActionContext, repository: Repository, actor: User, description: string): void => {
+function describe(context: ActionContext, repository: Repository, actor: User, description: string): void {
   const from = repository.description
   if (from === description) return
   context.store.change(() => {
@@ -73,12 +72,12 @@ const describe = (context: ActionContext, repository: Repository, actor: User, d
 }
 
 /** Makes the changes that are asked for, in the order of this list. An archived repository must be unarchived by the same request. */
-export const changeRepository = async (
+export async function changeRepository(
   context: ActionContext,
   repository: Repository,
   actor: User,
   change: RepositoryChange,
-): Promise<void> => {
+): Promise<void> {
   if (repository.archived && change.archived !== false) throw new Refusal(403, 'Repository was archived so is read-only.')
   if (change.archived === false) setArchived(context, repository, actor, false)
   if (change.name !== undefined) renameRepository(context, repository, actor, change.name)

@@ -1,5 +1,4 @@
 // Owns: the end of a repository with everything that hangs on it, in the world and on disk. Forks stay.
-
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import type { World } from '../../state/world.ts'
@@ -7,7 +6,7 @@ import type { ActionContext } from '../context.ts'
 import { tellRepository } from './event.ts'
 import { installationsWith, settleReach } from './installation-access.ts'
 
-const forget = (world: World, id: number): void => {
+function forget(world: World, id: number): void {
   const elsewhere = (one: { readonly repositoryId: number }): boolean => one.repositoryId !== id
   const gone = new Set(world.deployments.filter(one => one.repositoryId === id).map(one => one.id))
   world.repositories = world.repositories.filter(one => one.id !== id)
@@ -23,7 +22,7 @@ const forget = (world: World, id: number): void => {
 }
 
 /** Deletes the repository; its name is free at once. */
-export const deleteRepository = async (context: ActionContext, repository: Repository, actor: User): Promise<void> => {
+export async function deleteRepository(context: ActionContext, repository: Repository, actor: User): Promise<void> {
   tellRepository(context, repository, actor, 'deleted')
   settleReach(context, repository, installationsWith(context, repository), [], actor.id)
   context.store.change(world => forget(world, repository.id))

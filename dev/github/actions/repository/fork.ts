@@ -1,6 +1,5 @@
 // Owns: forking a repository into another account: a copy with an id of its own that remembers where it came from.
 // https://docs.github.com/en/rest/repos/forks
-
 import type { Account, User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
@@ -14,12 +13,7 @@ import { claimName, requireFreeName } from './names.ts'
 export type Fork = { readonly owner: Account; readonly name: string | undefined; readonly defaultBranchOnly: boolean }
 
 /** Forks, or answers the fork that the account already has. A fork of a private repository is private. */
-export const forkRepository = async (
-  context: ActionContext,
-  parent: Repository,
-  actor: User,
-  wanted: Fork,
-): Promise<Repository> => {
+export async function forkRepository(context: ActionContext, parent: Repository, actor: User, wanted: Fork): Promise<Repository> {
   const { owner } = wanted
   if (parent.ownerId === owner.id) throw new Refusal(403, 'You cannot fork a repository into the account that it is in.')
   const there = (): Repository | undefined =>

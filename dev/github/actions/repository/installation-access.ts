@@ -7,17 +7,18 @@ import type { ActionContext } from '../context.ts'
 import { tellRepositoriesChanged } from '../install-app.ts'
 
 /** Installations that were given the repository. */
-export const installationsWith = ({ world }: ActionContext, repository: Repository): readonly Installation[] =>
-  world.installations.filter(one => installationSelects(one, repository))
+export function installationsWith({ world }: ActionContext, repository: Repository): readonly Installation[] {
+  return world.installations.filter(one => installationSelects(one, repository))
+}
 
 /** Takes the repository out of the lists of installations that no longer have it, and tells both those and the new ones. */
-export const settleReach = (
+export function settleReach(
   context: ActionContext,
   repository: Repository,
   before: readonly Installation[],
   after: readonly Installation[],
   senderId: number,
-): void => {
+): void {
   for (const installation of before.filter(one => !after.includes(one))) {
     context.store.change(() => {
       installation.repositoryIds = installation.repositoryIds.filter(id => id !== repository.id)

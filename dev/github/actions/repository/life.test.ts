@@ -12,20 +12,27 @@ let clients: RestClients
 let olivia: RestClient
 let installationId: number
 
-const as = (login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
-const heard = (event: string, action: string, id?: number) =>
-  receiver.waitFor(one => {
+function as(login: string): RestClient {
+  return clients.by(emulator.personalTokens[login] ?? '')
+}
+
+function heard(event: string, action: string, id?: number) {
+  return receiver.waitFor(one => {
     const repository = one.payload['repository'] as { readonly id: number } | undefined
     return one.event === event && one.payload['action'] === action && (id === undefined || repository?.id === id)
   })
+}
+
 /** Without following redirects. */
-const ask = (path: string, login: string | undefined, init: RequestInit = {}) =>
-  fetch(`${emulator.apiUrl}${path}`, {
+function ask(path: string, login: string | undefined, init: RequestInit = {}) {
+  return fetch(`${emulator.apiUrl}${path}`, {
     ...init,
     redirect: 'manual',
     headers: login === undefined ? {} : { authorization: `Bearer ${emulator.personalTokens[login]}` },
   })
-const create = async (name: string, isPrivate = true): Promise<number> => {
+}
+
+async function create(name: string, isPrivate = true): Promise<number> {
   const asked = { org: 'acme', name, private: isPrivate, auto_init: true }
   return Number((await olivia.request('POST /orgs/{org}/repos', asked)).data.id)
 }

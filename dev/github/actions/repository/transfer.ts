@@ -14,12 +14,13 @@ import { claimName, leaveName, requireFreeName } from './names.ts'
 
 export type Transfer = { readonly newOwner: Account; readonly newName: string | undefined; readonly teamIds: readonly number[] }
 
-const formerOwner = (context: ActionContext, account: Account) =>
-  account.kind === 'organization'
+function formerOwner(context: ActionContext, account: Account) {
+  return account.kind === 'organization'
     ? { organization: simpleOrganization(context, account) }
     : { user: simpleUser(context, account) }
+}
 
-const move = (context: ActionContext, repository: Repository, from: Account, { newOwner, newName, teamIds }: Transfer): void =>
+function move(context: ActionContext, repository: Repository, from: Account, { newOwner, newName, teamIds }: Transfer): void {
   context.store.change(world => {
     leaveName(world, repository)
     repository.ownerId = newOwner.id
@@ -35,12 +36,13 @@ const move = (context: ActionContext, repository: Repository, from: Account, { n
     repository.collaborators = repository.collaborators.filter(one => one.userId !== newOwner.id && one.userId !== from.id)
     if (from.kind === 'user') repository.collaborators.push({ userId: from.id, role: 'write' })
   })
+}
 
 /**
  * Moves the repository at once. Only somebody who administers the receiving account may give it one: the request for consent that
  * GitHub sends to a receiving person has no counterpart here.
  */
-export const transferRepository = (context: ActionContext, repository: Repository, actor: User, wanted: Transfer): void => {
+export function transferRepository(context: ActionContext, repository: Repository, actor: User, wanted: Transfer): void {
   const from = accountOf(context.world, repository.ownerId)
   if (!administers(context.world, actor.id, wanted.newOwner.id)) {
     throw new Refusal(403, `You don't have the permission to create repositories on ${wanted.newOwner.login}`)

@@ -9,20 +9,20 @@ import { fieldsOf } from '../protocol/body.ts'
 import { type AppCall, appRoute, type RestRoute } from '../route.ts'
 import { permissionsOf } from './permissions.ts'
 
-const installationOfCall = ({ app, context, params }: AppCall): Installation => {
+function installationOfCall({ app, context, params }: AppCall): Installation {
   const id = params['installation_id'] ?? ''
   const found = /^\d{1,15}$/.test(id) ? installationById(context.world, Number(id)) : undefined
   if (!found || found.appId !== app.id) throw notFound()
   return found
 }
 
-const formatOf = (call: AppCall): 'short' | 'stateless' => {
+function formatOf(call: AppCall): 'short' | 'stateless' {
   const asked = call.headers['x-github-stateless-s2s-token']
   if (asked === 'enabled') return 'stateless'
   return asked === 'disabled' ? 'short' : call.context.settings.installationTokenFormat
 }
 
-const mint = (call: AppCall) => {
+function mint(call: AppCall) {
   const { context, app } = call
   const fields = fieldsOf(call.body, 'InstallationToken')
   const minted = mintInstallationToken(context, app, installationOfCall(call), {

@@ -15,9 +15,11 @@ import type { RestCall, RestRoute } from '../route.ts'
 
 type Subject = { readonly app: App; readonly key: string; readonly text: string; readonly token: UserToken }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
 
-const appOf = ({ context, headers, params }: RestCall): App => {
+function appOf({ context, headers, params }: RestCall): App {
   const credentials = basicCredentials(String(headers['authorization'] ?? ''))
   const app = appByClientId(context.world, params['client_id'] ?? '')
   const right =
@@ -27,7 +29,7 @@ const appOf = ({ context, headers, params }: RestCall): App => {
   return app
 }
 
-const subjectOf = (call: RestCall): Subject => {
+function subjectOf(call: RestCall): Subject {
   const app = appOf(call)
   const text = fieldsOf(call.body, 'Authorization').text('access_token', 1000)
   const key = credentialKey(text)
@@ -36,30 +38,34 @@ const subjectOf = (call: RestCall): Subject => {
   return { app, key, text, token }
 }
 
-const authorization = ({ context }: RestCall, { app, text, token }: Subject) => ({
-  id: token.id,
-  url: context.links.api(`/authorizations/${token.id}`),
-  scopes: [],
-  token: text,
-  token_last_eight: token.lastEight,
-  hashed_token: digest(text),
-  app: { client_id: app.clientId, name: app.name, url: context.links.appPage(app.slug) },
-  note: null,
-  note_url: null,
-  created_at: timestamp(token.createdAt),
-  updated_at: timestamp(token.createdAt),
-  fingerprint: null,
-  expires_at: timestamp(token.expiresAt),
-  user: simpleUser(context, userOf(context.world, token.userId)),
-  installation: null,
-})
+function authorization({ context }: RestCall, { app, text, token }: Subject) {
+  return {
+    id: token.id,
+    url: context.links.api(`/authorizations/${token.id}`),
+    scopes: [],
+    token: text,
+    token_last_eight: token.lastEight,
+    hashed_token: digest(text),
+    app: { client_id: app.clientId, name: app.name, url: context.links.appPage(app.slug) },
+    note: null,
+    note_url: null,
+    created_at: timestamp(token.createdAt),
+    updated_at: timestamp(token.createdAt),
+    fingerprint: null,
+    expires_at: timestamp(token.expiresAt),
+    user: simpleUser(context, userOf(context.world, token.userId)),
+    installation: null,
+  }
+}
 
-const route = (method: RestRoute['method'], path: string, handle: RestRoute['handle']): RestRoute => ({
-  method,
-  path,
-  needs: 'client credentials',
-  handle,
-})
+function route(method: RestRoute['method'], path: string, handle: RestRoute['handle']): RestRoute {
+  return {
+    method,
+    path,
+    needs: 'client credentials',
+    handle,
+  }
+}
 
 export const authorizationRoutes: readonly RestRoute[] = [
   route('POST', '/applications/{client_id}/token', call => ok(authorization(call, subjectOf(call)))),

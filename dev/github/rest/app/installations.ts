@@ -16,7 +16,7 @@ import { installationRoute, type RestRoute, type UserCall, userRoute } from '../
  * Whether the person meets the installation at all: own account, membership of the organization, or access to one repository.
  * This is deliberately as weak as on GitHub: being listed proves no authority.
  */
-const reaches = ({ world }: Pick<RestContext, 'world'>, user: User, installation: Installation): boolean => {
+function reaches({ world }: Pick<RestContext, 'world'>, user: User, installation: Installation): boolean {
   if (installation.accountId === user.id) return true
   const organization = organizationById(world, installation.accountId)
   if (organization && membershipOf(organization, user.id)?.state === 'active') return true
@@ -25,7 +25,7 @@ const reaches = ({ world }: Pick<RestContext, 'world'>, user: User, installation
   )
 }
 
-const appOf = (call: UserCall): App => {
+function appOf(call: UserCall): App {
   if (!call.app)
     throw new RestError(
       403,

@@ -23,7 +23,7 @@ let first: InstanceType<typeof Client>
 let second: RestClient
 let git: GitClient
 
-const tokenOf = (appId: number): string => {
+function tokenOf(appId: number): string {
   const { context } = emulator
   const app = appById(context.world, appId)
   if (!app) throw new Error('no such App')
@@ -53,12 +53,15 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const push = async (name: string): Promise<string> => {
+async function push(name: string): Promise<string> {
   const sha = await git.commit(name, '1', name)
   await git.run('push', 'origin', 'HEAD')
   return sha
 }
-const heard = (event: string, action: string) => receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+
+function heard(event: string, action: string) {
+  return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+}
 
 describe('a push', () => {
   test('asks each App that may write checks for its suite', async () => {

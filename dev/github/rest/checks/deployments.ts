@@ -11,7 +11,7 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 
 const longestPayload = 64 * 1024
 
-const deploymentOf = ({ context, repository, params }: RepositoryCall): Deployment => {
+function deploymentOf({ context, repository, params }: RepositoryCall): Deployment {
   const found = context.world.deployments.find(
     one => one.repositoryId === repository.id && String(one.id) === params['deployment_id'],
   )
@@ -19,10 +19,11 @@ const deploymentOf = ({ context, repository, params }: RepositoryCall): Deployme
   return found
 }
 
-const statusesOf = (call: RepositoryCall, deployment: Deployment): DeploymentStatus[] =>
-  call.context.world.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
+function statusesOf(call: RepositoryCall, deployment: Deployment): DeploymentStatus[] {
+  return call.context.world.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
+}
 
-const list = (call: RepositoryCall) => {
+function list(call: RepositoryCall) {
   const { context, repository, query } = call
   const asked = (['sha', 'ref', 'task', 'environment'] as const).filter(name => query.has(name))
   const found = context.world.deployments.filter(
@@ -31,7 +32,7 @@ const list = (call: RepositoryCall) => {
   return paged(call.paging, found.reverse(), one => deploymentView(context, repository, one))
 }
 
-const create = async (call: RepositoryCall) => {
+async function create(call: RepositoryCall) {
   const { context, repository } = call
   const fields = fieldsOf(call.body, 'Deployment')
   const ref = fields.text('ref', 255)
@@ -66,7 +67,7 @@ const create = async (call: RepositoryCall) => {
 }
 
 /** A success makes earlier successes of the same environment inactive, unless told otherwise. */
-const retireEarlier = (call: RepositoryCall, deployment: Deployment): void => {
+function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   const { context } = call
   const earlier = context.world.deployments.filter(
     one =>
@@ -85,7 +86,7 @@ const retireEarlier = (call: RepositoryCall, deployment: Deployment): void => {
   }
 }
 
-const createStatus = (call: RepositoryCall) => {
+function createStatus(call: RepositoryCall) {
   const { context, repository } = call
   const deployment = deploymentOf(call)
   const fields = fieldsOf(call.body, 'DeploymentStatus')
@@ -113,7 +114,7 @@ const createStatus = (call: RepositoryCall) => {
   return created(view, { location: view.url })
 }
 
-const remove = (call: RepositoryCall) => {
+function remove(call: RepositoryCall) {
   const deployment = deploymentOf(call)
   const [latest] = statusesOf(call, deployment)
   const others = call.context.world.deployments.filter(one => one.repositoryId === call.repository.id).length > 1

@@ -13,12 +13,12 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 const longestText = 65_535
 
 /** The App behind an installation token; anybody else may not write checks. */
-const appOfCall = ({ actor }: RepositoryCall): App => {
+function appOfCall({ actor }: RepositoryCall): App {
   if (actor.kind !== 'installation') throw new RestError(403, 'You must authenticate via a GitHub App.')
   return actor.app
 }
 
-const runOf = ({ context, repository, params }: RepositoryCall): CheckRun => {
+function runOf({ context, repository, params }: RepositoryCall): CheckRun {
   const found = context.world.checkRuns.find(
     one => one.repositoryId === repository.id && String(one.id) === params['check_run_id'],
   )
@@ -26,13 +26,13 @@ const runOf = ({ context, repository, params }: RepositoryCall): CheckRun => {
   return found
 }
 
-const suiteOf = ({ context }: RepositoryCall, run: CheckRun): CheckSuite => {
+function suiteOf({ context }: RepositoryCall, run: CheckRun): CheckSuite {
   const suite = context.world.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} has no suite`)
   return suite
 }
 
-const outputOf = (fields: Fields): RunReport['output'] => {
+function outputOf(fields: Fields): RunReport['output'] {
   const record = fields.optionalRecord('output')
   if (record === undefined) return undefined
   const output = fieldsOf(record, 'CheckRun')
@@ -43,24 +43,26 @@ const outputOf = (fields: Fields): RunReport['output'] => {
   }
 }
 
-const timeOf = (fields: Fields, name: string): string | undefined => {
+function timeOf(fields: Fields, name: string): string | undefined {
   const text = fields.optionalText(name, 40)
   if (text !== undefined && Number.isNaN(Date.parse(text))) throw invalidField('CheckRun', name, 'invalid')
   return text === undefined ? undefined : `${new Date(text).toISOString().slice(0, 19)}Z`
 }
 
-const reportOf = (fields: Fields): RunReport => ({
-  name: fields.optionalText('name', 255),
-  externalId: fields.optionalText('external_id', 255),
-  detailsUrl: fields.optionalText('details_url', 2000),
-  status: fields.optionalOneOf('status', checkStatuses),
-  conclusion: fields.optionalOneOf('conclusion', checkConclusions),
-  startedAt: timeOf(fields, 'started_at'),
-  completedAt: timeOf(fields, 'completed_at'),
-  output: outputOf(fields),
-})
+function reportOf(fields: Fields): RunReport {
+  return {
+    name: fields.optionalText('name', 255),
+    externalId: fields.optionalText('external_id', 255),
+    detailsUrl: fields.optionalText('details_url', 2000),
+    status: fields.optionalOneOf('status', checkStatuses),
+    conclusion: fields.optionalOneOf('conclusion', checkConclusions),
+    startedAt: timeOf(fields, 'started_at'),
+    completedAt: timeOf(fields, 'completed_at'),
+    output: outputOf(fields),
+  }
+}
 
-const create = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function create(call: RepositoryCall): Promise<RestAnswer> {
   const { context, repository } = call
   const app = appOfCall(call)
   const fields = fieldsOf(call.body, 'CheckRun')
@@ -73,21 +75,21 @@ const create = async (call: RepositoryCall): Promise<RestAnswer> => {
   return created(view, { location: view.url })
 }
 
-const update = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function update(call: RepositoryCall): Promise<RestAnswer> {
   const run = runOf(call)
   if (suiteOf(call, run).appId !== appOfCall(call).id) throw notAccessible()
   await changeRun(call.context, call.repository, run, reportOf(fieldsOf(call.body, 'CheckRun')), writerOf(call))
   return ok(checkRunView(call.context, call.repository, run))
 }
 
-const rerequest = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function rerequest(call: RepositoryCall): Promise<RestAnswer> {
   appOfCall(call)
   await rerequestRun(call.context, call.repository, runOf(call), writerOf(call))
   return created({})
 }
 
 /** Runs narrowed as the query asks; `filter=latest` (the default) keeps the newest run per name and suite. */
-const listRuns = (call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer => {
+function listRuns(call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer {
   const { query } = call
   const [name, status, appId] = [query.get('check_name'), query.get('status'), query.get('app_id')]
   const newestFirst = [...runs].reverse()
@@ -106,7 +108,7 @@ const listRuns = (call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer =
   )
 }
 
-const ofCommit = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function ofCommit(call: RepositoryCall): Promise<RestAnswer> {
   const { world } = call.context
   const sha = await commitOf(call)
   const suites = world.checkSuites.filter(one => one.repositoryId === call.repository.id && one.headSha === sha)

@@ -8,9 +8,8 @@ import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.t
 
 const ticketLife = minutes(5)
 
-const lead =
-  (format: 'legacy.tar.gz' | 'legacy.zip') =>
-  async (call: RepositoryCall): Promise<RestAnswer> => {
+function lead(format: 'legacy.tar.gz' | 'legacy.zip') {
+  return async (call: RepositoryCall): Promise<RestAnswer> => {
     const { context, repository, params } = call
     const sha = await context.git.resolve(repository.id, params['ref'] ?? '')
     if (sha === undefined) throw notFound()
@@ -21,6 +20,7 @@ const lead =
     const location = context.links.web(`/_codeload/${fullName(context.world, repository)}/${format}/${sha}?token=${ticket}`)
     return { status: 302, headers: { location } }
   }
+}
 
 const reading = { permission: 'contents', level: 'read' } as const
 const root = '/repos/{owner}/{repo}'

@@ -1,5 +1,4 @@
 // Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
-
 import { leaveOrganization, setRole } from '../../actions/memberships.ts'
 import { membershipOf } from '../../state/access.ts'
 import { userByLogin, userOf } from '../../state/world.ts'
@@ -9,22 +8,24 @@ import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
-const show = ({ context, organization }: OrganizationCall): RestAnswer => ok(fullOrganization(context, organization))
+function show({ context, organization }: OrganizationCall): RestAnswer {
+  return ok(fullOrganization(context, organization))
+}
 
-const membership = ({ context, organization, params }: OrganizationCall): RestAnswer => {
+function membership({ context, organization, params }: OrganizationCall): RestAnswer {
   const user = userByLogin(context.world, params['username'] ?? '')
   const found = user && membershipOf(organization, user.id)
   if (!user || !found) throw notFound()
   return ok(organizationMembership(context, organization, found, user))
 }
 
-const members = ({ context, organization, paging, query }: OrganizationCall): RestAnswer => {
+function members({ context, organization, paging, query }: OrganizationCall): RestAnswer {
   const role = query.get('role') ?? 'all'
   const active = organization.memberships.filter(one => one.state === 'active' && (role === 'all' || one.role === role))
   return paged(paging, active, one => simpleUser(context, userOf(context.world, one.userId)))
 }
 
-const setMembership = (call: OrganizationCall): RestAnswer => {
+function setMembership(call: OrganizationCall): RestAnswer {
   const { context, organization, params, body } = call
   const user = userByLogin(context.world, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
@@ -32,7 +33,7 @@ const setMembership = (call: OrganizationCall): RestAnswer => {
   return ok(organizationMembership(context, organization, setRole(context, organization, user, role, writerOf(call)), user))
 }
 
-const removeMember = (call: OrganizationCall): RestAnswer => {
+function removeMember(call: OrganizationCall): RestAnswer {
   const { context, organization, params } = call
   const user = userByLogin(context.world, params['username'] ?? '')
   if (!user) throw notFound()

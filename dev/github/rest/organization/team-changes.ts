@@ -1,5 +1,4 @@
 // Owns: the routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
-
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
 import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'
@@ -12,23 +11,27 @@ import { fieldsOf } from '../protocol/body.ts'
 import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 import { teamOf } from './teams.ts'
 
-const sceneOf = (call: OrganizationCall) => ({
-  context: call.context,
-  organization: call.organization,
-  sender: writerOf(call),
-})
+function sceneOf(call: OrganizationCall) {
+  return {
+    context: call.context,
+    organization: call.organization,
+    sender: writerOf(call),
+  }
+}
 
-const named = <Found>(names: readonly string[], find: (name: string) => Found | undefined, field: string): Found[] =>
-  names.map(name => {
+function named<Found>(names: readonly string[], find: (name: string) => Found | undefined, field: string): Found[] {
+  return names.map(name => {
     const found = find(name)
     if (found === undefined) throw invalidField('Team', field, 'invalid')
     return found
   })
+}
 
-const privacyOf = (word: 'secret' | 'closed' | undefined, nested: boolean): Team['privacy'] =>
-  word ?? (nested ? 'closed' : 'secret')
+function privacyOf(word: 'secret' | 'closed' | undefined, nested: boolean): Team['privacy'] {
+  return word ?? (nested ? 'closed' : 'secret')
+}
 
-const create = (call: OrganizationCall): RestAnswer => {
+function create(call: OrganizationCall): RestAnswer {
   const { world } = call.context
   const fields = fieldsOf(call.body, 'Team')
   const parentId = fields.optionalNumber('parent_team_id') ?? null
@@ -50,7 +53,7 @@ const create = (call: OrganizationCall): RestAnswer => {
   return created(view, { location: view.url })
 }
 
-const update = (call: OrganizationCall): RestAnswer => {
+function update(call: OrganizationCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Team')
   const team = teamOf(call)
   changeTeam(sceneOf(call), team, {
@@ -63,22 +66,22 @@ const update = (call: OrganizationCall): RestAnswer => {
   return ok(fullTeam(call.context, team))
 }
 
-const remove = (call: OrganizationCall): RestAnswer => {
+function remove(call: OrganizationCall): RestAnswer {
   deleteTeam(sceneOf(call), teamOf(call))
   return noContent
 }
 
-const repositoryOf = ({ context, actor, params }: OrganizationCall): Repository => {
+function repositoryOf({ context, actor, params }: OrganizationCall): Repository {
   const found = repositoryByName(context.world, params['owner'] ?? '', params['repo'] ?? '')
   if (!found || !canSee(context.world, actor, found)) throw notFound()
   return found
 }
 
-const requireAdministration = (call: OrganizationCall, repository: Repository): void => {
+function requireAdministration(call: OrganizationCall, repository: Repository): void {
   if (!atLeast(permissionOn(call.context.world, call.actor, repository, 'administration'), 'write')) throw notAccessible()
 }
 
-const giveRepository = (call: OrganizationCall): RestAnswer => {
+function giveRepository(call: OrganizationCall): RestAnswer {
   const repository = repositoryOf(call)
   requireAdministration(call, repository)
   const role = roleOfWord[fieldsOf(call.body, 'Team').optionalText('permission', 20) ?? 'push']
@@ -87,7 +90,7 @@ const giveRepository = (call: OrganizationCall): RestAnswer => {
   return noContent
 }
 
-const takeRepository = (call: OrganizationCall): RestAnswer => {
+function takeRepository(call: OrganizationCall): RestAnswer {
   const repository = repositoryOf(call)
   requireAdministration(call, repository)
   takeTeamRepository(sceneOf(call), teamOf(call), repository)

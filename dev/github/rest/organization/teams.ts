@@ -11,14 +11,14 @@ import { paged } from '../protocol/page.ts'
 import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
 /** The team that the path names by its slug. */
-export const teamOf = ({ context, organization, params }: OrganizationCall): Team => {
+export function teamOf({ context, organization, params }: OrganizationCall): Team {
   const team = teamBySlug(context.world, organization.id, params['team_slug'] ?? '')
   if (!team) throw notFound()
   return team
 }
 
 /** Ids of the team and of every team below it: members of child teams count as members of the parent. */
-const withDescendants = (teams: readonly Team[], team: Team): Set<number> => {
+function withDescendants(teams: readonly Team[], team: Team): Set<number> {
   const ids = new Set([team.id])
   for (let size = 0; size !== ids.size; ) {
     size = ids.size
@@ -27,27 +27,28 @@ const withDescendants = (teams: readonly Team[], team: Team): Set<number> => {
   return ids
 }
 
-const membersOf = (teams: readonly Team[], team: Team): Team['members'] => {
+function membersOf(teams: readonly Team[], team: Team): Team['members'] {
   const ids = withDescendants(teams, team)
   const all = teams.filter(one => ids.has(one.id)).flatMap(one => one.members)
   return all.filter((member, at) => all.findIndex(one => one.userId === member.userId) === at)
 }
 
-const list = (call: OrganizationCall): RestAnswer =>
-  paged(
+function list(call: OrganizationCall): RestAnswer {
+  return paged(
     call.paging,
     call.context.world.teams.filter(one => one.organizationId === call.organization.id),
     one => teamWithParent(call.context, one),
   )
+}
 
-const members = (call: OrganizationCall): RestAnswer => {
+function members(call: OrganizationCall): RestAnswer {
   const { context } = call
   const role = call.query.get('role') ?? 'all'
   const found = membersOf(context.world.teams, teamOf(call)).filter(one => role === 'all' || one.role === role)
   return paged(call.paging, found, one => simpleUser(context, userOf(context.world, one.userId)))
 }
 
-const membership = (call: OrganizationCall): RestAnswer => {
+function membership(call: OrganizationCall): RestAnswer {
   const { context } = call
   const team = teamOf(call)
   const user = userByLogin(context.world, call.params['username'] ?? '')
@@ -57,19 +58,19 @@ const membership = (call: OrganizationCall): RestAnswer => {
   return ok({ url, role: found.role, state: 'active' })
 }
 
-const personOf = ({ context, params }: OrganizationCall): User => {
+function personOf({ context, params }: OrganizationCall): User {
   const user = userByLogin(context.world, params['username'] ?? '')
   if (!user) throw notFound()
   return user
 }
 
-const join = (call: OrganizationCall): RestAnswer => {
+function join(call: OrganizationCall): RestAnswer {
   const role = fieldsOf(call.body, 'TeamMembership').optionalOneOf('role', ['member', 'maintainer'] as const) ?? 'member'
   joinTeam(call.context, call.organization, teamOf(call), personOf(call), role, writerOf(call))
   return membership(call)
 }
 
-const leave = (call: OrganizationCall): RestAnswer => {
+function leave(call: OrganizationCall): RestAnswer {
   leaveTeam(call.context, call.organization, teamOf(call), personOf(call), writerOf(call))
   return noContent
 }

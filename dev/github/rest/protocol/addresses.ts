@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 const enterprisePrefix = '/api/v3'
 
 /** The path that the server routes by; the same surface answers under every address. */
-export const routedUrl = (request: Pick<IncomingMessage, 'url' | 'headers'>, restPrefix: string): string => {
+export function routedUrl(request: Pick<IncomingMessage, 'url' | 'headers'>, restPrefix: string): string {
   const url = request.url ?? '/'
   if (request.headers.host?.startsWith('api.')) return `${restPrefix}${url}`
   return url.startsWith(`${enterprisePrefix}/`) ? `${restPrefix}${url.slice(enterprisePrefix.length)}` : url

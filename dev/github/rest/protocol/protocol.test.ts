@@ -15,9 +15,13 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
-const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(`${emulator.apiUrl}${path}`, { headers: { ...as('dave'), ...headers } })
+function as(login: string) {
+  return { authorization: `Bearer ${emulator.personalTokens[login]}` }
+}
+
+function get(path: string, headers: Record<string, string> = {}) {
+  return fetch(`${emulator.apiUrl}${path}`, { headers: { ...as('dave'), ...headers } })
+}
 
 describe('conditional requests', () => {
   test('JSON has a weak tag; the same in strong form, in a list and as a star is the same', async () => {

@@ -20,7 +20,7 @@ const mostBuckets = 10_000
 const mostOfAnInstallation = 12_500
 
 /** Who a limit counts for, as GitHub names them in its refusals. */
-export const callerOf = (actor: Actor, address: string): string => {
+export function callerOf(actor: Actor, address: string): string {
   switch (actor.kind) {
     case 'anonymous':
       return address
@@ -35,21 +35,21 @@ export const callerOf = (actor: Actor, address: string): string => {
 }
 
 /** 50 more for each repository and each user beyond 20, up to 12,500 requests per hour (auth.md B.4). */
-const grownLimit = (world: World, installation: Installation, base: number): number => {
+function grownLimit(world: World, installation: Installation, base: number): number {
   const repositories = repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one)).length
   const people = organizationById(world, installation.accountId)?.memberships.filter(one => one.state === 'active').length ?? 1
   const grown = base + 50 * Math.max(0, repositories - 20) + 50 * Math.max(0, people - 20)
   return Math.max(base, Math.min(grown, mostOfAnInstallation))
 }
 
-const limitOf = (limits: Limits, world: World | undefined, actor: Actor): number => {
+function limitOf(limits: Limits, world: World | undefined, actor: Actor): number {
   if (actor.kind === 'anonymous') return limits.anonymous
   if (actor.kind === 'installation' && world) return grownLimit(world, actor.installation, limits.authenticated)
   return limits.authenticated
 }
 
 /** `now` is milliseconds since the epoch; without a `world` limits do not grow. */
-export const createRateLimiter = (limits: Limits, now: () => number, world?: World): RateLimiter => {
+export function createRateLimiter(limits: Limits, now: () => number, world?: World): RateLimiter {
   const buckets = new Map<string, { used: number; resetAt: number }>()
   return {
     spend: (actor, address, cost) => {

@@ -1,5 +1,4 @@
 // Owns: the refusals of the REST API that a test asked for. Never does anything else: a refused request has no effect.
-
 import type { Faults } from '../../faults/faults.ts'
 import { fits, type Target } from '../../faults/target.ts'
 import { tokenOf } from '../../tokens/authenticate.ts'
@@ -10,7 +9,7 @@ import { primaryLimitError, secondaryLimitError } from './limit-errors.ts'
 /** Seconds until an invented primary limit is said to end. */
 const limitEndsIn = 60
 
-const limited = (faults: Faults, target: Target, now: number): RestError | undefined => {
+function limited(faults: Faults, target: Target, now: number): RestError | undefined {
   const fault = faults.take('rate-limited', one => fits(one, target))
   if (!fault) return undefined
   const status = fault.status ?? 403
@@ -25,7 +24,7 @@ const limited = (faults: Faults, target: Target, now: number): RestError | undef
   })
 }
 
-const freshRefusal = (faults: Faults, header: string | undefined): RestError | undefined => {
+function freshRefusal(faults: Faults, header: string | undefined): RestError | undefined {
   const token = tokenOf(header)
   const status = token === undefined ? undefined : faults.takeRefusal(credentialKey(token))
   if (status === undefined) return undefined
@@ -33,7 +32,7 @@ const freshRefusal = (faults: Faults, header: string | undefined): RestError | u
 }
 
 /** The refusal of this request, if one is armed. `now` is milliseconds since the epoch. */
-export const restFault = (faults: Faults, target: Target, header: string | undefined, now: number): RestError | undefined => {
+export function restFault(faults: Faults, target: Target, header: string | undefined, now: number): RestError | undefined {
   const fault = faults.take('rest-status', one => fits(one, target))
   if (fault) return new RestError(fault.status, fault.message ?? 'Server Error', [], fault.headers ?? {})
   return limited(faults, target, now) ?? freshRefusal(faults, header)

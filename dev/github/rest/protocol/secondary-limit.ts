@@ -31,11 +31,12 @@ const mostWindows = 10_000
 const defaultWait = 60
 
 /** Tokens and the App's own affairs are no content. */
-const makesContent = (method: string, endpoint: string): boolean =>
-  method !== 'GET' && method !== 'HEAD' && !/^\/(?:app|applications|installation|credentials)(?:\/|$)/.test(endpoint)
+function makesContent(method: string, endpoint: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && !/^\/(?:app|applications|installation|credentials)(?:\/|$)/.test(endpoint)
+}
 
 /** `now` is milliseconds since the epoch. */
-export const createSecondaryLimiter = (limits: SecondaryLimits, now: () => number): SecondaryLimiter => {
+export function createSecondaryLimiter(limits: SecondaryLimits, now: () => number): SecondaryLimiter {
   const underWay = new Map<string, number>()
   const windows = new Map<string, { used: number; readonly endsAt: number }>()
 

@@ -1,5 +1,4 @@
 // Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
-
 import { pullRequestFacts } from '../../actions/pull-requests/facts.ts'
 import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests/pull-requests.ts'
@@ -15,23 +14,24 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 const longestTitle = 256
 const longestBody = 65_536
 
-const pullOf = ({ context, repository, params }: RepositoryCall): PullRequest => {
+function pullOf({ context, repository, params }: RepositoryCall): PullRequest {
   const number = params['pull_number'] ?? ''
   const found = /^\d{1,9}$/.test(number) ? pullRequestByNumber(context.world, repository.id, Number(number)) : undefined
   if (!found) throw notFound()
   return found
 }
 
-const full = async (call: RepositoryCall, pull: PullRequest) =>
-  fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
+async function full(call: RepositoryCall, pull: PullRequest) {
+  return fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
+}
 
 /** `owner:branch` of the head; a fork that is gone has no owner. */
-const labelOf = ({ context: { world } }: RepositoryCall, pull: PullRequest): string => {
+function labelOf({ context: { world } }: RepositoryCall, pull: PullRequest): string {
   const from = repositoryById(world, pull.head.repositoryId)
   return `${from ? accountOf(world, from.ownerId).login : 'unknown'}:${pull.head.ref}`
 }
 
-const list = (call: RepositoryCall) => {
+function list(call: RepositoryCall) {
   const { context, repository, query } = call
   const state = query.get('state') ?? 'open'
   const head = query.get('head')
@@ -45,7 +45,7 @@ const list = (call: RepositoryCall) => {
   return paged(call.paging, newestFirst ? found.reverse() : found, one => simplePullRequest(context, one))
 }
 
-const open = async (call: RepositoryCall) => {
+async function open(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
   const pull = await openPullRequest(call.context, call.repository, writerOf(call), {
     title: fields.text('title', longestTitle),
@@ -60,12 +60,12 @@ const open = async (call: RepositoryCall) => {
 }
 
 /** A person who may only read changes nobody's pull request but their own. */
-const requireAuthorOrWriter = ({ actor, context, repository }: RepositoryCall, pull: PullRequest): void => {
+function requireAuthorOrWriter({ actor, context, repository }: RepositoryCall, pull: PullRequest): void {
   if ((actor.kind !== 'user' && actor.kind !== 'person') || pull.authorId === actor.user.id) return
   if (!roleAtLeast(repositoryRole(context.world, actor.user.id, repository), 'write')) throw notAccessible()
 }
 
-const update = async (call: RepositoryCall) => {
+async function update(call: RepositoryCall) {
   const { context, repository } = call
   const pull = pullOf(call)
   requireAuthorOrWriter(call, pull)
@@ -81,7 +81,7 @@ const update = async (call: RepositoryCall) => {
   return ok(await full(call, pull))
 }
 
-const merge = async (call: RepositoryCall) => {
+async function merge(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
   const sha = await mergePullRequest(call.context, call.repository, pullOf(call), writerOf(call), {
     method: fields.optionalOneOf('merge_method', ['merge', 'squash']) ?? 'merge',

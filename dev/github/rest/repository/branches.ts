@@ -1,5 +1,4 @@
 // Owns: the routes about branches and commits. https://docs.github.com/en/rest/branches/branches
-
 import type { Repository } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
@@ -7,10 +6,11 @@ import type { RestContext } from '../context.ts'
 import { ok, RestError } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
-const repositoryUrl = (context: RestContext, repository: Repository): string =>
-  context.links.api(`/repos/${fullName(context.world, repository)}`)
+function repositoryUrl(context: RestContext, repository: Repository): string {
+  return context.links.api(`/repos/${fullName(context.world, repository)}`)
+}
 
-const branch = async (call: RepositoryCall) => {
+async function branch(call: RepositoryCall) {
   const { context, repository, params } = call
   const name = params['branch'] ?? ''
   const sha = await context.git.resolve(repository.id, `refs/heads/${name}`)
@@ -27,14 +27,14 @@ const branch = async (call: RepositoryCall) => {
 }
 
 /** The commit that `{ref}` names, or GitHub's answer for none. */
-export const commitOf = async ({ context, repository, params }: RepositoryCall): Promise<string> => {
+export async function commitOf({ context, repository, params }: RepositoryCall): Promise<string> {
   const ref = params['ref'] ?? ''
   const sha = await context.git.resolve(repository.id, ref)
   if (sha === undefined) throw new RestError(422, `No commit found for SHA: ${ref.slice(0, 80)}`)
   return sha
 }
 
-const commit = async (call: RepositoryCall) => {
+async function commit(call: RepositoryCall) {
   const { context, repository } = call
   return ok(commitView(context, repository, await context.git.commit(repository.id, await commitOf(call))))
 }

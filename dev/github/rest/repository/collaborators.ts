@@ -1,6 +1,5 @@
 // Owns: the routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
 // https://docs.github.com/en/rest/collaborators/collaborators
-
 import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
 import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'
 import type { RepositoryRole, User } from '../../state/accounts.ts'
@@ -13,13 +12,13 @@ import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
-const personOf = ({ context, params }: RepositoryCall): User => {
+function personOf({ context, params }: RepositoryCall): User {
   const user = userByLogin(context.world, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
   return user
 }
 
-const collaboratorView = ({ context, repository }: RepositoryCall, user: User, role: RepositoryRole) => {
+function collaboratorView({ context, repository }: RepositoryCall, user: User, role: RepositoryRole) {
   const asPerson: Actor = { kind: 'person', user }
   return {
     ...simpleUser(context, user),
@@ -28,7 +27,7 @@ const collaboratorView = ({ context, repository }: RepositoryCall, user: User, r
   }
 }
 
-const permission = (call: RepositoryCall): RestAnswer => {
+function permission(call: RepositoryCall): RestAnswer {
   const user = personOf(call)
   const own = repositoryRole(call.context.world, user.id, call.repository)
   const role = own === 'none' && !call.repository.private ? 'read' : own
@@ -36,7 +35,7 @@ const permission = (call: RepositoryCall): RestAnswer => {
 }
 
 /** `outside`: no member of the organization; `direct`: named on the repository; `all`: whoever has a role by any way. */
-const list = (call: RepositoryCall): RestAnswer => {
+function list(call: RepositoryCall): RestAnswer {
   const { context, repository, query } = call
   const { world } = context
   const affiliation = query.get('affiliation') ?? 'all'
@@ -52,7 +51,7 @@ const list = (call: RepositoryCall): RestAnswer => {
   return paged(call.paging, people, one => collaboratorView(call, one.user, one.role))
 }
 
-const add = (call: RepositoryCall): RestAnswer => {
+function add(call: RepositoryCall): RestAnswer {
   const word = fieldsOf(call.body, 'RepositoryInvitation').optionalText('permission', 20) ?? 'push'
   const role = roleOfWord[word]
   if (role === undefined) throw invalidField('RepositoryInvitation', 'permission', 'invalid')
@@ -60,7 +59,7 @@ const add = (call: RepositoryCall): RestAnswer => {
   return noContent
 }
 
-const remove = (call: RepositoryCall): RestAnswer => {
+function remove(call: RepositoryCall): RestAnswer {
   removeCollaborator(call.context, call.repository, personOf(call), writerOf(call))
   return noContent
 }

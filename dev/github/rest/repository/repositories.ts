@@ -13,10 +13,11 @@ import {
   writerOf,
 } from '../route.ts'
 
-const show = (call: RepositoryCall): RestAnswer =>
-  ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
+function show(call: RepositoryCall): RestAnswer {
+  return ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
+}
 
-const create = async (call: RestCall, owner: Account) => {
+async function create(call: RestCall, owner: Account) {
   const fields = fieldsOf(call.body, 'Repository')
   const repository = await createRepository(call.context, owner, writerOf(call), {
     name: fields.text('name', 100),

@@ -1,5 +1,4 @@
 // Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
-
 import { changeRepository } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'
@@ -12,7 +11,7 @@ import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, 
 import { fieldsOf } from '../protocol/body.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
-const update = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function update(call: RepositoryCall): Promise<RestAnswer> {
   const fields = fieldsOf(call.body, 'Repository')
   const visibility = fields.optionalOneOf('visibility', ['public', 'private', 'internal'] as const)
   await changeRepository(call.context, call.repository, writerOf(call), {
@@ -25,7 +24,7 @@ const update = async (call: RepositoryCall): Promise<RestAnswer> => {
   return ok(fullRepository(call.context, call.actor, call.repository))
 }
 
-const transfer = (call: RepositoryCall): RestAnswer => {
+function transfer(call: RepositoryCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Repository')
   const newOwner = accountByLogin(call.context.world, fields.text('new_owner', 100))
   if (!newOwner) throw invalidField('Repository', 'new_owner', 'invalid')
@@ -41,7 +40,7 @@ const transfer = (call: RepositoryCall): RestAnswer => {
  * The account that receives a fork: the person, or an organization that they administer. An App forks into the organization that it is
  * installed on; in a person's name it makes no repositories here.
  */
-const receiverOf = (call: RepositoryCall, login: string | undefined): Account => {
+function receiverOf(call: RepositoryCall, login: string | undefined): Account {
   const { actor, context } = call
   if (actor.kind === 'user') throw notAccessible()
   if (login === undefined) {
@@ -59,7 +58,7 @@ const receiverOf = (call: RepositoryCall, login: string | undefined): Account =>
   return organization
 }
 
-const fork = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function fork(call: RepositoryCall): Promise<RestAnswer> {
   const fields = fieldsOf(call.body, 'Fork')
   const made = await forkRepository(call.context, call.repository, writerOf(call), {
     owner: receiverOf(call, fields.optionalText('organization', 100)),

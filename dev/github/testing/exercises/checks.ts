@@ -5,7 +5,7 @@ import { bot, type Site } from './site.ts'
 const shop = { owner: 'acme', repo: 'shop' }
 
 /** Calls each route of this area. */
-export const exerciseChecks = async (site: Site): Promise<void> => {
+export async function exerciseChecks(site: Site): Promise<void> {
   const app = await bot(site)
   const ref = 'main'
   const { data: main } = await app.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: ref })

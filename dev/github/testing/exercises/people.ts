@@ -4,7 +4,7 @@ import { person, type Site } from './site.ts'
 
 const acme = { org: 'acme' }
 
-const exerciseTeams = async (site: Site): Promise<void> => {
+async function exerciseTeams(site: Site): Promise<void> {
   const olivia = person(site, 'olivia')
   const { data: parent } = await olivia.request('POST /orgs/{org}/teams', {
     ...acme,
@@ -27,7 +27,7 @@ const exerciseTeams = async (site: Site): Promise<void> => {
   expect((await olivia.request('GET /orgs/{org}/teams', acme)).data.map(one => one.slug)).toEqual(['developers'])
 }
 
-const exerciseCollaborators = async (site: Site): Promise<void> => {
+async function exerciseCollaborators(site: Site): Promise<void> {
   const [olivia, noah] = [person(site, 'olivia'), person(site, 'noah')]
   const plans = { owner: 'acme', repo: 'secret-plans' }
   const asked = { ...plans, username: 'noah', permission: 'triage' }
@@ -42,7 +42,7 @@ const exerciseCollaborators = async (site: Site): Promise<void> => {
 }
 
 /** Calls each route of this area; leaves the people where they were. */
-export const exercisePeople = async (site: Site): Promise<void> => {
+export async function exercisePeople(site: Site): Promise<void> {
   await exerciseTeams(site)
   await exerciseCollaborators(site)
 }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { person, type Site } from './site.ts'
 
 /** Calls each route of this area on repositories of its own. */
-export const exerciseRepositoryLife = async (site: Site): Promise<void> => {
+export async function exerciseRepositoryLife(site: Site): Promise<void> {
   const [olivia, dave] = [person(site, 'olivia'), person(site, 'dave')]
   const { data: made } = await olivia.request('POST /orgs/{org}/repos', { org: 'acme', name: 'gadget', auto_init: true })
   const gadget = { owner: 'acme', repo: 'gadget' }
