@@ -2,7 +2,7 @@
 import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
 import type { TokenIntent } from '../store/token-registry.ts'
-import type { TokenRequest } from './desk-port.ts'
+import type { TokenRequest } from './token-desk.ts'
 
 export type AuditAppend = { readonly append: (record: AuditRecord) => Promise<unknown> }
 

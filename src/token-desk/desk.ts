@@ -8,10 +8,10 @@ import type { LiveToken, TokenIntent, TokenRegistry } from '../store/token-regis
 import { cacheKey } from './cache-key.ts'
 import { type Admitted, admit } from './checks.ts'
 import { requestRecord, tokenFacts } from './desk-audit.ts'
-import type { DeliveredToken, TokenDesk, TokenRequest } from './desk-port.ts'
 import { type GatherDeps, type Gathered, gather } from './gather.ts'
 import { type MintDeps, mintUnder } from './mint.ts'
 import { type RevokeDeps, revokeBy } from './revoke.ts'
+import type { DeliveredToken, TokenDesk, TokenRequest } from './token-desk.ts'
 
 export type TokenDeskDeps = GatherDeps &
   MintDeps &

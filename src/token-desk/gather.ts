@@ -7,8 +7,8 @@ import type { KubeClient } from '../kube/client/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isAppError } from '../lib/errors.ts'
 import type { GitHubApps } from './app-clients.ts'
-import type { TokenRequest } from './desk-port.ts'
 import type { DeskFacts } from './facts.ts'
+import type { TokenRequest } from './token-desk.ts'
 
 export type GatherDeps = {
   readonly client: Pick<KubeClient, 'get'>

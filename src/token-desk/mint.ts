@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import type { LiveToken, TokenIntent, TokenRegistry } from '../store/token-registry.ts'
 import { type Difference, differenceOf } from './compare-minted.ts'
 import { type AuditAppend, requestRecord, tokenFacts } from './desk-audit.ts'
-import type { TokenRequest } from './desk-port.ts'
+import type { TokenRequest } from './token-desk.ts'
 
 export type MintDeps = {
   readonly tokens: Pick<TokenRegistry, 'intendWithin' | 'recordMinted' | 'markRevoking' | 'markRevoked' | 'abandon'>

@@ -8,7 +8,7 @@ import type { GitHubEndpoints } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
-import type { DeliveredToken, TokenDesk } from '../desk-port.ts'
+import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
 import { credentialAnswer, readQuestion, repositoryOfPath } from './git-credential.ts'
 import { identifyWorkload, type Workload } from './workload.ts'
 
