@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts'
 import type { LiveToken, LiveTokenFilter, TokenRegistry } from '../store/token-registry.ts'
 import type { GitHubApps } from './app-clients.ts'
 import { type AuditAppend, tokenRecord } from './desk-audit.ts'
-import { passingTokenSubject } from './single-use-token.ts'
+import { platformSubjectKind } from './single-use-token.ts'
 
 export type RevokeDeps = {
   readonly tokens: Pick<TokenRegistry, 'liveBy' | 'markRevoking' | 'markRevoked' | 'revoking'>
@@ -41,7 +41,7 @@ const questionMilliseconds = 2 * 60_000
 export async function revokeLeftOvers(deps: RevokeDeps): Promise<number> {
   const begun = deps.clock.now().getTime() - questionMilliseconds
   const all = await deps.tokens.revoking()
-  const left = all.filter(({ subject, mintedAt }) => subject.kind !== passingTokenSubject || mintedAt.getTime() < begun)
+  const left = all.filter(({ subject, mintedAt }) => subject.kind !== platformSubjectKind || mintedAt.getTime() < begun)
   return revokeAll(deps, left, 'tried again')
 }
 
