@@ -43,9 +43,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keys: seal('platform-key'),
   }
   const databases = await openDatabases(options)
-  const { prisma } = databases.main
-  const audit = createAuditLog({ ...databases.audit, clock })
-  const inbox = createInbox({ ...databases.main, clock })
+  const { prisma, pool } = databases.main
+  const audit = createAuditLog({ pool: databases.audit.pool, clock })
+  const inbox = createInbox({ pool, clock })
   return {
     audit,
     tokens: createTokenRegistry({ prisma, sealer: sealers.tokens, clock }),
