@@ -40,7 +40,7 @@ async function fill(store: Store): Promise<readonly string[]> {
   await store.users.save({ host: 'h', userId: 1, login: 'x', accessToken: token(1), refreshToken: token(2), groups: [] })
   const state = await store.sessions.createLoginState({ data: { v: 'plain-verifier' }, expiresAt })
   const session = await store.sessions.create({ host: 'h', userId: 1, login: 'x', data: { csrf: 'plain-verifier' }, expiresAt })
-  await store.oidc.upsert('RefreshToken', 'plain-handle-of-oidc', { a: 'plain-payload' }, expiresAt)
+  await store.oidc.upsert({ model: 'RefreshToken', id: 'plain-handle-of-oidc', payload: { a: 'plain-payload' }, expiresAt })
   await store.keys.getOrCreate('k', async () => new SecretString('plain-key'))
   return [state.reveal(), session.reveal(), 'plain-handle-of-oidc']
 }
@@ -92,7 +92,7 @@ describe('the embedded store', () => {
     await second.close()
     const wrongKey = new SecretString(Buffer.alloc(32, 9).toString('base64'))
     const third = await openStore({ dataFolder, sealingKeys: [wrongKey], clock: systemClock, log: silentLog })
-    await expect(third.tokens.findLive('k', 0)).rejects.toThrow('names no key')
+    await expect(third.tokens.findLive('k', 0)).rejects.toThrow('not in the keyring')
     await third.close()
     const fourth = await openStore({
       dataFolder,

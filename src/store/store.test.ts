@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/fixtures/databases.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import type { OidcLookup, OidcPayload } from './oidc-records.ts'
 import type { Store } from './store.ts'
 import type { TokenIntent } from './token-registry.ts'
 
@@ -300,14 +301,17 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('OIDC records', () => {
+    const upsert = (model: string, id: string, payload: OidcPayload, lookup: OidcLookup = {}): Promise<void> =>
+      store.oidc.upsert({ model, id, payload, expiresAt: inSeconds(60), lookup })
+
     test('are found by id, user code and uid of their model, until they expire', async () => {
       const payload = { accountId: 'github|h|1', scope: 'openid' }
-      await store.oidc.upsert('DeviceCode', 'id-1', payload, inSeconds(60), { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
+      await upsert('DeviceCode', 'id-1', payload, { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
       expect(await store.oidc.find('DeviceCode', 'id-1')).toEqual({ payload })
       expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload })
       expect(await store.oidc.findByUid('DeviceCode', 'u1')).toEqual({ payload })
       expect(await store.oidc.find('AccessToken', 'id-1')).toBeUndefined()
-      await store.oidc.upsert('DeviceCode', 'id-1', { scope: 'changed' }, inSeconds(60), { userCode: 'ABCD' })
+      await upsert('DeviceCode', 'id-1', { scope: 'changed' }, { userCode: 'ABCD' })
       expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload: { scope: 'changed' } })
       clock.advance(60)
       expect(await store.oidc.find('DeviceCode', 'id-1')).toBeUndefined()
@@ -315,7 +319,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('are consumed by one caller, who sees when', async () => {
-      await store.oidc.upsert('AuthorizationCode', 'code', { a: 1 }, inSeconds(60))
+      await upsert('AuthorizationCode', 'code', { a: 1 })
       const consumed = await Promise.all([1, 2, 3].map(() => store.oidc.consume('AuthorizationCode', 'code')))
       expect(consumed.filter(Boolean)).toHaveLength(1)
       expect(await store.oidc.find('AuthorizationCode', 'code')).toEqual({
@@ -327,9 +331,8 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('all go when their grant is revoked', async () => {
-      for (const model of ['AccessToken', 'RefreshToken'])
-        await store.oidc.upsert(model, 'r', {}, inSeconds(60), { grantId: 'g2' })
-      await store.oidc.upsert('RefreshToken', 'other', {}, inSeconds(60), { grantId: 'g3' })
+      for (const model of ['AccessToken', 'RefreshToken']) await upsert(model, 'r', {}, { grantId: 'g2' })
+      await upsert('RefreshToken', 'other', {}, { grantId: 'g3' })
       await store.oidc.revokeByGrantId('g2')
       expect(await store.oidc.find('AccessToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'r')).toBeUndefined()

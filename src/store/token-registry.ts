@@ -37,7 +37,10 @@ export type TokenRegistry = {
     intent: TokenIntent,
     quota: { readonly limit: number; readonly since: Date },
   ) => Promise<string | undefined>
-  /** Throws `conflict` unless the intent is open. With a reason in `revoking`, the token is under revocation from the start and can never be delivered. */
+  /**
+   * Throws `conflict` unless the intent is open. With a reason in `revoking`, the token is under revocation from the start and can never
+   * be delivered.
+   */
   readonly recordMinted: (id: string, minted: MintedFacts, revoking?: string) => Promise<void>
   /** The deliverable token of that cache key with the longest life, if it has `minimumLifeSeconds` left. */
   readonly findLive: (cacheKey: string, minimumLifeSeconds: number) => Promise<LiveToken | undefined>

@@ -1,6 +1,6 @@
-// The table of the audit log as SQL over the `pg` driver: hundreds of entries go in one statement (docs/adr/0013). It inserts and reads whole
-// batches and does not interpret entries. It must never update or delete.
-// Several processes on one PostgreSQL take turns by a transaction-level advisory lock; the primary key on the sequence refuses what slips past.
+// The table of the audit log as SQL over the `pg` driver: hundreds of entries go in one statement (docs/adr/0013). It inserts and reads
+// whole batches and does not interpret entries. It must never update or delete. Several processes on one PostgreSQL take turns by a
+// transaction-level advisory lock; the primary key on the sequence refuses what slips past.
 // Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 import pg from 'pg'
 import type { AuditAction } from '../../api/audit-event.ts'

@@ -1,6 +1,6 @@
-// The table of the webhook inbox as SQL over the `pg` driver: many deliveries are stored, claimed and ended by one statement (docs/adr/0013).
-// One parameter describes the deliveries and one holds all their bodies, one after the other, as bytes: nothing is escaped. It does not read
-// bodies.
+// The table of the webhook inbox as SQL over the `pg` driver: many deliveries are stored, claimed and ended by one statement
+// (docs/adr/0013). One parameter describes the deliveries and one holds all their bodies, one after the other, as bytes: nothing is
+// escaped. It does not read bodies.
 // Source: https://www.postgresql.org/docs/current/sql-select.html (FOR UPDATE SKIP LOCKED for queues)
 import type pg from 'pg'
 

@@ -20,7 +20,10 @@ import {
 export type { ClaimedDelivery }
 
 export type Inbox = {
-  /** Resolves when the delivery is durable. An equal (host, deliveryId) is a duplicate, whatever its body. Rejects with `unavailable` when too much is waiting. */
+  /**
+   * Resolves when the delivery is durable. An equal (host, deliveryId) is a duplicate, whatever its body. Rejects with `unavailable` when
+   * too much is waiting.
+   */
   readonly receive: (delivery: Delivery) => Promise<'stored' | 'duplicate'>
   /** Up to `limit` (1 to 500) unhandled deliveries, oldest first, leased to this caller for `leaseSeconds` (default 60). */
   readonly claim: (limit: number, options?: { readonly leaseSeconds?: number }) => Promise<readonly ClaimedDelivery[]>
