@@ -24,7 +24,7 @@ function generatedFiles(): Map<string, string> {
   const names = kinds.map(kind => `${kind.plural}.${kind.group}.yaml`)
   const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names }
   files.set('deploy/crds/kustomization.yaml', banner + stringify(kustomization))
-  for (const [name, manifests] of policyFiles(platformIdentities('standalone')))
+  for (const [name, manifests] of policyFiles(platformIdentities()))
     files.set(`deploy/policies/${name}`, yaml(manifests))
   files.set('deploy/policies/webhooks.yaml', yaml(registrations({ kind: 'service' })))
   files.set('deploy/policies/service.yaml', yaml([admissionService({ 'app.kubernetes.io/name': 'sekisho' })]))
