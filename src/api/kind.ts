@@ -15,6 +15,9 @@ export type PrinterColumn = {
   readonly priority?: 0 | 1
 }
 
+/** `create-delete` is for kinds that are requested and given up but never edited; all three include reading. */
+export type TenantAccess = 'read' | 'create-delete' | 'write'
+
 export type KindOptions<Spec extends TSchema, Status extends Record<string, TSchema>> = {
   readonly group: 'tenancy' | 'github' | 'apps'
   readonly kind: string
@@ -26,6 +29,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   /** Fields of status beside `conditions` and `observedGeneration`, which every kind has. All must be `optional`. */
   readonly status: Status
   readonly immutableSpec?: boolean
+  /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
+  readonly tenantAccess?: TenantAccess
   /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
   readonly followsRepository?: FollowsRepository<Static<Spec>>
   readonly rules?: readonly Rule[]

@@ -38,6 +38,7 @@ export const application = defineKind({
   plural: 'applications',
   shortNames: ['sapp'],
   scope: 'Namespaced',
+  tenantAccess: 'write',
   description: 'Something that runs, with a URL.',
   spec: object(
     {

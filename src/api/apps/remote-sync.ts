@@ -13,6 +13,7 @@ export const remoteSync = defineKind({
   plural: 'remotesyncs',
   shortNames: ['rsync'],
   scope: 'Namespaced',
+  tenantAccess: 'write',
   description: 'Follows a repository and keeps an Application at what was built from it.',
   spec: object(
     {

@@ -12,6 +12,7 @@ export const installation = defineKind({
   scope: 'Namespaced',
   description: 'An installation of the GitHub App that a proven owner of the account bound to this namespace.',
   immutableSpec: true,
+  tenantAccess: 'read',
   spec: object(
     {
       app: objectName('The ClusterGitHubApp.'),

@@ -13,6 +13,7 @@ export const repositoryGrant = defineKind({
   scope: 'Namespaced',
   description: 'Access to named repositories, with named permissions, for named subjects.',
   immutableSpec: true,
+  tenantAccess: 'create-delete',
   spec: object(
     {
       installation: objectName('The Installation in this namespace.'),
