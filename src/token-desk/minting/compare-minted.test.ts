@@ -1,18 +1,19 @@
+// The comparison of a minted token with its intent, by table and against a reference written here.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { differenceOf } from './compare-minted.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
-const wish = { repositoryIds: [1, 2], permissions: { contents: 'read', statuses: 'write' } }
+const intent = { repositoryIds: [1, 2], permissions: { contents: 'read', statuses: 'write' } }
 const minted = {
   repositoryIds: [1, 2],
   permissions: { contents: 'read', statuses: 'write', metadata: 'read' } as Record<string, string>,
   expiresAt: new Date('2026-01-01T01:00:00Z'),
 }
 
-describe('comparing what was minted with what was asked', () => {
-  test('accepts exactly the wish, with the metadata that GitHub adds', () => {
-    expect(differenceOf(wish, minted, now)).toBeUndefined()
+describe('comparing the minted token with the intent', () => {
+  test('accepts exactly the intent, with the metadata that GitHub adds', () => {
+    expect(differenceOf(intent, minted, now)).toBeUndefined()
   })
 
   test.each([
@@ -21,7 +22,7 @@ describe('comparing what was minted with what was asked', () => {
     ['a higher level', { permissions: { ...minted.permissions, contents: 'write' } }, 'wider'],
     ['another permission', { permissions: { ...minted.permissions, issues: 'read' } }, 'wider'],
     ['metadata above read', { permissions: { ...minted.permissions, metadata: 'write' } }, 'wider'],
-    ['a level nobody knows', { permissions: { ...minted.permissions, contents: 'maintain' } }, 'wider'],
+    ['an unknown level', { permissions: { ...minted.permissions, contents: 'maintain' } }, 'wider'],
     ['a missing repository', { repositoryIds: [1] }, 'narrower'],
     ['a lower level', { permissions: { ...minted.permissions, statuses: 'read' } }, 'narrower'],
     ['a missing permission', { permissions: { contents: 'read' } }, 'narrower'],
@@ -29,10 +30,10 @@ describe('comparing what was minted with what was asked', () => {
     ['an end in a year', { expiresAt: new Date('2027-01-01T00:00:00Z') }, 'unusable'],
     ['wider and narrower at once', { repositoryIds: [3] }, 'wider'],
   ])('refuses %s', (_case, change, kind) => {
-    expect(differenceOf(wish, { ...minted, ...change }, now)?.kind).toBe(kind)
+    expect(differenceOf(intent, { ...minted, ...change }, now)?.kind).toBe(kind)
   })
 
-  test('never accepts more than was asked, whatever GitHub answers', () => {
+  test('never accepts more than was requested, whatever GitHub answers', () => {
     const permissionsOf = (...levels: string[]) =>
       fc.dictionary(fc.constantFrom('contents', 'issues', 'metadata', 'statuses'), fc.constantFrom(...levels))
     const known = permissionsOf('read', 'write', 'admin')
@@ -40,14 +41,14 @@ describe('comparing what was minted with what was asked', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 5 }))
     const rank = (name: string | undefined): number => ['read', 'write', 'admin', 'other'].indexOf(name ?? '')
     fc.assert(
-      fc.property(ids, known, ids, answered, (asked, wanted, got, given) => {
+      fc.property(ids, known, ids, answered, (requested, wanted, got, given) => {
         const difference = differenceOf(
-          { repositoryIds: asked, permissions: wanted },
+          { repositoryIds: requested, permissions: wanted },
           { ...minted, repositoryIds: got, permissions: given },
           now,
         )
         const more =
-          got.some(id => !asked.includes(id)) ||
+          got.some(id => !requested.includes(id)) ||
           Object.entries(given).some(
             ([name, has]) => rank(has) > Math.max(rank(wanted[name]), name === 'metadata' ? 0 : -1) || has === 'other',
           )
