@@ -25,7 +25,7 @@ const web: ChartSource = { kind: 'built-in', name: 'web', revision: 'test' }
 describe('chart renderer', () => {
   let renderer: ChartRenderer
   beforeAll(() => {
-    renderer = createChartRenderer({ lanes: 1, heapMegabytes: 96, longestAnswer: 20_000 })
+    renderer = createChartRenderer({ workers: 1, heapMegabytes: 96, longestAnswer: 20_000 })
   })
   afterAll(() => renderer.stop())
 

@@ -17,7 +17,7 @@ export type ChartRenderer = {
 
 export type RendererOptions = {
   /** Renderings that run at once. */
-  readonly lanes?: number
+  readonly workers?: number
   readonly heapMegabytes?: number
   /** Longest JSON text of one rendering. */
   readonly longestAnswer?: number
@@ -27,7 +27,7 @@ type Lane = { warm: ChartThread | undefined; current: ChartThread | undefined }
 
 export function createChartRenderer(options: RendererOptions = {}): ChartRenderer {
   const { heapMegabytes = 256, longestAnswer = 1_048_576 } = options
-  const idle: Lane[] = Array.from({ length: options.lanes ?? 2 }, () => ({ warm: undefined, current: undefined }))
+  const idle: Lane[] = Array.from({ length: options.workers ?? 2 }, () => ({ warm: undefined, current: undefined }))
   const lanes = [...idle]
   const waiting: ((lane: Lane) => void)[] = []
   let nextId = 1

@@ -6,10 +6,10 @@ import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubApp, GitHubApps } from '../../token-desk/app-clients.ts'
-import { checkOwner, type OwnerCheckDeps, type OwnerFinding } from './owner-check.ts'
+import { checkOwner, type OwnerAnswer, type OwnerCheckDeps } from './owner-check.ts'
 
 export type InstallationAnswer =
-  | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerFinding; readonly appId: number }
+  | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerAnswer; readonly appId: number }
   | { readonly kind: 'absent' }
   | { readonly kind: 'app-not-ready'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
@@ -40,7 +40,7 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
   if ('kind' in installation) return facts(installation)
   const due = isOwnerCheckDue(object, installation, askedAt, deps.ownerCheckMilliseconds)
   try {
-    const owner: OwnerFinding = due ? await ownerOf(deps, app, object, installation) : { kind: 'not-due' }
+    const owner: OwnerAnswer = due ? await ownerOf(deps, app, object, installation) : { kind: 'not-due' }
     return facts({ kind: 'found', installation, owner, appId: app.appId })
   } catch (error) {
     // Also when GitHub does not know the fresh token: that says nothing about the App's key.
@@ -70,7 +70,7 @@ async function ownerOf(
   app: GitHubApp,
   object: Installation,
   installation: InstallationFacts,
-): Promise<OwnerFinding> {
+): Promise<OwnerAnswer> {
   return installation.account.type === 'User' ? { kind: 'owner' } : await checkOwner(deps, app, object, installation)
 }
 

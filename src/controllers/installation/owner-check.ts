@@ -9,7 +9,7 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
 import { type PassingTokenDeps, type Question, withPassingToken } from '../../token-desk/single-use-token.ts'
 
-export type OwnerFinding =
+export type OwnerAnswer =
   | { readonly kind: 'owner' }
   | { readonly kind: 'not-owner'; readonly message: string }
   /** The App may not read members: the proof of the day of binding is all there is. */
@@ -28,7 +28,7 @@ export async function checkOwner(
   app: GitHubApp,
   object: Installation,
   facts: InstallationFacts,
-): Promise<OwnerFinding> {
+): Promise<OwnerAnswer> {
   if (facts.permissions['members'] === undefined) return { kind: 'not-checkable' }
   const { namespace = '', name } = object.metadata
   const { installationId } = object.spec
@@ -56,11 +56,11 @@ async function membership(
   object: Installation,
   facts: InstallationFacts,
   token: SecretString,
-): Promise<OwnerFinding> {
+): Promise<OwnerAnswer> {
   const { log, clock, fetch } = deps
   const clientDeps = { endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) }
   const { boundBy } = object.spec
-  const notOwner = (what: string): OwnerFinding => ({
+  const notOwner = (what: string): OwnerAnswer => ({
     kind: 'not-owner',
     message: `${boundBy.login} (id ${boundBy.id}) ${what} ${facts.account.login}: an owner has to onboard the organisation again`,
   })
