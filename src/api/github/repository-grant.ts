@@ -95,6 +95,7 @@ export const repositoryGrantReasons = {
   waitingForApproval: 'WaitingForApproval',
   installationNotReady: 'InstallationNotReady',
   repositoryNotFound: 'RepositoryNotFound',
+  unknownPermissionLevel: 'UnknownPermissionLevel',
   aboveCeiling: 'AboveCeiling',
   requesterLacksAccess: 'RequesterLacksAccess',
   requesterUnknown: 'RequesterUnknown',
