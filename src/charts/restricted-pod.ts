@@ -1,4 +1,4 @@
-// The security settings of every pod of the built-in charts: Pod Security `restricted`, plus a read-only root file system.
+// The security settings of every pod of the built-in charts: Pod Security `restricted` and a read-only root file system. Never looser.
 // Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
 import { k8s } from 'cdk8s-plus-33'
 
@@ -18,6 +18,6 @@ export function restrictedContainerSecurity(options: { readonly readOnlyRootFile
   }
 }
 
-/** A place to write where the root file system is read-only; bounded, so that one pod cannot fill the node's disk. */
+/** A writable folder for a read-only root file system; bounded, so that one pod cannot fill the node's disk. */
 export const scratchVolume: k8s.Volume = { name: 'tmp', emptyDir: { sizeLimit: k8s.Quantity.fromString('256Mi') } }
 export const scratchMount: k8s.VolumeMount = { name: 'tmp', mountPath: '/tmp' }

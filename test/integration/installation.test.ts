@@ -16,6 +16,7 @@ import { createInstallationController } from '../../src/controllers/installation
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
 import { installKinds, patience, readyReason, type Site, withSite } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
@@ -58,9 +59,8 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
   })
   const shared = { client: manager.client, manager, githubApps, events: { record: () => {} }, clock, log }
   const desk = {
-    revokeBy: async (filter: { readonly installation: { readonly installationId: number } }, reason: string) => {
-      revoked.push({ reason, installationId: filter.installation.installationId })
-    },
+    revokeBy: async (filter: LiveTokenFilter, reason: string) =>
+      revoked.push({ reason, installationId: filter.installation?.installationId ?? 0 }),
   }
   const audit = { append: async (record: AuditRecord) => audited.push(record) }
   manager.add(createClusterGitHubAppController(shared))

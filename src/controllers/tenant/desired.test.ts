@@ -4,7 +4,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { decide, quotaPending } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
-import { isAsDesired } from './is-as-desired.ts'
+import { isAsDesired } from './needs-apply.ts'
 import { desiredBindings } from './role-bindings.ts'
 import { nextStatus } from './status.ts'
 

@@ -53,8 +53,8 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     client,
     cache: tenants,
     events: deps.events,
-    tells: ['Ready', tenantConditions.rolesResolved],
-    onTheWay: [tenantReasons.teamsNotChecked],
+    eventsOn: ['Ready', tenantConditions.rolesResolved],
+    normalReasons: [tenantReasons.teamsNotChecked],
   })
   for (const type of made) manager.cache(type, scope)
   return {

@@ -3,12 +3,12 @@ import { buildNamespaceOf, wakeAnnotation } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import type { Verdict } from './decide.ts'
-import type { TeamFinding } from './teams/check-teams.ts'
-import { judgeTeams } from './teams/decide-teams.ts'
+import type { TeamsAnswer } from './teams/check-teams.ts'
+import { rolesResolvedCondition } from './teams/decide-teams.ts'
 
 export type TenantStatus = NonNullable<Tenant['status']>
 
-export function nextStatus(tenant: Tenant, verdict: Verdict, teams: TeamFinding, now: Date): TenantStatus {
+export function nextStatus(tenant: Tenant, verdict: Verdict, teams: TeamsAnswer, now: Date): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
   const { namespace } = tenant.spec
   const buildNamespace = buildNamespaceOf(namespace)
@@ -26,7 +26,12 @@ export function nextStatus(tenant: Tenant, verdict: Verdict, teams: TeamFinding,
     ...(verdict.kind === 'fill' ? { namespace, buildNamespace } : {}),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [{ type: 'Ready', ...ready }, judgeTeams(tenant, teams)], generation, now),
+    conditions: mergeConditions(
+      conditions,
+      [{ type: 'Ready', ...ready }, rolesResolvedCondition(tenant, teams)],
+      generation,
+      now,
+    ),
   }
 }
 

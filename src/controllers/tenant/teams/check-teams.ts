@@ -11,7 +11,7 @@ import { isAppError, messageOf } from '../../../lib/errors.ts'
 import type { GitHubApps } from '../../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
 
-export type TeamFinding =
+export type TeamsAnswer =
   /** No team is named, or the account is a person's, which has none (`teams` says how many are named all the same). */
   | { readonly kind: 'no-organization-teams'; readonly teams: readonly number[] }
   | { readonly kind: 'known'; readonly teams: readonly number[]; readonly missing: readonly number[]; readonly askedAt: Date }
@@ -30,7 +30,7 @@ export type TeamCheckDeps = SingleUseTokenDeps & {
   readonly fetch?: Fetch
 }
 
-export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<TeamFinding> {
+export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<TeamsAnswer> {
   const { account, roles, namespace } = tenant.spec
   const named = roles.map(({ subject }) => (subject.type === 'Team' ? subject.id : undefined))
   const teams = [...new Set(named.filter(id => id !== undefined))]
@@ -54,7 +54,7 @@ function isDue({ metadata, status }: Tenant, now: Date, interval: number): boole
   return now.getTime() - Date.parse(status.teamsCheckedAt) >= interval
 }
 
-async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamFinding> {
+async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamsAnswer> {
   const askedAt = deps.clock.now()
   const { log, clock, fetch } = deps
   const request: PlatformRequest = {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
 import { nextStatus } from '../status.ts'
-import type { TeamFinding } from './check-teams.ts'
-import { judgeTeams, nextTeamCheckMilliseconds } from './decide-teams.ts'
+import type { TeamsAnswer } from './check-teams.ts'
+import { nextTeamCheckMilliseconds, rolesResolvedCondition } from './decide-teams.ts'
 
 const askedAt = new Date('2026-01-01T00:00:00Z')
 
@@ -26,7 +26,7 @@ function found(reason: string, status: 'True' | 'False' | 'Unknown', generation 
 }
 
 const many = Array.from({ length: 12 }, (_, index) => index + 1)
-const rows: readonly [string, TeamFinding, string, string, RegExp][] = [
+const rows: readonly [string, TeamsAnswer, string, string, RegExp][] = [
   ['no team named', { kind: 'no-organization-teams', teams: [] }, 'True', 'TeamsFound', /no role is for a team/],
   ['one team, found', { kind: 'known', teams: [1], missing: [], askedAt }, 'True', 'TeamsFound', /the team is of acme/],
   [
@@ -48,26 +48,32 @@ const rows: readonly [string, TeamFinding, string, string, RegExp][] = [
 ]
 
 test.each(rows)('%s', (_case, finding, status, reason, message) => {
-  const condition = judgeTeams(tenant(), finding)
+  const condition = rolesResolvedCondition(tenant(), finding)
   expect(condition).toMatchObject({ type: 'RolesResolved', status, reason })
   expect(condition.message).toMatch(message)
 })
 
 test("a person's account has no teams, and the cure is named", () => {
-  const condition = judgeTeams(tenant(undefined, 'User'), { kind: 'no-organization-teams', teams: [7] })
+  const condition = rolesResolvedCondition(tenant(undefined, 'User'), { kind: 'no-organization-teams', teams: [7] })
   expect(condition).toMatchObject({ status: 'False', reason: 'UnknownTeam' })
   expect(condition.message).toMatch(/spec\.roles.*\(7\): use type User/)
 })
 
 describe('while GitHub cannot be reached', () => {
-  const away: TeamFinding = { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined }
+  const away: TeamsAnswer = { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined }
 
   test('what was found about these very roles still counts', () => {
-    expect(judgeTeams(tenant(found('UnknownTeam', 'False')), away)).toMatchObject({ status: 'False', message: 'before' })
+    expect(rolesResolvedCondition(tenant(found('UnknownTeam', 'False')), away)).toMatchObject({
+      status: 'False',
+      message: 'before',
+    })
   })
 
   test('about roles that changed nothing is claimed', () => {
-    expect(judgeTeams(tenant(found('TeamsFound', 'True', 1)), away)).toMatchObject({ status: 'Unknown', message: 'away' })
+    expect(rolesResolvedCondition(tenant(found('TeamsFound', 'True', 1)), away)).toMatchObject({
+      status: 'Unknown',
+      message: 'away',
+    })
   })
 
   test('the next look waits as long as GitHub asks, within bounds', () => {

@@ -2,13 +2,13 @@
 // else works; the condition and its Event say which number is wrong and what to do.
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
 import { findCondition, type WantedCondition } from '../../../kube/object/conditions.ts'
-import type { TeamFinding } from './check-teams.ts'
+import type { TeamsAnswer } from './check-teams.ts'
 
 const type = tenantConditions.rolesResolved
 const unreachableMilliseconds = 60_000
 const longestWaitMilliseconds = 3_600_000
 
-export function judgeTeams(tenant: Tenant, finding: TeamFinding): WantedCondition {
+export function rolesResolvedCondition(tenant: Tenant, finding: TeamsAnswer): WantedCondition {
   const before = findCondition(tenant.status?.conditions, type)
   switch (finding.kind) {
     case 'no-organization-teams': {
@@ -38,7 +38,7 @@ function unknown(message: string): WantedCondition {
   return { type, status: 'Unknown', reason: tenantReasons.teamsNotChecked, message }
 }
 
-function known(tenant: Tenant, { teams, missing }: Extract<TeamFinding, { kind: 'known' }>): WantedCondition {
+function known(tenant: Tenant, { teams, missing }: Extract<TeamsAnswer, { kind: 'known' }>): WantedCondition {
   const { login } = tenant.spec.account
   if (missing.length === 0) {
     const message = `${teams.length === 1 ? 'the team is' : `all ${teams.length} teams are`} of ${login}`
@@ -58,7 +58,7 @@ function listed(ids: readonly number[]): string {
 }
 
 /** When to look again though nothing wakes us. */
-export function nextTeamCheckMilliseconds(finding: TeamFinding, interval: number): number | undefined {
+export function nextTeamCheckMilliseconds(finding: TeamsAnswer, interval: number): number | undefined {
   switch (finding.kind) {
     case 'unreachable':
       return Math.min(Math.max(unreachableMilliseconds, (finding.retryAfterSeconds ?? 0) * 1000), longestWaitMilliseconds)

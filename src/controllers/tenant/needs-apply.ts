@@ -6,15 +6,15 @@ import { desiredHashAnnotation } from './desired.ts'
 
 export function isAsDesired(live: KubeObject, wanted: Applied): boolean {
   const hash = wanted.metadata.annotations?.[desiredHashAnnotation]
-  return live.metadata.annotations?.[desiredHashAnnotation] === hash && holds(live, wanted)
+  return live.metadata.annotations?.[desiredHashAnnotation] === hash && contains(live, wanted)
 }
 
 /** Every field of `wanted` has its value in `live`; lists are equal item by item. */
-function holds(live: unknown, wanted: unknown): boolean {
+function contains(live: unknown, wanted: unknown): boolean {
   if (Object.is(live, wanted)) return true
   if (typeof live !== 'object' || typeof wanted !== 'object' || live === null || wanted === null) return false
   if (Array.isArray(wanted))
-    return Array.isArray(live) && live.length === wanted.length && wanted.every((item, index) => holds(live[index], item))
+    return Array.isArray(live) && live.length === wanted.length && wanted.every((item, index) => contains(live[index], item))
   const present = new Map(Object.entries(live))
-  return Object.entries(wanted).every(([key, value]) => value === undefined || holds(present.get(key), value))
+  return Object.entries(wanted).every(([key, value]) => value === undefined || contains(present.get(key), value))
 }
