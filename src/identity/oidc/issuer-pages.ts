@@ -1,8 +1,10 @@
-// The pages the issuer shows itself, as a port: the broker draws them. Values come unescaped; forms must post back exactly what is named here.
+// The pages that the issuer shows by itself, as a port that the broker implements. Values are not escaped yet; forms must post exactly the fields
+// named here.
 
-/** A form's target and its cross-site secret, to be sent back as `xsrf`. */
+/** The target of a form and its CSRF secret, which the form posts as `xsrf`. */
 export type PageForm = { readonly action: string; readonly xsrf: string }
 
+/** Who asks for tokens by the device flow. Address and agent are what the device's request said: shown to the person, never trusted. */
 export type DeviceRequest = {
   readonly clientName: string
   readonly userCode: string
@@ -11,13 +13,16 @@ export type DeviceRequest = {
 }
 
 export type IssuerPages = {
-  /** Asks for a code: one field `user_code`. */
+  /** Requests the code: one field `user_code`. `problem` says why the last one was not accepted. */
   readonly deviceCode: (form: PageForm, problem: string | undefined) => string
-  /** Shows what asks and where it asked from; sends `user_code` with `confirm=yes` or `abort=yes`. */
+  /** Shows which program asks and from where; posts `user_code` with `confirm=yes` or `abort=yes`. */
   readonly deviceConfirmation: (form: PageForm, request: DeviceRequest) => string
+  /** The device flow ended well. */
   readonly deviceDone: () => string
-  /** Sends `logout=yes`. */
+  /** Posts `logout=yes`. */
   readonly endSession: (form: PageForm) => string
+  /** After `endSession`. */
   readonly sessionEnded: () => string
+  /** An error that a person may see, with the cure. */
   readonly problem: (message: string) => string
 }

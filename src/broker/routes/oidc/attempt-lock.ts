@@ -1,9 +1,9 @@
-// Counts attempts per person in a window of time and says when it is enough. In memory: a second process allows as many again,
-// which the entropy of what is guessed (34 bits, ten minutes) makes harmless. Bounded: the oldest person is forgotten first.
+// Counts attempts per person in a window of time and refuses further ones above a bound. In memory: a second process allows as many again, which
+// the entropy of the guessed code (34 bits, ten minutes) makes harmless. Bounded: the person whose attempt is oldest is forgotten first.
 import type { Clock } from '../../../lib/clock.ts'
 
 export type AttemptLock = {
-  /** Counts one attempt; false when the person has had enough of them. */
+  /** Counts one attempt; false when the person has none left in this window. */
   readonly tryAgain: (subject: string) => boolean
 }
 
