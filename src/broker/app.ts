@@ -83,7 +83,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
-  const onboarding = { github, people, onboardings, audit: store.audit, clock }
+  const onboarding = { github, people, onboardings, audit: store.audit, clock, log }
   const onboardingController = createOnboardingController({ kube, onboardings, audit: store.audit, log, clock })
   manager.add(onboardingController.definition)
 

@@ -49,14 +49,8 @@ export function endpointsOfApp({ spec }: ClusterGitHubApp): GitHubEndpoints {
 }
 
 function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
-  const { spec, status, metadata } = app
-  return {
-    name: metadata.name,
-    endpoints: endpointsOfApp(app),
-    appId: spec.appId,
-    clientId: spec.clientId,
-    slug: status?.slug,
-  }
+  const { appId, clientId } = app.spec
+  return { name: app.metadata.name, endpoints: endpointsOfApp(app), appId, clientId, slug: app.status?.slug }
 }
 
 export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {

@@ -1,7 +1,6 @@
 // Onboardings that wait until an owner approves the installation. GitHub names the account only when an owner installs, by a webhook that names
 // the requester. That webhook proves nothing: the requester has to prove the binding like anybody else, and is refused unless an owner.
 import { isAppError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import type { OnboardingRecord } from './onboarding-records.ts'
 import { beginOnboarding } from './onboarding-requests.ts'
 import type { Onboarder, OnboardingDeps } from './prove-binding.ts'
@@ -25,17 +24,20 @@ export async function waitForApproval(deps: OnboardingDeps, person: Onboarder): 
 }
 
 export type ApprovalEvent = { readonly host: string; readonly requesterId: number; readonly installationId: number }
-export type ApprovalDeps = OnboardingDeps & { readonly log: Log }
 
 /** Called for `installation.created`: proves every waiting onboarding of the requester. Owners go on to confirm, all others are refused. */
-export async function resumeWaiting(deps: ApprovalDeps, { host, requesterId, installationId }: ApprovalEvent): Promise<void> {
+export async function resumeWaiting(deps: OnboardingDeps, { host, requesterId, installationId }: ApprovalEvent): Promise<void> {
   const waiting = (await deps.onboardings.unfinished()).filter(
     onboarding => onboarding.state === 'waiting-for-approval' && onboarding.host === host && onboarding.userId === requesterId,
   )
   for (const onboarding of waiting) await resume(deps, onboarding, installationId)
 }
 
-async function resume(deps: ApprovalDeps, { id, host, userId, intent }: OnboardingRecord, installationId: number): Promise<void> {
+async function resume(
+  deps: OnboardingDeps,
+  { id, host, userId, intent }: OnboardingRecord,
+  installationId: number,
+): Promise<void> {
   try {
     await beginOnboarding(deps, { host, userId, login: intent.boundBy.login }, installationId)
   } catch (error) {

@@ -4,6 +4,7 @@ import { userSubject } from '../../api/names.ts'
 import type { InstallationFacts, UserClient } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { BrokerGitHub } from '../github.ts'
@@ -21,6 +22,7 @@ export type OnboardingDeps = {
   readonly onboardings: OnboardingRecords
   readonly audit: AuditLog
   readonly clock: Clock
+  readonly log: Log
 }
 
 /** `client` is the client to GitHub as the person who gave the proof. */

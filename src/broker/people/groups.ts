@@ -16,6 +16,8 @@ export type MembershipFacts = {
   readonly knownTeams: readonly TeamLink[]
 }
 
+export type RoleSubject = Tenant['spec']['roles'][number]['subject']
+
 /** More groups make tokens too large for HTTP headers; above this, only groups that a role names are kept. */
 export const mostGroups = 200
 
@@ -53,16 +55,14 @@ export function groupsOf(facts: MembershipFacts, bound: ReadonlySet<string>): re
   return sorted.filter(name => bound.has(name)).slice(0, mostGroups)
 }
 
+/** The group that a role names; undefined for a single user. */
+export function groupOf({ host, id }: Tenant['spec']['account'], subject: RoleSubject): string | undefined {
+  if (subject.type === 'Owners') return groups.owners(host, id)
+  if (subject.type === 'Members') return groups.members(host, id)
+  return subject.type === 'Team' && subject.id !== undefined ? groups.team(host, id, subject.id) : undefined
+}
+
 /** Every group that a role of a tenant names. */
 export function boundGroups(tenants: readonly Tenant[]): ReadonlySet<string> {
-  return new Set(
-    tenants.flatMap(({ spec }) =>
-      spec.roles.flatMap(({ subject }) => {
-        const { host, id } = spec.account
-        if (subject.type === 'Owners') return [groups.owners(host, id)]
-        if (subject.type === 'Members') return [groups.members(host, id)]
-        return subject.type === 'Team' && subject.id !== undefined ? [groups.team(host, id, subject.id)] : []
-      }),
-    ),
-  )
+  return new Set(tenants.flatMap(({ spec }) => spec.roles.flatMap(({ subject }) => groupOf(spec.account, subject) ?? [])))
 }

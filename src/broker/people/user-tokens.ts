@@ -14,15 +14,8 @@ export type UserTokenDeps = { readonly users: Users; readonly github: BrokerGitH
 const leastLifeMilliseconds = 10 * 60_000
 
 /** The tokens of a sign-in or a refresh as fields of the stored person. */
-export function tokenFields(
-  tokens: UserTokens,
-): Pick<StoredUser, 'accessToken' | 'accessTokenExpiresAt' | 'refreshToken' | 'refreshTokenExpiresAt'> {
-  return {
-    accessToken: tokens.accessToken,
-    accessTokenExpiresAt: tokens.expiresAt,
-    refreshToken: tokens.refreshToken,
-    refreshTokenExpiresAt: tokens.refreshTokenExpiresAt,
-  }
+export function tokenFields({ expiresAt, ...tokens }: UserTokens) {
+  return { ...tokens, accessTokenExpiresAt: expiresAt }
 }
 
 function signInAgain(): AppError {

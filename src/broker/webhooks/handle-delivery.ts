@@ -52,11 +52,11 @@ async function endSignIns({ store, log }: DeliveryDeps, { event, senderId }: Git
   log.info({ subject: userSubject(host, senderId), ended }, 'person revoked the App: sign-ins ended')
 }
 
-async function resumeOnboardings({ onboarding, log }: DeliveryDeps, event: GitHubEvent, host: string): Promise<void> {
+async function resumeOnboardings({ onboarding }: DeliveryDeps, event: GitHubEvent, host: string): Promise<void> {
   const { requesterId, installationId } = event
   if (event.event !== 'installation' || event.action !== 'created') return
   if (requesterId === undefined || installationId === undefined) return
-  await resumeWaiting({ ...onboarding, log }, { host, requesterId, installationId })
+  await resumeWaiting(onboarding, { host, requesterId, installationId })
 }
 
 async function recordReceived(

@@ -1,4 +1,4 @@
-// `/onboard`: choose an account, or install the App on another one. The path of a person: choose → GitHub's page of the App → back with an
+// `/onboard`: choose an account that has the App (`/onboard/installed`), or install the App on another one. The path of a person: choose → GitHub's page of the App → back with an
 // installation id → proof → choose teams and confirm → progress. Every step that binds anything proves again: an installation id that comes
 // from a browser is only a claim.
 import { Type } from '@fastify/type-provider-typebox'
@@ -8,18 +8,18 @@ import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import type { BrokerGitHub } from '../../github.ts'
 import { onboardingCandidates } from '../../onboarding/candidates.ts'
+import { beginOnboarding } from '../../onboarding/onboarding-requests.ts'
 import { chooseAccountPage } from '../../pages/onboard.ts'
-import { csrfText } from '../field-schemas.ts'
+import { csrfText, idText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 import { registerCallback } from './callback.ts'
-import { registerConfirm } from './confirm.ts'
+import { confirmPath, registerConfirm } from './confirm.ts'
 import { beginInstall } from './install-state.ts'
-import { registerInstalled } from './installed.ts'
 import { registerProgress } from './progress.ts'
 
 export function registerOnboard(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, github } = context
+  const { sessions, people, github, onboarding } = context
 
   server.get('/onboard', { config: perMinute(60) }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
@@ -37,8 +37,15 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
     return reply.redirect(installationPage(endpoints, slug, state), 303)
   })
 
+  // For an account that has the App already.
+  const installed = Type.Object({ csrf: csrfText, installation_id: idText })
+  server.post('/onboard/installed', { schema: { body: installed }, config: perMinute(60) }, async (request, reply) => {
+    const person = await sessions.requireForm(request, request.body.csrf)
+    const id = await beginOnboarding(onboarding, person, Number(request.body.installation_id))
+    return reply.redirect(confirmPath(id), 303)
+  })
+
   registerCallback(server, context)
-  registerInstalled(server, context)
   registerConfirm(server, context)
   registerProgress(server, context)
 }
