@@ -29,6 +29,7 @@ const namespacesAreNotTerminating: Check<Facts, TenantRefusal> = ({ namespaces }
 
 const checks: readonly Check<Facts, TenantRefusal>[] = [namespacesAreOurs, namespacesAreNotTerminating]
 
+/** Also used when a namespace is taken between the check and the creation. */
 export function namespaceTaken(name: string): TenantRefusal {
   const message = `namespace ${name} exists and was not made for this Tenant: delete it, or make a Tenant with another namespace`
   return { reason: reasons.namespaceTaken, message }
@@ -47,6 +48,7 @@ export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], Ten
   return { reason: reasons.quotaNotCounted, message, retryAfterMilliseconds: uncountedRetryMilliseconds }
 }
 
+/** Decides from the namespaces alone; the quotas are checked after the namespaces are filled. */
 export function decide(facts: Facts): Decision {
   const refusal = firstRefusal(checks, facts)
   return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill' }

@@ -30,6 +30,7 @@ export const builderServiceAccount = 'builder'
 /** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
 export const authorityConfigMap = 'sekisho-ca'
 
+/** An object to apply, with its hash annotation. */
 export type DesiredObject = { readonly type: ResourceType; readonly object: Applied }
 
 type Content = { readonly [field: string]: unknown }

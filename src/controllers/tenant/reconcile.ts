@@ -31,6 +31,7 @@ export type TenantDeps = TeamCheckDeps & {
   readonly status: StatusWriter<Tenant>
 }
 
+/** The field manager of the namespaces, of their contents and of the status. */
 export const fieldManager = 'sekisho.dev/tenant'
 const deletionRetryMilliseconds = 3_000
 const uncountedMilliseconds = 3_000

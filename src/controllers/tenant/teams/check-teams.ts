@@ -11,6 +11,7 @@ import { type PassingTokenDeps, type Question, withPassingToken } from '../../..
 import { type Unreachable, unreachable } from '../../github-unreachable.ts'
 import { wakeOf } from '../../observed-wake.ts'
 
+/** GitHub's answer about the teams in `spec.roles`, or why it was not asked. */
 export type TeamsAnswer =
   /** No team is named, or the account is a person's, which has no teams (`teams` lists those that are named all the same). */
   | { readonly kind: 'no-organization-teams'; readonly teams: readonly number[] }

@@ -28,7 +28,7 @@ function found(reason: string, status: 'True' | 'False' | 'Unknown', generation 
 const many = Array.from({ length: 12 }, (_, index) => index + 1)
 const rows: readonly [string, TeamsAnswer, string, string, RegExp][] = [
   ['no team named', { kind: 'no-organization-teams', teams: [] }, 'True', 'TeamsFound', /no role is for a team/],
-  ['one team, found', { kind: 'known', teams: [1], missing: [], askedAt }, 'True', 'TeamsFound', /the team is of acme/],
+  ['one team, found', { kind: 'known', teams: [1], missing: [], askedAt }, 'True', 'TeamsFound', /the team belongs to acme/],
   [
     'an unknown team',
     { kind: 'known', teams: [1, 9], missing: [9], askedAt },

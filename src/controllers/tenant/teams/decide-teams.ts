@@ -38,7 +38,7 @@ function unknown(message: string): WantedCondition {
 function known(tenant: Tenant, { teams, missing }: Extract<TeamsAnswer, { kind: 'known' }>): WantedCondition {
   const { login } = tenant.spec.account
   if (missing.length === 0) {
-    const message = `${teams.length === 1 ? 'the team is' : `all ${teams.length} teams are`} of ${login}`
+    const message = `${teams.length === 1 ? 'the team belongs' : `all ${teams.length} teams belong`} to ${login}`
     return { type, status: 'True', reason: tenantReasons.rolesResolved, message }
   }
   const message =
