@@ -7,7 +7,7 @@ import { createOrganizationClient, createRepositoryClient, type Fetch, type Inst
 import type { Clock } from '../../lib/clock.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../../token-desk/single-use-token.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
 
 /** GitHub's answer about the person in `spec.boundBy`. */
 export type OwnerAnswer =
@@ -18,7 +18,7 @@ export type OwnerAnswer =
   /** GitHub was asked recently enough. */
   | { readonly kind: 'not-due' }
 
-export type OwnerCheckDeps = PassingTokenDeps & {
+export type OwnerCheckDeps = SingleUseTokenDeps & {
   readonly clock: Clock
   readonly fetch?: Fetch
 }
@@ -39,7 +39,7 @@ export async function checkOwner(deps: OwnerCheckDeps, subject: OwnerSubject): P
   if (installation.permissions['members'] === undefined) return { kind: 'not-checkable' }
   const { namespace = '', name } = object.metadata
   const { installationId } = object.spec
-  const question: Question = {
+  const request: PlatformRequest = {
     actor: 'sekisho:installation-controller',
     namespace,
     object: `Installation/${namespace}/${name}`,
@@ -47,13 +47,11 @@ export async function checkOwner(deps: OwnerCheckDeps, subject: OwnerSubject): P
     installationId,
     permissions: { members: 'read' },
   }
-  const answer = await withPassingToken(
-    deps,
-    app,
-    question,
-    () => app.client.mintOrganizationReader(installationId),
-    ({ token }) => membership(deps, subject, token),
-  )
+  const answer = await withSingleUseToken(deps, app, {
+    request,
+    mint: () => app.client.mintOrganizationReader(installationId),
+    use: ({ token }) => membership(deps, subject, token),
+  })
   return answer ?? { kind: 'not-checkable' }
 }
 

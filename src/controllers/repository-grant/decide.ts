@@ -8,7 +8,7 @@ import { checks } from './checks.ts'
 import { type Facts, isExpired } from './gather.ts'
 
 /** What was decided about the grant. `rule` names the check or the policy rule that decided. */
-export type Ruling = Refusal & { readonly decision: 'Approved' | 'Denied' | 'WaitingForApproval'; readonly rule: string }
+export type Ruling = Refusal & { readonly decision: 'Approved' | 'Denied'; readonly rule: string }
 
 type State = Pick<WantedCondition, 'status' | 'reason' | 'message'>
 
@@ -47,14 +47,15 @@ function rule(facts: Facts): Ruling {
   const { permissions, subjects } = facts.object.spec
   const repositoryIds = facts.answer.kind === 'found' ? facts.answer.repositories.map(({ id }) => id) : []
   const { decision, rule, reason: message } = decideGrant({ repositoryIds, permissions, subjects })
-  const words = { Approved: reasons.approved, Denied: reasons.deniedByPolicy, WaitingForApproval: reasons.waitingForApproval }
-  return { decision, rule, reason: words[decision], message }
+  return { decision, rule, reason: decision === 'Approved' ? reasons.approved : reasons.deniedByPolicy, message }
 }
 
 function earlierRuling({ object }: Facts): Ruling | undefined {
   const { decision, rule = '', conditions } = object.status ?? {}
   const condition = findCondition(conditions, 'Approved')
-  return decision && condition && { decision, rule, reason: condition.reason, message: condition.message }
+  // A value that an earlier version wrote is not a ruling of this one.
+  if (condition === undefined || (decision !== 'Approved' && decision !== 'Denied')) return undefined
+  return { decision, rule, reason: condition.reason, message: condition.message }
 }
 
 function approval({ answer }: Facts, ruling: Ruling | undefined): State {

@@ -7,7 +7,7 @@ import { createOrganizationClient, type Fetch } from '../../../github/index.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { GitHubApps } from '../../../token-desk/app-clients.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../../../token-desk/single-use-token.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
 import { type Unreachable, unreachable } from '../../github-unreachable.ts'
 import { wakeOf } from '../../observed-wake.ts'
 
@@ -21,7 +21,7 @@ export type TeamsAnswer =
   /** GitHub was asked recently enough, and nothing has changed since. */
   | { readonly kind: 'not-due' }
 
-export type TeamCheckDeps = PassingTokenDeps & {
+export type TeamCheckDeps = SingleUseTokenDeps & {
   readonly githubApps: GitHubApps
   readonly clock: Clock
   /** The cached Installations of a namespace. */
@@ -60,7 +60,7 @@ function isDue(tenant: Tenant, now: Date, interval: number): boolean {
 async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamsAnswer> {
   const askedAt = deps.clock.now()
   const { log, clock, fetch } = deps
-  const question: Question = {
+  const request: PlatformRequest = {
     actor: 'sekisho:tenant-controller',
     namespace: tenant.spec.namespace,
     object: `Tenant/${tenant.metadata.name}`,
@@ -71,13 +71,11 @@ async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, 
   try {
     const app = await deps.githubApps.get(spec.app)
     const clientDeps = { endpoints: app.endpoints, log, clock, ...(fetch === undefined ? {} : { fetch }) }
-    const found = await withPassingToken(
-      deps,
-      app,
-      question,
-      () => app.client.mintOrganizationReader(spec.installationId),
-      ({ token }) => createOrganizationClient({ ...clientDeps, token }).teamIds(spec.account),
-    )
+    const found = await withSingleUseToken(deps, app, {
+      request,
+      mint: () => app.client.mintOrganizationReader(spec.installationId),
+      use: ({ token }) => createOrganizationClient({ ...clientDeps, token }).teamIds(spec.account),
+    })
     return { kind: 'known', teams, missing: teams.filter(id => !found?.has(id)), askedAt }
   } catch (error) {
     return unreachable(error)
