@@ -13,12 +13,15 @@ export const builtInRevision = 'web-1'
 
 export type BuiltInName = keyof typeof loaders
 
+/** For messages. */
 export const builtInNames: readonly string[] = Object.keys(loaders)
 
+/** Whether this version contains a chart of that name. */
 export function isBuiltIn(name: string): name is BuiltInName {
   return Object.hasOwn(loaders, name)
 }
 
+/** Call in a chart thread only: charts never run in the main thread. */
 export function loadBuiltIn(name: BuiltInName): Promise<ChartFunction> {
   return loaders[name]()
 }

@@ -1,6 +1,7 @@
 // The input and output of charts: the contract between an Application and the chart that turns it into objects.
 // Plain JSON in both directions (it crosses a thread); a chart never sees the cluster, a credential or the clock.
 
+/** One process of the Application, with the defaults of its schema filled in. */
 export type ChartProcess = {
   readonly name: string
   readonly command?: readonly string[]
@@ -12,6 +13,7 @@ export type ChartProcess = {
   readonly memory: string
 }
 
+/** The first argument of a chart function. */
 export type ChartInput = {
   readonly name: string
   readonly namespace: string

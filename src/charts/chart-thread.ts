@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ChartOutcome, WorkerAnswer, WorkerRequest } from './chart-input.ts'
 
+/** Not for concurrent use: the renderer sends the next request after the outcome of the last. */
 export type ChartThread = {
   /** One request at a time. Resolves within the timeout (in milliseconds); the first request also waits until the thread has started. */
   readonly run: (request: WorkerRequest, timeoutMilliseconds: number) => Promise<ChartOutcome>

@@ -5,6 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import type { ChartInput, ChartOutcome, ChartSource } from './chart-input.ts'
 import { type ChartThread, startChartThread } from './chart-thread.ts'
 
+/** The port of this service. */
 export type ChartRenderer = {
   /** Never rejects for what a chart does; rejects with `unavailable` after `stop`. The timeout does not include the wait for a worker. */
   readonly render: (chart: ChartSource, input: ChartInput, timeoutMilliseconds: number) => Promise<ChartOutcome>

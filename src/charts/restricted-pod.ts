@@ -2,11 +2,13 @@
 // Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
 import { k8s } from 'cdk8s-plus-33'
 
+/** The settings of the pod. */
 export const restrictedPodSecurity: k8s.PodSecurityContext = {
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
+/** The settings of each container; a writable root file system is the only choice. */
 export function restrictedContainerSecurity(options: { readonly readOnlyRootFilesystem: boolean }): k8s.SecurityContext {
   return {
     allowPrivilegeEscalation: false,

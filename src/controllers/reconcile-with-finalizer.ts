@@ -7,6 +7,7 @@ import { done, type Outcome, type ReconcileContext } from '../kube/controller/co
 import { addFinalizer, removeFinalizer } from '../kube/object/finalizers.ts'
 import type { StatusWriter } from './status-writer.ts'
 
+/** What differs between the kinds. */
 export type FinalizedKind<T extends KubeObject> = {
   readonly type: ResourceType<T>
   readonly finalizer: string

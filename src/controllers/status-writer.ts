@@ -12,6 +12,7 @@ import { sameJson } from '../lib/json/same-json.ts'
 type Status = { readonly conditions?: readonly Condition[] }
 type Reporting<S extends Status> = KubeObject & { readonly status?: S }
 
+/** One per controller. Both methods are safe for concurrent use on different objects. */
 export type StatusWriter<T extends Reporting<Status>> = {
   /** The newer of the cached object and this writer's last write of it. */
   readonly latest: (cached: T) => T

@@ -36,7 +36,7 @@ test('nothing is claimed before GitHub can be asked; a team that is none is name
   expect(findCondition(found?.status?.conditions, 'Ready')?.status).toBe('True')
 
   await world.applyTenant({ roles: [developers] })
-  expect(await rolesMessage(world, 'TeamsFound')).toContain('the team is of acme')
+  expect(await rolesMessage(world, 'TeamsFound')).toContain('the team belongs to acme')
   // The tokens for the questions are gone.
   expect(await site.store.tokens.revoking()).toEqual([])
 })

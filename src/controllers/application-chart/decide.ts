@@ -21,6 +21,7 @@ const codeLoads: Check<Facts> = ({ loading }) =>
 
 const checks: readonly Check<Facts>[] = [codeExists, codeLoads]
 
+/** Ready with the reason of the first check that does not hold. */
 export function decide(facts: Facts): Decision {
   const { lookup } = facts
   const { reason, message } = firstRefusal(checks, facts) ?? { reason: reasons.loaded, message: 'the chart loads' }

@@ -7,6 +7,7 @@ import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, hostsOf } from './hosts.ts'
 
+/** What to render, or why nothing can be rendered. */
 export type Decision =
   | { readonly kind: 'render'; readonly source: ChartSource; readonly input: ChartInput; readonly timeoutMilliseconds: number }
   | ({ readonly kind: 'refused' } & Refusal)

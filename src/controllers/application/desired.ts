@@ -30,6 +30,7 @@ export const renderedHashAnnotation = `${domain}/rendered-hash`
 /** Of one rendering. */
 export const mostObjects = 50
 
+/** All manifests of a rendering, or why none of them may be applied. */
 export type Desired =
   | { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] }
   | { readonly kind: 'refused'; readonly message: string }

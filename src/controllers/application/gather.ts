@@ -24,7 +24,9 @@ import { entryOf, entryText, type InventoryEntry, union } from './objects/invent
 /** Selects the objects that carry the label: only those of Applications are cached. */
 export const applicationSelector = labels.application
 
+/** Applications by the hosts that they want. */
 export const hostIndex = 'host'
+/** Applications by the name of their chart. */
 export const chartIndex = 'chart'
 const applicationIndex = 'application'
 const ownerIndex = 'owner'
@@ -68,6 +70,7 @@ function ownersOf(child: KubeObject): readonly string[] {
   return owner === undefined ? [] : [owner.uid]
 }
 
+/** What decides about an Application: plain values, as the caches held them at one time. */
 export type Facts = {
   readonly application: Application
   readonly ingress: IngressAddress

@@ -13,6 +13,7 @@ export type Progress =
   | ({ readonly kind: 'refused' } & Refusal)
   | { readonly kind: 'applied'; readonly url: string | undefined; readonly changed: boolean }
 
+/** What the status reports. */
 export type Observation = {
   readonly progress: Progress
   readonly rollout: Rollout

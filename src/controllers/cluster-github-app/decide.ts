@@ -12,7 +12,7 @@ type AppRefusal = Refusal & {
   readonly retryAfterMilliseconds?: number | undefined
 }
 
-export type Decision = Pick<AppRefusal, 'retryAfterMilliseconds'> & { readonly ready: WantedCondition }
+export type Decision = { readonly ready: WantedCondition } & Pick<AppRefusal, 'retryAfterMilliseconds'>
 
 const refusedRetryMilliseconds = 120_000
 
@@ -45,6 +45,7 @@ const isThisApp: Check<Facts, AppRefusal> = ({ object: { spec }, answer }) => {
 
 const checks: readonly Check<Facts, AppRefusal>[] = [hasKey, keyIsAccepted, gitHubAnswers, isThisApp]
 
+/** Ready with the reason of the first check that does not hold. */
 export function decide(facts: Facts): Decision {
   const refusal = firstRefusal(checks, facts)
   const verified = { status: 'True', reason: reasons.verified, message: 'GitHub accepts the App’s key' } as const

@@ -5,6 +5,7 @@ import { isAppError, messageOf } from '../../lib/errors.ts'
 import { type GitHubApps, privateKeyMissing } from '../../token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../github-unreachable.ts'
 
+/** GitHub's answer; `key-missing` and `key-refused` carry the reason for people. */
 export type AppAnswer =
   | { readonly kind: 'app'; readonly app: AppFacts }
   | { readonly kind: 'key-missing' | 'key-refused'; readonly message: string }

@@ -108,6 +108,7 @@ const checks: readonly Check<Facts, InstallationRefusal>[] = [
   binderIsOwner,
 ]
 
+/** Verified reports the checks; Ready also tolerates a short outage of GitHub. */
 export function decide(facts: Facts): Decision {
   const { answer } = facts
   const refusal = firstRefusal(checks, facts)

@@ -9,6 +9,7 @@ import { type Unreachable, unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { checkOwner, type OwnerAnswer, type OwnerCheckDeps } from './owner-check.ts'
 
+/** GitHub's answer; `appId` is the id of the App that asked. */
 export type InstallationAnswer =
   | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerAnswer; readonly appId: number }
   | { readonly kind: 'absent' }

@@ -9,6 +9,7 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
 
+/** GitHub's answer about the person in `spec.boundBy`. */
 export type OwnerAnswer =
   | { readonly kind: 'owner' }
   | { readonly kind: 'not-owner'; readonly message: string }

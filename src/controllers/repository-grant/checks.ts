@@ -75,6 +75,7 @@ function neededLevel({ spec }: RepositoryGrant): PermissionLevel {
   return highestLevel(spec.permissions) ?? 'admin'
 }
 
+/** The order matters: the first check that does not hold decides, and its rule is reported. */
 export const checks: readonly Check<Facts, GrantRefusal>[] = [
   levelsExist,
   repositoriesExist,

@@ -10,6 +10,7 @@ import { type Unreachable, unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
 
+/** GitHub's answer about the repositories and the requester. */
 export type GitHubAnswer =
   | ProbeAnswer
   /** GitHub was asked recently enough: the earlier decision holds. */

@@ -22,6 +22,7 @@ export type RequesterAccess =
   /** The person's role, by repository id. */
   | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
 
+/** `found` contains every repository of the grant, in its order; `missing` names those that the installation does not reach. */
 export type ProbeAnswer =
   | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
   | { readonly kind: 'missing'; readonly names: readonly string[] }

@@ -1,15 +1,17 @@
-// Does an object of the cluster already say what is wanted? Asked before every apply, so that a second reconcile writes nothing.
-// The hash finds every change of what we want, removals too; the comparison finds what others changed. Pure.
+// Whether a live object differs from what a Tenant wants. Asked before every apply, so that a second reconcile writes nothing. Pure.
+// The hash annotation finds every change of what is wanted, removals included; the comparison finds what others changed. Stricter than the
+// one for Applications: an item that somebody added to a list, such as a subject of a RoleBinding, is a difference here.
 import type { KubeObject } from '../../api/resource.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { desiredHashAnnotation } from './desired.ts'
 
-export function isAsDesired(live: KubeObject, wanted: Applied): boolean {
+/** True when applying `wanted` would change the object. */
+export function needsApply(wanted: Applied, live: KubeObject): boolean {
   const hash = wanted.metadata.annotations?.[desiredHashAnnotation]
-  return live.metadata.annotations?.[desiredHashAnnotation] === hash && contains(live, wanted)
+  return live.metadata.annotations?.[desiredHashAnnotation] !== hash || !contains(live, wanted)
 }
 
-/** Every field of `wanted` has its value in `live`; lists are equal item by item. */
+/** Whether every field of `wanted` has its value in `live`; lists must be equal item by item. */
 function contains(live: unknown, wanted: unknown): boolean {
   if (Object.is(live, wanted)) return true
   if (typeof live !== 'object' || typeof wanted !== 'object' || live === null || wanted === null) return false

@@ -12,8 +12,10 @@ import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
 import { needsApply } from './needs-apply.ts'
 import { renderableKind } from './renderable-kinds.ts'
 
+/** The field manager of an Application's objects and of its status. */
 export const fieldManager = 'sekisho.dev/application'
 
+/** On whose behalf objects are written, and with which client. */
 export type Target = {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
   readonly application: Application
@@ -29,6 +31,7 @@ export type KnownObjects = {
   readonly named: ReadonlySet<string>
 }
 
+/** `changed`: at least one object was written. */
 export type AppliedObjects =
   /** Every object as the server answered it or the cache holds it, by `entryText`. */
   | { readonly kind: 'applied'; readonly live: ReadonlyMap<string, KubeObject>; readonly changed: boolean }

@@ -12,6 +12,7 @@ export type Manifests =
   | { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] }
   | ({ readonly kind: 'refused' } & Refusal)
 
+/** Renders, or returns what equal input rendered before. */
 export type ManifestSource = {
   /** The manifests, or why there are none; the message does not name the chart. Rejects only after the renderer has stopped. */
   readonly of: (application: Application, decision: Extract<Decision, { kind: 'render' }>) => Promise<Manifests>

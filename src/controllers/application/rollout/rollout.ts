@@ -4,6 +4,7 @@ import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
 import { type Problem, podProblem } from './pod-problem.ts'
 
+/** The state of all Deployments of an Application together. */
 export type Rollout = {
   /** Every process that should run has at least one pod that answers, of this or of an earlier generation. */
   readonly available: boolean
