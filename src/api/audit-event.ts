@@ -24,7 +24,8 @@ const tokenActor =
 const tokenObject =
   '`RepositoryGrant/<namespace>/<name>`; for a token that the platform uses itself also `Installation/<namespace>/<name>` or `Tenant/<name>`.'
 const tokenDetails = {
-  token: 'The id of the token in the registry of the platform. It says nothing about the token itself and joins the events of one token.',
+  token:
+    'The id of the token in the registry of the platform. It says nothing about the token itself and joins the events of one token.',
   host,
   appId: 'The ID of the GitHub App.',
   installationId,
@@ -141,7 +142,8 @@ export const auditEvents = {
     actor: tokenActor,
     object: tokenObject,
     outcomes: {
-      denied: 'A check refused the request, the quota of the tenant is exhausted, or GitHub created another token than was requested.',
+      denied:
+        'A check refused the request, the quota of the tenant is exhausted, or GitHub created another token than was requested.',
       failed: 'GitHub did not create the token or did not answer, or the process ended before the outcome was known.',
     },
     details: {
