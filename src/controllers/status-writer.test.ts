@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
-import type { News } from '../kube/object/events.ts'
+import type { ObjectEvent } from '../kube/object/events.ts'
 import { createStatusWriter, type StatusWriter } from './status-writer.ts'
 
 type Reporting = KubeObject & { readonly status?: { readonly conditions?: Condition[]; readonly seen?: number } }
@@ -20,7 +20,7 @@ function ready(status: 'True' | 'False', reason: string, message = 'm'): { condi
 type Site = {
   readonly writer: StatusWriter<Reporting>
   readonly sent: unknown[]
-  readonly told: News[]
+  readonly told: ObjectEvent[]
   /** What the cache shows, by name. */
   readonly cached: Map<string, Reporting>
 }
@@ -28,7 +28,7 @@ type Site = {
 /** A server that takes every status and counts versions from 10. */
 function site(options: { readonly tellsMessages?: boolean; readonly gone?: boolean } = {}): Site {
   const sent: unknown[] = []
-  const told: News[] = []
+  const told: ObjectEvent[] = []
   const cached = new Map<string, Reporting>()
   let version = 10
   const writer = createStatusWriter<NonNullable<Reporting['status']>, Reporting>({
