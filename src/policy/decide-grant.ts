@@ -7,10 +7,7 @@ import { type Atom, atomsOf, type GrantDecision, type GrantFacts } from './grant
 import { defaultGrantRules, familyOf, type GrantRule } from './grant-rule.ts'
 import { permissionRank } from './permission-level.ts'
 
-/**
- * Plain comparisons only: no regular expressions, and no g(), which is always true in synchronous use (apache/casbin-node-casbin#292).
- * Levels are the numbers of the one order of permission levels.
- */
+/** Plain comparisons only: no regular expressions, no patterns, and no roles (g()). Levels are the numbers of the one order of levels. */
 const model = `
 [request_definition]
 r = subject, repository, permission, family, level

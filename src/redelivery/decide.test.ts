@@ -8,7 +8,7 @@ const ago = (minutes: number): Date => new Date(now.getTime() - minutes * 60_000
 let lastId = 0
 const attempt = (guid: string, minutes: number, statusCode: number, redelivery = false): Delivery => {
   lastId += 1
-  return { id: String(lastId), guid, event: 'push', action: undefined, deliveredAt: ago(minutes), redelivery, statusCode }
+  return { id: String(lastId), guid, deliveredAt: ago(minutes), redelivery, statusCode }
 }
 const guids = (attempts: readonly Delivery[], due = true): readonly string[] =>
   missedDeliveries(attempts, now)
