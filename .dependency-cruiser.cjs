@@ -5,6 +5,39 @@ const services = 'token-desk|builds|charts|redelivery'
 const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
 
+/** What each room of dev may import of the others. Rooms that only start another one as a process import nothing of it. */
+const developmentRooms = {
+  check: '',
+  cluster: '',
+  github: '',
+  postgres: '',
+  images: 'cluster',
+  kpack: 'cluster|images',
+  up: 'cluster',
+  demo: 'cluster|up',
+  generate: 'github',
+  test: 'cluster|up',
+}
+/** The rooms of the GitHub emulator, from the state up to the server, and what each may import of the others. */
+const emulatorRooms = {
+  state: '',
+  git: '',
+  tokens: 'state',
+  faults: 'state',
+  views: 'state|git',
+  webhooks: 'state|faults|views',
+  actions: 'state|git|tokens|faults|views|webhooks',
+  'rest/protocol': 'state|tokens|faults',
+  rest: 'state|tokens|faults|views|webhooks|actions',
+  pages: 'state|tokens|views|actions',
+  oauth: 'state|tokens|actions|pages',
+  'git-http': 'state|tokens|git|actions',
+  control: 'state|faults|rest/protocol',
+  server: 'state|tokens|faults|actions|rest|pages|oauth|git-http|control',
+  seed: 'state|git|tokens',
+}
+const alternatives = (...names) => names.filter(name => name !== '').join('|')
+
 module.exports = {
   forbidden: [
     {
@@ -173,6 +206,40 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
+    ...Object.entries(developmentRooms).map(([room, may]) =>
+      layer(
+        `dev-${room}-arrows`,
+        `^dev/${room}/(?!.*\\.test\\.ts$)${room === 'up' ? '(?!main\\.ts$)' : ''}`,
+        `^(test|dev/(?!(${alternatives(room, may)})/))`,
+        'Tools of dev build on dev/cluster and on each other in one direction (developmentRooms); dev/up/main.ts alone also starts the demo.',
+      ),
+    ),
+    layer(
+      'dev-tools-on-lib',
+      '^dev/(?!generate|demo)(?!.*\\.test\\.ts$)',
+      '^src/(?!lib/)',
+      'A tool of dev that needs more of the product than src/lib would break with it; start the product as a process instead.',
+    ),
+    layer(
+      'demo-on-kinds',
+      '^dev/demo',
+      '^src/(?!(api|lib)/)',
+      'The demo uses the product as people do: by its pages, its command line and its kinds.',
+    ),
+    ...Object.entries(emulatorRooms).map(([room, may]) =>
+      layer(
+        `emulator-${room.replace('/', '-')}-arrows`,
+        `^dev/github/${room}/(?!.*\\.test\\.ts$)`,
+        `^dev/github/(?!(${alternatives(room, may)})/)`,
+        'Inside the emulator arrows point from the server down to the state (emulatorRooms); declare what a layer needs in its own context.ts.',
+      ),
+    ),
+    layer(
+      'emulator-testing-for-tests',
+      '^dev/github/(?!testing|contract)(?!.*\\.test\\.ts$)',
+      '^dev/github/(testing|contract)/',
+      'testing/ and contract/ serve the tests and the generated reference; the emulator itself does not use them.',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -12,13 +12,12 @@ import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import { createEventRecorder } from '../kube/object/events.ts'
 import type { Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
-import { createRedeliveryPoll } from '../redelivery/poll.ts'
+import { createRedelivery } from '../redelivery/poll.ts'
 import type { Store } from '../store/store.ts'
 import { createGitHubApps } from '../token-desk/app-clients.ts'
-import { createTokenDesk, sweepUntil, tokenRoutes } from '../token-desk/index.ts'
+import { createTokenDesk, createTokenSweep, tokenRoutes } from '../token-desk/index.ts'
 import { openTokenDeskCertificate } from '../token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../web/server.ts'
 import { createApplicationController, createChartRenderer } from './application/index.ts'
@@ -77,7 +76,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
     keys: store.keys,
     host: settings.tokenDeskHost,
     clock,
-    onError: error => log.error({ problem: messageOf(error) }, 'the certificate of the token desk could not be renewed'),
+    log,
   })
   const sources = createSourceStore({
     dataFolder: `${settings.dataFolder}/sources`,
@@ -143,10 +142,12 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
     }),
   )
   const sourceServer = createSourceServer({ store: sources, log })
-  const sweeping = new AbortController()
-  let swept: Promise<void> | undefined
-  const redelivery = createRedeliveryPoll({ apps, githubApps, isLeader: manager.isLeader, clock, log })
-  let redelivered: Promise<void> | undefined
+  const everyMilliseconds = settings.redeliverySeconds * 1000
+  const loops = [
+    certificate,
+    createTokenSweep({ ...deskDeps, isLeader: manager.isLeader }),
+    createRedelivery({ apps, githubApps, isLeader: manager.isLeader, clock, log, everyMilliseconds }),
+  ]
 
   return {
     async start() {
@@ -154,14 +155,11 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       renderer.warmUp()
       await listen(deskServer, { host: '0.0.0.0', port: settings.tokenDeskPort })
       await sourceServer.listen('0.0.0.0', settings.sourcePort)
-      swept = sweepUntil({ ...deskDeps, isLeader: manager.isLeader }, sweeping.signal)
-      redelivered = redelivery.until(sweeping.signal, settings.redeliverySeconds * 1000)
+      for (const loop of loops) loop.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'controllers serve')
     },
     async stop() {
-      sweeping.abort()
-      certificate.stop()
-      await Promise.all([deskServer.close(), sourceServer.close(), renderer.stop(), swept, redelivered])
+      await Promise.all([deskServer.close(), sourceServer.close(), renderer.stop(), ...loops.map(loop => loop.stop())])
       await events.flush()
     },
   }

@@ -258,7 +258,7 @@ describe('with GitHub at hand', () => {
       const client = createRepositoryClient({ endpoints, token, log: silentLog, clock })
       clock.advance(age)
       desk.proxy.taken()
-      await expect(client.repository(4001)).rejects.toMatchObject({ reason: 'CredentialRefused' })
+      await expect(client.branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
       return desk.proxy.taken()
     }
     await recordOutcome({

@@ -185,7 +185,7 @@ describe('RepositoryGrant', () => {
     ['a member without any access', 'mia', {}, 'RequesterLacksAccess'],
     ['a stranger', 'noah', {}, 'RequesterLacksAccess'],
     ['a permission above the ceiling', 'dave', { permissions: { administration: 'read' } }, 'AboveCeiling'],
-    ['write, which no rule allows', 'dave', { permissions: { contents: 'write' } }, 'WaitingForApproval'],
+    ['write, which no rule allows', 'dave', { permissions: { contents: 'write' } }, 'DeniedByPolicy'],
   ] as const)('for %s is not approved (%s asks)', async (_case, by, changes, reason) => {
     const world = await settledWorld()
     const asked = await world.requestGrant('wish', by, changes)

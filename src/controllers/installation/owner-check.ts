@@ -7,7 +7,7 @@ import { createOrganizationClient, createRepositoryClient, type Fetch, type Inst
 import type { Clock } from '../../lib/clock.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../../token-desk/single-use-token.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
 
 export type OwnerFinding =
   | { readonly kind: 'owner' }
@@ -17,7 +17,7 @@ export type OwnerFinding =
   /** Asked recently enough. */
   | { readonly kind: 'not-due' }
 
-export type OwnerCheckDeps = PassingTokenDeps & {
+export type OwnerCheckDeps = SingleUseTokenDeps & {
   readonly clock: Clock
   readonly fetch?: Fetch
 }
@@ -32,7 +32,7 @@ export async function checkOwner(
   if (facts.permissions['members'] === undefined) return { kind: 'not-checkable' }
   const { namespace = '', name } = object.metadata
   const { installationId } = object.spec
-  const question: Question = {
+  const request: PlatformRequest = {
     actor: 'sekisho:installation-controller',
     namespace,
     object: `Installation/${namespace}/${name}`,
@@ -40,13 +40,11 @@ export async function checkOwner(
     installationId,
     permissions: { members: 'read' },
   }
-  const finding = await withPassingToken(
-    deps,
-    app,
-    question,
-    () => app.client.mintOrganizationReader(installationId),
-    ({ token }) => membership(deps, app, object, facts, token),
-  )
+  const finding = await withSingleUseToken(deps, app, {
+    request,
+    mint: () => app.client.mintOrganizationReader(installationId),
+    use: ({ token }) => membership(deps, app, object, facts, token),
+  })
   return finding ?? { kind: 'not-checkable' }
 }
 

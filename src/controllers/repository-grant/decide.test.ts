@@ -82,11 +82,11 @@ describe('the decision on a grant', () => {
     expect(decide(facts({ answer: { ...answer, requester } })).judgement?.rule).toBe('requester-has-access')
   })
 
-  test('leaves what no policy rule allows to a person', () => {
+  test('denies what no policy rule allows', () => {
     const object = asking({ permissions: { contents: 'write' } })
     expect(decide(facts({ object }))).toMatchObject({
-      judgement: { decision: 'WaitingForApproval' },
-      ready: { status: 'False', reason: 'WaitingForApproval' },
+      judgement: { decision: 'Denied', rule: 'no-rule-allows' },
+      ready: { status: 'False', reason: 'DeniedByPolicy' },
     })
   })
 })

@@ -6,7 +6,7 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import { decideGrant } from '../../policy/index.ts'
 import { type Facts, isExpired } from './gather.ts'
 
-export type Decision = 'Approved' | 'Denied' | 'WaitingForApproval'
+export type Decision = 'Approved' | 'Denied'
 
 /** `rule` names what decided, for the person who asks why. */
 export type Judgement = { readonly decision: Decision; readonly rule: string; readonly reason: string; readonly message: string }
@@ -115,14 +115,14 @@ function judge(facts: Facts): Judgement {
   const { permissions, subjects } = facts.object.spec
   const repositoryIds = facts.answer.kind === 'found' ? facts.answer.repositories.map(({ id }) => id) : []
   const { decision, rule, reason } = decideGrant({ repositoryIds, permissions, subjects })
-  const words = { Approved: reasons.approved, Denied: reasons.deniedByPolicy, WaitingForApproval: reasons.waitingForApproval }
-  return { decision, rule, reason: words[decision], message: reason }
+  return { decision, rule, reason: decision === 'Approved' ? reasons.approved : reasons.deniedByPolicy, message: reason }
 }
 
 function judgedBefore({ object }: Facts): Judgement | undefined {
   const { decision, rule = '', conditions } = object.status ?? {}
   const said = findCondition(conditions, 'Approved')
-  return decision && said && { decision, rule, reason: said.reason, message: said.message }
+  if (said === undefined || (decision !== 'Approved' && decision !== 'Denied')) return undefined
+  return { decision, rule, reason: said.reason, message: said.message }
 }
 
 function approval({ answer }: Facts, judgement: Judgement | undefined): Finding {

@@ -6,7 +6,7 @@ import { createRepositoryClient, type Fetch, type MintedToken, type RepositoryPe
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../../token-desk/single-use-token.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
 
 export type Repository = { readonly id: number; readonly name: string }
 
@@ -19,7 +19,7 @@ export type ProbeAnswer =
   | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
 
-export type ProbeDeps = PassingTokenDeps & {
+export type ProbeDeps = SingleUseTokenDeps & {
   readonly clock: Clock
   readonly fetch?: Fetch
 }
@@ -37,17 +37,15 @@ const permissions = { metadata: 'read' } as const
 export async function probe(deps: ProbeDeps, app: GitHubApp, asked: ProbeQuestion): Promise<ProbeAnswer> {
   const { grant, known } = asked
   const names = known?.map(({ name }) => name) ?? grant.spec.repositories
-  const answer = await withPassingToken(
-    deps,
-    app,
-    questionOf(asked),
-    () => mint(app, asked),
-    async (minted): Promise<ProbeAnswer> => {
+  const answer = await withSingleUseToken(deps, app, {
+    request: requestOf(asked),
+    mint: () => mint(app, asked),
+    use: async (minted): Promise<ProbeAnswer> => {
       const repositories = matched(minted, asked)
       if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
       return { kind: 'found', repositories, requester: await accessOf(deps, app, minted, repositories, asked.requesterId) }
     },
-  )
+  })
   return answer ?? { kind: 'missing', names }
 }
 
@@ -114,7 +112,7 @@ async function accessOf(
   return { kind: 'known', login: person.login, permissions: found }
 }
 
-function questionOf({ grant, installationId }: ProbeQuestion): Question {
+function requestOf({ grant, installationId }: ProbeQuestion): PlatformRequest {
   const { namespace = '', name } = grant.metadata
   return {
     actor: 'sekisho:repository-grant-controller',

@@ -10,7 +10,7 @@ const record: AuditRecord = {
   object: 'RepositoryGrant/acme/read-shop',
   outcome: 'allowed',
   reason: 'the grant allows it',
-  details: { b: 1, a: [null, true] },
+  details: { token: 1, host: [null, true] },
 }
 
 function textsAt(at: string, namespace: string | null = null): AuditTexts {
@@ -24,7 +24,7 @@ function textsAt(at: string, namespace: string | null = null): AuditTexts {
     object,
     outcome,
     reason,
-    '{"a": [null, true], "b": 1}',
+    '{"host": [null, true], "token": 1}',
     emptyHead.hash,
     'f'.repeat(64),
   ]

@@ -195,7 +195,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   test('keeps a record whose texts came from outside, mended and without tokens', async () => {
     const log = await freshLog(0)
     const token = `ghs_${'a'.repeat(36)}`
-    await log.append(record(`bad \0 text \ud800 with ${token}`, { details: { header: `Bearer ${token}`, 'k\0': 'v' } }))
+    await log.append(record(`bad \0 text \ud800 with ${token}`, { details: { header: `Bearer ${token}`, 'k\0': 'v' } as object }))
     const [entry] = await log.list({ limit: 1 })
     expect(JSON.stringify(entry)).not.toContain(token)
     expect(entry?.reason).toBe('bad \uFFFD text \uFFFD with [redacted]')
@@ -205,8 +205,8 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   test('refuses a record without an actor or without a canonical form, and goes on', async () => {
     const log = await freshLog(0)
     await expect(log.append(record('no actor', { actor: ' ' }))).rejects.toThrow('actor is empty')
-    await expect(log.append(record('fraction', { details: { share: 0.5 } }))).rejects.toThrow('canonical')
-    await expect(log.append(record('huge', { details: { list: Array(9000).fill(100) } }))).rejects.toThrow('bytes')
+    await expect(log.append(record('fraction', { details: { host: 0.5 } }))).rejects.toThrow('canonical')
+    await expect(log.append(record('huge', { details: { repositoryIds: Array(9000).fill(100) } }))).rejects.toThrow('bytes')
     await log.append(record('good'))
     expect(await log.verify()).toMatchObject({ ok: true, entries: 1 })
   })

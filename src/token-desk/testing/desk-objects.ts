@@ -1,4 +1,4 @@
-// Objects for tests of the desk: an approved grant, a ready Installation, and how to change one thing of them. Test code only.
+// Objects for tests of the token desk: an approved grant with changes, a ready Installation and a subject. Test code only.
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Condition } from '../../api/resource.ts'

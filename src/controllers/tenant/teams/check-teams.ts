@@ -9,7 +9,7 @@ import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isAppError, messageOf } from '../../../lib/errors.ts'
 import type { GitHubApps } from '../../../token-desk/app-clients.ts'
-import { type PassingTokenDeps, type Question, withPassingToken } from '../../../token-desk/single-use-token.ts'
+import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
 
 export type TeamFinding =
   /** No team is named, or the account is a person's, which has none (`teams` says how many are named all the same). */
@@ -20,7 +20,7 @@ export type TeamFinding =
   /** Asked recently enough, and nothing has changed since. */
   | { readonly kind: 'not-due' }
 
-export type TeamCheckDeps = PassingTokenDeps & {
+export type TeamCheckDeps = SingleUseTokenDeps & {
   readonly githubApps: GitHubApps
   readonly clock: Clock
   /** The Installations of a namespace. */
@@ -57,7 +57,7 @@ function isDue({ metadata, status }: Tenant, now: Date, interval: number): boole
 async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamFinding> {
   const askedAt = deps.clock.now()
   const { log, clock, fetch } = deps
-  const question: Question = {
+  const request: PlatformRequest = {
     actor: 'sekisho:tenant-controller',
     namespace: tenant.spec.namespace,
     object: `Tenant/${tenant.metadata.name}`,
@@ -68,13 +68,11 @@ async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, 
   try {
     const app = await deps.githubApps.get(spec.app)
     const clientDeps = { endpoints: app.endpoints, log, clock, ...(fetch === undefined ? {} : { fetch }) }
-    const found = await withPassingToken(
-      deps,
-      app,
-      question,
-      () => app.client.mintOrganizationReader(spec.installationId),
-      ({ token }) => createOrganizationClient({ ...clientDeps, token }).teamIds(spec.account),
-    )
+    const found = await withSingleUseToken(deps, app, {
+      request,
+      mint: () => app.client.mintOrganizationReader(spec.installationId),
+      use: ({ token }) => createOrganizationClient({ ...clientDeps, token }).teamIds(spec.account),
+    })
     return { kind: 'known', teams, missing: teams.filter(id => !found?.has(id)), askedAt }
   } catch (error) {
     const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
