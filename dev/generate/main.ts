@@ -1,6 +1,7 @@
 // Writes everything that is generated from the source and committed: the CRDs, the admission policies, the registration of the webhook, the
-// tenant roles, the reference page of the GitHub emulator. `--check` fails when a file is not up to date.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// tenant roles and the reference pages. `--check` writes nothing and fails when a file is not up to date. Both fail when the code or the
+// manifests name an environment variable that the reference does not describe.
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { platformIdentities } from '../../src/admission/identities.ts'
@@ -9,6 +10,8 @@ import { admissionService, registrations } from '../../src/admission/registratio
 import { kinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import { githubEmulatorPage } from './github-routes.ts'
+import { undocumentedVariables } from './reference/environment.ts'
+import { referencePages } from './reference/pages.ts'
 import { tenantRolesYaml } from './tenant-roles.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -34,7 +37,17 @@ function generatedFiles(): Map<string, string> {
   files.set('deploy/policies/kustomization.yaml', banner + stringify({ ...kustomization, resources: policies }))
   files.set('deploy/rbac/tenant-roles.yaml', banner + tenantRolesYaml())
   files.set('docs/reference/github-emulator.md', githubEmulatorPage())
+  for (const [path, text] of referencePages(path => readFileSync(join(root, path), 'utf8'))) files.set(path, text)
   return files
+}
+
+/** Where variables are read or set for the processes of the platform. */
+const variableFiles = ['src/**/*.ts', 'dev/up/**/*.ts', 'deploy/standalone/*.yaml']
+
+function undocumented(): readonly string[] {
+  return globSync(variableFiles, { cwd: root, exclude: ['**/*.test.ts', '**/generated/**'] }).flatMap(path =>
+    undocumentedVariables(readFileSync(join(root, path), 'utf8')).map(name => `${path}: ${name}`),
+  )
 }
 
 function yaml(objects: readonly unknown[]): string {
@@ -49,6 +62,11 @@ function currentText(path: string): string | undefined {
   }
 }
 
+const missing = undocumented()
+if (missing.length > 0) {
+  console.error(`add to a settings table, from which docs/reference/environment.md is generated:\n${missing.join('\n')}`)
+  process.exit(1)
+}
 const checkOnly = process.argv.includes('--check')
 const stale = [...generatedFiles()].filter(([path, text]) => currentText(join(root, path)) !== text)
 for (const [path, text] of stale) {

@@ -9,5 +9,5 @@ export { endpointsOf, type GitHubEndpoints, installationPage } from './endpoints
 export type { InstallationFacts, ReportedPermissions } from './installation-facts.ts'
 export type { MintedToken, MintRequest, Permissions } from './minted-token.ts'
 export type { Fetch } from './transport/bounded-fetch.ts'
-export { githubReasons } from './transport/failure.ts'
+export { githubReasons, githubReasonTexts } from './transport/failure.ts'
 export { createWebhookVerifier } from './webhook-signature.ts'

@@ -18,7 +18,23 @@ export type Admitted = {
   readonly repositories: readonly { readonly id: number; readonly name: string }[]
 }
 
-type DeskCheck = Check<DeskFacts>
+/** Reason of a refusal → what it says; for docs/reference/errors.md. A check with another reason does not compile. */
+export const refusalTexts = {
+  GrantNotFound: 'The RepositoryGrant was deleted, or was deleted and created again with the same name.',
+  GrantEnding: 'The RepositoryGrant is being deleted.',
+  GrantNotApproved: 'The RepositoryGrant is not approved or not ready. See its conditions.',
+  GrantExpired: 'The RepositoryGrant has expired.',
+  NotASubject: 'The workload is not one of the subjects of the RepositoryGrant.',
+  InstallationNotReady: 'The Installation of the RepositoryGrant does not exist or is not ready.',
+  AppNotUsable: 'The ClusterGitHubApp of the Installation does not exist, is not ready, or is on another GitHub host.',
+  NoRepositories: 'The RepositoryGrant has no resolved repository.',
+  NoPermissions: 'The RepositoryGrant requests no permission.',
+  AboveCeiling: 'A repository or a permission of the RepositoryGrant is not within `spec.ceiling` of the Installation any more.',
+  Internal: 'A defect of Sekisho: facts are missing although every check passed.',
+} as const
+
+type DeskRefusal = Refusal & { readonly reason: keyof typeof refusalTexts }
+type DeskCheck = Check<DeskFacts, DeskRefusal>
 
 /** Stops a token under a grant that was deleted and recreated with the same name: that is another grant. */
 const grantIsTheOneMeant: DeskCheck = ({ grant, grantUid }) =>
@@ -111,7 +127,7 @@ export const checks: readonly DeskCheck[] = [
 ]
 
 /** Everything that is needed to mint, or the first refusal. Total: facts that a check should have refused are refused as `Internal`. */
-export function admit(facts: DeskFacts): { readonly admitted: Admitted } | { readonly refusal: Refusal } {
+export function admit(facts: DeskFacts): { readonly admitted: Admitted } | { readonly refusal: DeskRefusal } {
   const refusal = firstRefusal(checks, facts)
   if (refusal !== undefined) return { refusal }
   const { grant, grantUid, installation, app, subject } = facts

@@ -1,25 +1,35 @@
 // Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's error is not kept
 // as the cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
+import type { ReasonTexts } from '../../api/kind.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { redactTokens } from '../../lib/log.ts'
 
 /** `AppError.reason` of errors from this client, where callers distinguish them. */
 export const githubReasons = {
-  /** The token or the App's key is not (or no longer) valid. */
   credentialRefused: 'CredentialRefused',
   rateLimited: 'RateLimited',
   suspended: 'InstallationSuspended',
-  /** A requested repository does not exist or is not part of the installation: GitHub does not say which. */
   repositoryNotAccessible: 'RepositoryNotAccessible',
-  /** The installation does not have a requested permission. */
   permissionNotGranted: 'PermissionNotGranted',
   requestRefused: 'RequestRefused',
   unreachable: 'GitHubUnreachable',
-  /** The person must first sign in to the organisation by SAML. */
   singleSignOnNeeded: 'SingleSignOnNeeded',
 } as const
+
+/** What each reason says; for docs/reference/errors.md. */
+export const githubReasonTexts: ReasonTexts<typeof githubReasons> = {
+  CredentialRefused: 'GitHub does not accept the token or the private key of the App, or does not accept it any more (401).',
+  RateLimited: 'GitHub limits the rate of requests (429, or 403 with a wait). The platform waits as long as GitHub demands.',
+  InstallationSuspended: 'The installation of the App is suspended on GitHub.',
+  RepositoryNotAccessible:
+    'A requested repository does not exist or does not belong to the installation. GitHub does not say which.',
+  PermissionNotGranted: 'The installation does not have a requested permission.',
+  RequestRefused: 'GitHub refused the request for another reason. The message has its status and text.',
+  GitHubUnreachable: 'GitHub does not answer, or answers with a server error.',
+  SingleSignOnNeeded: 'The person must first sign in to the organization on GitHub by SAML single sign-on.',
+}
 
 type Headers = Readonly<Record<string, string | number | undefined>>
 
