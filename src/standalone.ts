@@ -74,12 +74,12 @@ async function run(environment: Environment): Promise<void> {
     })
     const broker = await createBrokerApp({ settings: settings.broker, store, kube, manager, certificate, log, clock, random })
     const controllers = await createControllersApp({ settings: settings.controllers, store, kube, manager, log, clock })
-    const { mode, host, port, extraAddresses } = settings.admission
+    const { host, port, extraAddresses } = settings.admission
     const admission = createAdmissionApp({
       client: kube,
       clock,
       log,
-      identities: platformIdentities(mode),
+      identities: platformIdentities(),
       address: { host, port },
       extraAddresses: extraAddresses
         .split(',')

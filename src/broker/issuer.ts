@@ -33,7 +33,7 @@ export type BrokerIssuerDeps = {
 export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<BrokerIssuer> {
   const { publicUrl, store, people, headers, clock, log } = deps
   const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>
-    log.error({ problem: messageOf(error) }, 'the signing keys of a new period could not be had'),
+    log.error({ error: messageOf(error) }, 'failed to load signing keys'),
   )
   const accounts = createIssuerAccounts({ people, audit: store.audit })
   const issuer = createRotatingIssuer(issuerKeys, () =>

@@ -23,6 +23,7 @@ export const repositoryGrant = defineKind({
   writtenBy:
     'Developers and admins of the tenant create and delete grants; nobody changes them. A RemoteSync owns a grant that the platform creates for it.',
   immutableSpec: true,
+  tenantAccess: 'create-delete',
   spec: object(
     {
       installation: objectName('The name of the Installation in this namespace that contains the repositories.'),
