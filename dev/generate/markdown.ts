@@ -5,11 +5,11 @@ export function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Text that people wrote for plain output, such as `kubectl explain`: `<name>` outside of code spans is not HTML. */
+/** Text that people wrote for plain output, such as `kubectl explain`: `<name>` outside of code spans is not HTML; `<br>` is. */
 function withoutHtml(text: string): string {
   return text
     .split('`')
-    .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '&lt;') : part))
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll(/<(?!br>)/g, '&lt;') : part))
     .join('`')
 }
 

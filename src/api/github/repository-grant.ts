@@ -118,6 +118,8 @@ export const repositoryGrant = defineKind({
     InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
     RepositoryNotFound:
       'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
+    UnknownPermissionLevel:
+      'GitHub does not have the requested level for the permission, such as `metadata: write`. The message names the levels that exist.',
     AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
     RequesterLacksAccess:
       'The requester does not have the requested access on GitHub. Somebody who has it must create the grant.',
@@ -146,6 +148,7 @@ export const repositoryGrantReasons = {
   deniedByPolicy: 'DeniedByPolicy',
   installationNotReady: 'InstallationNotReady',
   repositoryNotFound: 'RepositoryNotFound',
+  unknownPermissionLevel: 'UnknownPermissionLevel',
   aboveCeiling: 'AboveCeiling',
   requesterLacksAccess: 'RequesterLacksAccess',
   requesterUnknown: 'RequesterUnknown',
