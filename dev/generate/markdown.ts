@@ -26,6 +26,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return rows.length === 0 ? '' : lines.map(line => `| ${line.join(' | ')} |`).join('\n')
 }
 
+/** The parts of a generated page. */
 export type Page = {
   readonly title: string
   /** One sentence: what the page lists. */
