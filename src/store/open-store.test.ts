@@ -175,13 +175,26 @@ describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))('the roles 
       expect(await as(role, `SELECT * FROM ${table}`), `${role} ${table}`).toContain('permission denied')
   })
 
-  test('are enough for a process: the desk mints into its schema and writes the log as the audit role', async () => {
+  test('let the desk mint into its schema and write the log as the audit role', async () => {
     const store = await openTestStore({ url: urlFor('desk'), auditUrl: urlFor('audit') })
     expect(await store.healthy()).toBe(true)
     await store.tokens.intend(intent)
     await store.audit.append({ action: 'token.intended', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
     expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
     await expect(store.users.find('h', 1)).rejects.toThrow()
+    await store.close()
+  })
+
+  test('of broker and desk together are enough for the platform’s process', async () => {
+    execFileSync('psql', [place.location.url?.reveal() ?? '', '-q', '-c', "CREATE ROLE sekisho LOGIN PASSWORD 'p'"])
+    execFileSync('psql', [place.location.url?.reveal() ?? '', '-q', '-c', 'GRANT sekisho_broker, sekisho_desk TO sekisho'])
+    const url = place.postgres?.url('postgres', { name: 'sekisho', password: 'p' })
+    if (url === undefined) throw new Error('this test needs a server')
+    const store = await openTestStore({ url, auditUrl: urlFor('audit') })
+    await store.tokens.intendWithin({ ...intent, cacheKey: 'k2' }, { limit: 10, since: new Date(0) })
+    await fill(store)
+    expect(await store.inbox.claim(1)).toEqual([])
+    await store.audit.append({ action: 'token.intended', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
     await store.close()
   })
 })
