@@ -29,6 +29,7 @@ export type FollowedSource = {
   readonly pullRequest?: number | 'every' | undefined
 }
 
+/** How a kind that follows a repository reads its own `spec`. */
 export type FollowsRepository<Spec = unknown> = {
   source(spec: Spec): FollowedSource
   /** What the owned grant requests beside `contents: read` and `metadata: read`. */
@@ -37,6 +38,7 @@ export type FollowsRepository<Spec = unknown> = {
   purpose(spec: Spec): string
 }
 
+/** The fields of `followerFields`. */
 export type FollowerSpec = { readonly installation: string; readonly repository: string; readonly requestedBy: string }
 
 /** An object of any kind that follows a repository. */

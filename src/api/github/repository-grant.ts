@@ -119,7 +119,7 @@ export const repositoryGrant = defineKind({
     RepositoryNotFound:
       'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
     UnknownPermissionLevel:
-      'A permission has no such level on GitHub. The message names the levels that it has: create a new grant with one of them.',
+      'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
     AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
     RequesterLacksAccess:
       'The requester does not have the requested access on GitHub. Somebody who has it must create the grant.',
