@@ -81,7 +81,7 @@ export const brokerSettings = {
   ),
   auditCheckpointSeconds: integerSetting(
     'SEKISHO_AUDIT_CHECKPOINT_SECONDS',
-    'the interval, in seconds, at which a signed head of the audit log is written outside the database',
+    'seconds between two signed heads of the audit log outside the database',
     { minimum: 5, maximum: 86_400, default: '60' },
   ),
   sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how many hours a person stays signed in on the pages', {

@@ -13,7 +13,13 @@ import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { desiredInstallation, desiredTenant, installationName, widenedRoles } from './desired.ts'
-import { type OnboardingRecord, type OnboardingRecords, type ProvedIntent, provedRecord } from './onboarding-records.ts'
+import {
+  type OnboardingRecord,
+  type OnboardingRecords,
+  type ProvedIntent,
+  type ProvedOnboarding,
+  provedRecord,
+} from './onboarding-records.ts'
 import { tenantNameCandidates } from './tenant-name.ts'
 
 export type StepDeps = {
@@ -26,7 +32,6 @@ export type StepDeps = {
 /** `waiting`: the namespace does not exist yet, or a former Installation is still being deleted. */
 export type Progress = 'finished' | 'waiting' | 'unconfirmed'
 
-type Proved = OnboardingRecord<ProvedIntent>
 type Named = OnboardingRecord<ProvedIntent & { readonly tenantName: string }> & { readonly installationId: number }
 
 const manager = { fieldManager: 'sekisho-broker' }
@@ -44,7 +49,7 @@ export async function advanceOnboarding(deps: StepDeps, onboarding: OnboardingRe
   return 'finished'
 }
 
-function namedRecord(onboarding: Proved): Named {
+function namedRecord(onboarding: ProvedOnboarding): Named {
   const { installationId, intent } = onboarding
   const { tenantName } = intent
   if (tenantName !== undefined && installationId !== undefined)
@@ -52,7 +57,7 @@ function namedRecord(onboarding: Proved): Named {
   throw new AppError('integrity_violation', `onboarding ${onboarding.id} has lost its tenant or installation`)
 }
 
-async function writeTenant(deps: StepDeps, onboarding: Proved): Promise<Proved> {
+async function writeTenant(deps: StepDeps, onboarding: ProvedOnboarding): Promise<ProvedOnboarding> {
   const { id, intent } = onboarding
   const tenantName = intent.tenantName ?? (await freeName(deps, intent))
   const named = { ...intent, tenantName }
@@ -79,7 +84,7 @@ async function freeName(deps: StepDeps, intent: ProvedIntent): Promise<string> {
 }
 
 /** The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the name since. */
-async function joinTenant(deps: StepDeps, { id, intent }: Proved, name: string): Promise<void> {
+async function joinTenant(deps: StepDeps, { id, intent }: ProvedOnboarding, name: string): Promise<void> {
   const existing = await deps.kube.get(tenant, { name })
   if (existing === undefined || !isSameAccount(existing, intent)) {
     const { tenantName: _taken, ...nameless } = intent

@@ -68,12 +68,8 @@ async function readCeiling(client: UserClient, installation: InstallationFacts):
   )
 }
 
-async function refuseBinding(
-  audit: AuditLog,
-  person: Onboarder,
-  installationId: number,
-  { reason, message }: Refusal,
-): Promise<never> {
+async function refuseBinding(audit: AuditLog, person: Onboarder, installationId: number, refusal: Refusal): Promise<never> {
+  const { reason, message } = refusal
   await audit.append({
     action: 'binding.denied',
     actor: userSubject(person.host, person.userId),

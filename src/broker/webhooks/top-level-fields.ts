@@ -38,6 +38,7 @@ export class FieldReader {
   /** Where the part in the present chunk begins. */
   #from = 0
   #bytes = 0
+  #failure: unknown
 
   /** Wanted members of more than `mostBytes` together are refused, however small each is. */
   constructor(wanted: Wanted, mostBytes: number) {
@@ -45,8 +46,17 @@ export class FieldReader {
     this.#mostBytes = mostBytes
   }
 
-  /** Throws `invalid_request` once the bytes cannot become an object; the reader must not be used after that. */
+  /** Never throws: bytes that cannot become an object are reported by `end`. */
   push(chunk: Uint8Array): void {
+    if (this.#failure !== undefined) return
+    try {
+      this.#read(chunk)
+    } catch (error) {
+      this.#failure = error
+    }
+  }
+
+  #read(chunk: Uint8Array): void {
     this.#from = 0
     for (let at = 0; at < chunk.length; at += 1) {
       if (this.#isText) at = this.#endOfText(chunk, at)
@@ -59,6 +69,7 @@ export class FieldReader {
 
   /** JSON text of an object with the wanted members, in their order, a repeated one repeated. Throws `invalid_request`. */
   end(): string {
+    if (this.#failure !== undefined) throw this.#failure
     if (this.#place !== 'after the object') throw refused('is not a complete JSON object')
     return `{${this.#members.join(',')}}`
   }

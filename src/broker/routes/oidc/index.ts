@@ -69,29 +69,22 @@ function registerDevice(scope: FastifyInstance, context: BrokerContext): void {
   const passOn = passedTo(context)
   const lock = createAttemptLock({ clock, most: 10, windowMilliseconds: 15 * 60_000 })
 
-  scope.get(issuerPaths.device, { config: perMinute(60) }, async (request, reply) => {
-    const person = await personOrSignIn(sessions, request, reply)
-    if (person !== undefined) await passOn(request, reply)
-  })
-
-  scope.post(issuerPaths.device, { config: perMinute(30) }, async (request, reply) => {
+  const device = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return
-    requireDevicePage(request)
-    countAttempt(lock, person)
+    if (request.method === 'POST') acceptAttempt(request, lock, person)
     await passOn(request, reply)
-  })
+  }
+  scope.get(issuerPaths.device, { config: perMinute(60) }, device)
+  scope.post(issuerPaths.device, { config: perMinute(30) }, device)
 }
 
-/** Stops: a form that was not served to this browser, which cannot hold the secret of the form. */
-function requireDevicePage(request: FastifyRequest): void {
+/** Stops: a form that was not served to this browser, and a person who guesses codes. */
+function acceptAttempt(request: FastifyRequest, lock: AttemptLock, { subject }: Person): void {
   if (request.cookies[issuerSessionCookie] === undefined)
     throw new AppError('invalid_request', `open ${issuerPaths.device} first, then enter the code`)
-}
-
-function countAttempt(lock: AttemptLock, { subject }: Person): void {
-  if (lock.tryAgain(subject)) return
-  throw new AppError('too_many_requests', 'too many codes were tried: wait 15 minutes', { retryAfterSeconds: 900 })
+  if (!lock.tryAgain(subject))
+    throw new AppError('too_many_requests', 'too many codes were tried: wait 15 minutes', { retryAfterSeconds: 900 })
 }
 
 /** The library answers by itself, under the headers that our server sets on every answer. */

@@ -26,6 +26,8 @@ export type WebhookContext = {
   readonly log: Log
 }
 
+type Delivery = { Body: ReceivedBody | undefined }
+
 const webhookPath = '/webhooks/github'
 
 /** In a scope of its own, whose content type parser reads nothing but the bytes. */
@@ -41,7 +43,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
 
     // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
     const options = { bodyLimit, config: { rateLimit: false }, onRequest: refusals.limitSender } as const
-    scope.post<{ Body: ReceivedBody | undefined }>(webhookPath, options, async (request, reply) => {
+    scope.post<Delivery>(webhookPath, options, async (request, reply) => {
       const body = await requireSigned(request, refusals)
       const { event: name, deliveryId } = deliveryHeaders(request)
       const content = await recording(refusals, request, 'a signed body is not a JSON object', body.content)
@@ -65,10 +67,7 @@ function receiveBytes(scope: FastifyInstance, secrets: readonly SecretString[]):
   })
 }
 
-async function requireSigned(
-  request: FastifyRequest<{ Body: ReceivedBody | undefined }>,
-  refusals: Refusals,
-): Promise<ReceivedBody> {
+async function requireSigned(request: FastifyRequest<Delivery>, refusals: Refusals): Promise<ReceivedBody> {
   const { body } = request
   if (body === undefined) throw new AppError('invalid_request', 'the body is missing')
   if (body.isSigned(header(request, 'x-hub-signature-256'))) return body
