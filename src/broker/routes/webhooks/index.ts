@@ -32,13 +32,12 @@ const webhookPath = '/webhooks/github'
 
 /** In a scope of its own, whose content type parser reads nothing but the bytes. */
 export async function registerWebhooks(server: WebServer, context: WebhookContext): Promise<void> {
-  const { settings, store, github, inbox, clock, log } = context
+  const { settings, store, github, inbox, clock } = context
   const { webhookSecret, formerWebhookSecret } = settings
   const secrets = formerWebhookSecret === undefined ? [webhookSecret] : [webhookSecret, formerWebhookSecret]
 
   await server.register(async (scope: FastifyInstance) => {
-    const createRateLimit = scope.createRateLimit.bind(scope)
-    const refusals = createRefusals({ createRateLimit, audit: store.audit, clock, log })
+    const refusals = createRefusals(scope, context)
     receiveBytes(scope, secrets)
 
     // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
@@ -46,9 +45,9 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
     scope.post<Delivery>(webhookPath, options, async (request, reply) => {
       const body = await requireSigned(request, refusals)
       const { event: name, deliveryId } = deliveryHeaders(request)
-      const content = await recording(refusals, request, 'a signed body is not a JSON object', body.content)
+      const content = await recordRefusal(refusals, request, 'a signed body is not a JSON object', body.content)
       const disagreement = `header and body disagree about the event ${name}`
-      const { event, kept } = await recording(refusals, request, disagreement, () => reduceDelivery(name, content))
+      const { event, kept } = await recordRefusal(refusals, request, disagreement, () => reduceDelivery(name, content))
       const { host } = github.app().endpoints
       const delivery = { deliveryId, event: name, action: event.action, host, receivedAt: clock.now(), body: kept }
       const stored = await store.inbox.receive(delivery)
@@ -71,9 +70,8 @@ async function requireSigned(request: FastifyRequest<Delivery>, refusals: Refusa
   const { body } = request
   if (body === undefined) throw new AppError('invalid_request', 'the body is missing')
   if (body.isSigned(header(request, 'x-hub-signature-256'))) return body
-  await refusals.count(request)
-  await refusals.record(request, 'the signature is not valid')
-  throw new AppError('unauthenticated', 'the signature is not valid')
+  await refusals.countUnsigned(request)
+  return refusals.refuse(request, new AppError('unauthenticated', 'the signature is not valid'))
 }
 
 function deliveryHeaders(request: FastifyRequest): { readonly event: string; readonly deliveryId: string } {
@@ -87,12 +85,11 @@ function deliveryHeaders(request: FastifyRequest): { readonly event: string; rea
 }
 
 /** Runs a step on a signed body. When the step refuses the body, the refusal is recorded before it is passed on. */
-async function recording<T>(refusals: Refusals, request: FastifyRequest, reason: string, step: () => T): Promise<T> {
+async function recordRefusal<T>(refusals: Refusals, request: FastifyRequest, reason: string, step: () => T): Promise<T> {
   try {
     return step()
   } catch (error) {
-    await refusals.record(request, reason)
-    throw error
+    return refusals.refuse(request, error, reason)
   }
 }
 
