@@ -85,13 +85,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
-  const inbox = createInboxWorker({
-    inbox: store.inbox,
-    handle: delivery => handleDelivery(deliveryDeps, delivery),
-    clock,
-    random,
-    log,
-  })
+  const inbox = createInboxWorker({ inbox: store.inbox, handle: item => handleDelivery(deliveryDeps, item), clock, random, log })
 
   const { publicUrl } = settings
   const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: () => securityHeaders(headers()), clock, log })

@@ -76,9 +76,7 @@ export const brokerSettings = {
   apiServerUrl: optional(
     httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
   ),
-  apiServerAuthorityPath: optional(
-    textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the CA certificate of that API server'),
-  ),
+  apiServerAuthorityPath: optional(textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the CA of that API server')),
   auditCheckpointSeconds: integerSetting(
     'SEKISHO_AUDIT_CHECKPOINT_SECONDS',
     'seconds between two signed heads of the audit log outside the database',

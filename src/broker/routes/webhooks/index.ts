@@ -44,7 +44,8 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
     const options = { bodyLimit, config: { rateLimit: false }, onRequest: refusals.limitSender } as const
     scope.post<Delivery>(webhookPath, options, async (request, reply) => {
       const body = await requireSigned(request, refusals)
-      const { event: name, deliveryId } = deliveryHeaders(request)
+      const name = requireHeader(request, 'X-GitHub-Event', /^[a-z_]{1,60}$/)
+      const deliveryId = requireHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{8,64}$/)
       const content = await recordRefusal(refusals, request, 'a signed body is not a JSON object', body.content)
       const disagreement = `header and body disagree about the event ${name}`
       const { event, kept } = await recordRefusal(refusals, request, disagreement, () => reduceDelivery(name, content))
@@ -74,14 +75,10 @@ async function requireSigned(request: FastifyRequest<Delivery>, refusals: Refusa
   return refusals.refuse(request, new AppError('unauthenticated', 'the signature is not valid'))
 }
 
-function deliveryHeaders(request: FastifyRequest): { readonly event: string; readonly deliveryId: string } {
-  const event = header(request, 'x-github-event')
-  const deliveryId = header(request, 'x-github-delivery')
-  if (event === undefined || !/^[a-z_]{1,60}$/.test(event))
-    throw new AppError('invalid_request', 'X-GitHub-Event is missing or malformed')
-  if (deliveryId === undefined || !/^[A-Za-z0-9-]{8,64}$/.test(deliveryId))
-    throw new AppError('invalid_request', 'X-GitHub-Delivery is missing or malformed')
-  return { event, deliveryId }
+function requireHeader(request: FastifyRequest, name: string, pattern: RegExp): string {
+  const value = header(request, name.toLowerCase())
+  if (value !== undefined && pattern.test(value)) return value
+  throw new AppError('invalid_request', `${name} is missing or malformed`)
 }
 
 /** Runs a step on a signed body. When the step refuses the body, the refusal is recorded before it is passed on. */
