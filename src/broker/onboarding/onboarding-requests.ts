@@ -2,25 +2,26 @@
 // the roles and confirmed; the proof is then made once more.
 import type { AccountFacts, UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { SignedInPerson } from '../sessions.ts'
 import { type ChosenTeam, type OnboardingRecord, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
-import { type Onboarder, type OnboardingDeps, proveBinding } from './prove-binding.ts'
+import { type OnboardingDeps, proveBinding } from './prove-binding.ts'
 
 /** Proves and remembers; the person then confirms. Resolves to the id of the onboarding. Rejects as `proveBinding`. */
-export async function beginOnboarding(deps: OnboardingDeps, person: Onboarder, installationId: number): Promise<string> {
+export async function beginOnboarding(deps: OnboardingDeps, person: SignedInPerson, installationId: number): Promise<string> {
   const { intent } = await proveBinding(deps, person, installationId)
   const { host, id: accountId } = intent.account
   return deps.onboardings.begin({ host, accountId, installationId, userId: person.userId, intent, state: 'proved' })
 }
 
 /** An onboarding of this person, whatever its state. Rejects with `not_found` for another person's. */
-export async function ownOnboarding(deps: OnboardingDeps, person: Onboarder, id: string): Promise<OnboardingRecord> {
+export async function ownOnboarding(deps: OnboardingDeps, person: SignedInPerson, id: string): Promise<OnboardingRecord> {
   const onboarding = await deps.onboardings.find(id)
   if (onboarding?.userId === person.userId && onboarding.host === person.host) return onboarding
   throw new AppError('not_found', 'there is no such onboarding: begin again at /onboard')
 }
 
 /** An onboarding of this person that waits for confirmation. Rejects with `not_found` for any other. */
-export async function openOnboarding(deps: OnboardingDeps, person: Onboarder, id: string): Promise<ProvedOnboarding> {
+export async function openOnboarding(deps: OnboardingDeps, person: SignedInPerson, id: string): Promise<ProvedOnboarding> {
   const onboarding = await ownOnboarding(deps, person, id)
   if (onboarding.state === 'proved' && !onboarding.intent.confirmed) return provedRecord(onboarding)
   throw new AppError('not_found', 'this onboarding does not wait for confirmation: begin again at /onboard')
@@ -29,7 +30,7 @@ export async function openOnboarding(deps: OnboardingDeps, person: Onboarder, id
 /** Proves again, checks the chosen teams against GitHub, and confirms. Rejects with `invalid_request` for a team of another organisation. */
 export async function confirmOnboarding(
   deps: OnboardingDeps,
-  person: Onboarder,
+  person: SignedInPerson,
   { id, accountId, installationId }: OnboardingRecord,
   teamIds: readonly number[],
 ): Promise<void> {
