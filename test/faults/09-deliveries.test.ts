@@ -9,7 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { redeliveryPoll } from '../../src/redelivery/poll.ts'
-import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { quantile } from './fixtures/distribution.ts'
 import { type FollowedBranches, followBranches } from './fixtures/followed-branches.ts'
@@ -21,12 +21,12 @@ const branches = Array.from({ length: 20 }, (_, index) => `branch-${index}`)
 const patience = { timeoutMilliseconds: 60_000 }
 const shop = 4001
 
-let site: BrokerSite
+let site: BrokerEnvironment
 let followed: FollowedBranches
 let agent: Agent
 let installationId = 0
 beforeAll(async () => {
-  site = await startBrokerSite()
+  site = await startBrokerEnvironment()
   const { browser } = await site.signIn('olivia')
   await install(site.github, browser, site.organization.id, { repositoryIds: 'all' })
   await site.github.context.webhooks.idle()

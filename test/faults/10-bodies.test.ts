@@ -7,7 +7,7 @@ import { silentLog } from '../../src/lib/log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
-import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { type AdmissionSite, startAdmissionSite } from './fixtures/admission-fixture.ts'
 import type { Order, Result, Shape } from './fixtures/body-attacker-process.ts'
 import { type Attacker, type Strain, startAttacker, strained } from './fixtures/body-endpoints.ts'
@@ -19,7 +19,7 @@ const rounds = 3
 
 type Endpoint = Omit<Order, 'shape' | 'webhookSecret'>
 
-let site: BrokerSite
+let site: BrokerEnvironment
 let admission: AdmissionSite
 let desk: WebServer
 let attacker: Attacker
@@ -27,7 +27,7 @@ const endpoints = new Map<string, Endpoint>()
 let webhookSecret = ''
 
 beforeAll(async () => {
-  site = await startBrokerSite()
+  site = await startBrokerEnvironment()
   admission = await startAdmissionSite()
   const certificate = await openTokenDeskCertificate({
     keys: { getOrCreate: (_name, make) => make() },

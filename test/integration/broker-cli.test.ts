@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groups } from '../../src/api/names.ts'
-import { type BrokerSite, bringOrganization, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
-let site: BrokerSite
+let site: BrokerEnvironment
 let folder: string
 
 type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
@@ -67,7 +67,7 @@ async function age(person: string): Promise<Record<string, unknown>> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-cli-'))
-  site = await startBrokerSite({ platformAdmins: host => `github|${host}|1001` })
+  site = await startBrokerEnvironment({ platformAdmins: host => `github|${host}|1001` })
   await writeFile(join(folder, 'ca.pem'), site.certificateAuthority)
   await bringOrganization(site)
   const onboarded = async () => (await site.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)

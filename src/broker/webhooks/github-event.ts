@@ -23,23 +23,19 @@ export type GitHubEvent = {
 
 type Shape = (body: JsonObject) => boolean
 
-const hasText =
+const every =
+  (holds: (body: JsonObject, field: string) => boolean) =>
   (...fields: readonly string[]): Shape =>
   body =>
-    fields.every(field => textAt(body, field) !== undefined)
-const hasObject =
-  (...fields: readonly string[]): Shape =>
-  body =>
-    fields.every(field => objectAt(body, field) !== undefined)
-const lacks =
-  (...fields: readonly string[]): Shape =>
-  body =>
-    fields.every(field => body[field] === undefined)
+    fields.every(field => holds(body, field))
+const hasText = every((body, field) => textAt(body, field) !== undefined)
+const hasObject = every((body, field) => objectAt(body, field) !== undefined)
+const lacks = every((body, field) => body[field] === undefined)
+const hasAction = hasText('action')
 const all =
   (...shapes: readonly Shape[]): Shape =>
   body =>
     shapes.every(shape => shape(body))
-const hasAction = hasText('action')
 
 /** Enough of each event's shape to distinguish it from every other event that we act on. */
 const shapes: ReadonlyMap<string, Shape> = new Map([

@@ -13,9 +13,8 @@ import { chooseAccountPage } from '../../pages/onboard.ts'
 import { csrfText, idText } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
-import { registerCallback } from './callback.ts'
+import { beginInstall, registerCallback } from './callback.ts'
 import { confirmPath, registerConfirm } from './confirm.ts'
-import { beginInstall } from './install-state.ts'
 import { registerProgress } from './progress.ts'
 
 export function registerOnboard(server: WebServer, context: BrokerContext): void {
