@@ -142,7 +142,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       },
     }),
   )
-  const sourceServer = createSourceServer({ store: sources, log })
+  const sourceServer = createSourceServer({ store: sources, clock, log })
   const sweeping = new AbortController()
   let swept: Promise<void> | undefined
   const redelivery = createRedeliveryPoll({ apps, githubApps, isLeader: manager.isLeader, clock, log })

@@ -8,11 +8,11 @@ const claim = (uid: string, second: number, holds: boolean): Claim => ({
 })
 
 test.each([
-  ['the older one', claim('b', 1, false), claim('a', 2, false), true, true],
-  ['a holder against an older one', claim('b', 2, true), claim('a', 1, false), true, false],
-  ['a holder of the same second', claim('b', 1, true), claim('a', 1, false), true, true],
-  ['the smaller uid of two holders of the same second', claim('a', 1, true), claim('b', 1, true), true, true],
-])('%s comes first by holder and by age as told', (_which, one, other, byHolder, byAge) => {
+  { which: 'the older one', one: claim('b', 1, false), other: claim('a', 2, false), byHolder: true, byAge: true },
+  { which: 'a holder', one: claim('b', 2, true), other: claim('a', 1, false), byHolder: true, byAge: false },
+  { which: 'a holder of the same second', one: claim('b', 1, true), other: claim('a', 1, false), byHolder: true, byAge: true },
+  { which: 'of two holders the smaller uid', one: claim('a', 1, true), other: claim('b', 1, true), byHolder: true, byAge: true },
+])('$which comes first by holder: $byHolder, by age: $byAge', ({ one, other, byHolder, byAge }) => {
   expect([comesFirst(one, other, 'holder'), comesFirst(one, other, 'age')]).toEqual([byHolder, byAge])
 })
 

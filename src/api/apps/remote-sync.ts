@@ -1,7 +1,7 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
 
 import { defineKind, type ObjectOf } from '../kind.ts'
-import { followerFields, followerStatusFields } from '../repository-follower.ts'
+import { followerFields, followerReasons, followerStatusFields } from '../repository-follower.ts'
 import { objectName } from '../schema/fields.ts'
 import { choice, exactlyOneOf, integer, list, object, optional, text } from '../schema/schema.ts'
 
@@ -131,8 +131,7 @@ export type RemoteSync = ObjectOf<typeof remoteSync>
 
 export const remoteSyncReasons = {
   deployed: 'Deployed',
-  waitingForGrant: 'WaitingForGrant',
-  grantDenied: 'GrantDenied',
+  ...followerReasons,
   installationNotReady: 'InstallationNotReady',
   branchNotFound: 'BranchNotFound',
   pullRequestNotFound: 'PullRequestNotFound',
@@ -146,7 +145,6 @@ export const remoteSyncReasons = {
   buildTimedOut: 'BuildTimedOut',
   wrongCommit: 'BuiltFromWrongCommit',
   notATenant: 'NotATenantNamespace',
-  grantConflict: 'GrantConflict',
   builderNotReady: 'BuilderNotReady',
   applicationNotFound: 'ApplicationNotFound',
   applicationTaken: 'ApplicationTaken',
