@@ -5,7 +5,7 @@ import { followerFields, followerReasons, followerStatusFields } from '../reposi
 import { objectName } from '../schema/fields.ts'
 import { choice, exactlyOneOf, integer, list, object, optional, text } from '../schema/schema.ts'
 
-const moment = (description: string) => optional(text({ description, max: 64, format: 'date-time' }))
+const time = (description: string) => optional(text({ description, max: 64, format: 'date-time' }))
 
 export const remoteSync = defineKind({
   group: 'apps',
@@ -13,15 +13,17 @@ export const remoteSync = defineKind({
   plural: 'remotesyncs',
   shortNames: ['rsync'],
   scope: 'Namespaced',
-  description: 'Follows a repository and keeps an Application at what was built from it.',
+  description: 'Follows a repository and keeps an Application at the image that was built from it.',
   spec: object(
     {
       ...followerFields,
       source: object(
         {
-          branch: optional(text({ description: 'Follow the head of a branch.', max: 255, pattern: '^[^ ~^:?*\\[\\\\]+$' })),
-          pullRequest: optional(integer({ description: 'Follow the head of a pull request.', min: 1, max: 2_147_483_647 })),
-          commit: optional(text({ description: 'Stay at one commit.', max: 64, pattern: '^[0-9a-f]{40}([0-9a-f]{24})?$' })),
+          branch: optional(text({ description: 'Follow the head of this branch.', max: 255, pattern: '^[^ ~^:?*\\[\\\\]+$' })),
+          pullRequest: optional(integer({ description: 'Follow the head of this pull request.', min: 1, max: 2_147_483_647 })),
+          commit: optional(
+            text({ description: 'Stay at this commit, by its full id.', max: 64, pattern: '^[0-9a-f]{40}([0-9a-f]{24})?$' }),
+          ),
         },
         {
           description: 'What to follow.',
@@ -36,26 +38,35 @@ export const remoteSync = defineKind({
       build: object(
         {
           strategy: choice(['Buildpacks'], { description: 'How the image is built.', default: 'Buildpacks' }),
-          timeoutSeconds: integer({ description: 'How long a build may take.', min: 30, max: 7200, default: 900 }),
+          timeoutSeconds: integer({
+            description: 'The build is cancelled after this many seconds.',
+            min: 30,
+            max: 7200,
+            default: 900,
+          }),
           env: optional(
             list(
               object(
                 {
-                  name: text({ description: 'The variable.', max: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-                  value: text({ description: 'Its value.', min: 0, max: 4096 }),
+                  name: text({ description: 'The name of the variable.', max: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+                  value: text({
+                    description: 'The value of the variable. Not for secrets: people who can read the RemoteSync can read it.',
+                    min: 0,
+                    max: 4096,
+                  }),
                 },
-                { description: 'One variable.' },
+                { description: 'One environment variable.' },
               ),
-              { description: 'Environment of the build.', max: 50, unique: ['name'] },
+              { description: 'Environment variables of the build.', max: 50, unique: ['name'] },
             ),
           ),
         },
         { description: 'How to build.' },
       ),
-      application: objectName('The Application in this namespace that gets the image.'),
+      application: objectName('The Application in this namespace on which image and commit are set.'),
     },
     {
-      description: 'What to follow and where it goes.',
+      description: 'What to follow, how to build it, and which Application runs it.',
       rules: [
         {
           rule: "!has(self.subPath) || !self.subPath.split('/').exists(p, p == '..')",
@@ -72,47 +83,50 @@ export const remoteSync = defineKind({
   },
   status: {
     ...followerStatusFields,
-    commit: optional(text({ description: 'The commit that source means now.', max: 64 })),
+    commit: optional(text({ description: 'The commit that `source` names now.', max: 64 })),
     build: optional(
       object(
         {
-          name: text({ description: 'The build in the build namespace.', max: 253 }),
+          name: text({ description: 'The name of the build in the build namespace.', max: 253 }),
           commit: text({ description: 'The commit it builds.', max: 64 }),
-          attempt: integer({ description: 'Counts from 1 when the same commit is tried again.', min: 1, max: 1_000_000 }),
+          attempt: integer({ description: '1 for the first build of the commit; each retry adds 1.', min: 1, max: 1_000_000 }),
         },
-        { description: 'The build under way, or the last one.' },
+        { description: 'The current build, or the last one.' },
       ),
     ),
     image: optional(text({ description: 'The last image that was built, by digest.', max: 512 })),
-    imageCommit: optional(text({ description: 'The commit that image was built from.', max: 64 })),
-    imageBuild: optional(text({ description: 'The build that made that image.', max: 253 })),
-    handledWake: optional(text({ description: 'The wake annotation that was acted upon last.', max: 512 })),
+    imageCommit: optional(text({ description: 'The commit that `image` was built from.', max: 64 })),
+    imageBuild: optional(text({ description: 'The build that made `image`.', max: 253 })),
+    handledWake: optional(text({ description: 'The wake annotation (set by webhooks) that was handled last.', max: 512 })),
     failedCommit: optional(
-      text({ description: 'The commit whose build failed last; not tried again until something changes.', max: 64 }),
+      text({
+        description: 'The commit that failed. It is not built again until a webhook arrives or the spec changes.',
+        max: 64,
+      }),
     ),
     failure: optional(
       object(
         {
-          stage: choice(['Fetched', 'Built'], { description: 'Where it failed.' }),
-          reason: text({ description: 'Why, as one CamelCase word.', max: 128 }),
-          message: text({ description: 'Why, with the end of the log and the cure.', max: 2048 }),
+          stage: choice(['Fetched', 'Built'], { description: 'The stage that failed.' }),
+          reason: text({ description: 'The cause, as one CamelCase word.', max: 128 }),
+          message: text({ description: 'The cause, with the last lines of the log, and what to do.', max: 2048 }),
         },
-        { description: 'The story of failedCommit.' },
+        { description: 'Why `failedCommit` failed.' },
       ),
     ),
     phases: optional(
       object(
         {
-          signalledAt: moment('When the webhook arrived (or the sweep noticed).'),
-          resolvedAt: moment('When the commit was known.'),
-          fetchedAt: moment('When the source store held it.'),
-          buildCreatedAt: moment('When the build was made.'),
-          buildStartedAt: moment('When its pod started.'),
-          builtAt: moment('When the builder was done.'),
-          deployedAt: moment('When the Application was told.'),
-          availableAt: moment('When the Application was rolled out.'),
+          signalledAt: time('When the webhook arrived, or the periodic check found the commit.'),
+          resolvedAt: time('When the commit was resolved.'),
+          fetchedAt: time('When the source store had fetched the commit.'),
+          buildCreatedAt: time('When the build was created.'),
+          buildStartedAt: time('When the pod of the build started.'),
+          builtAt: time('When the build had ended.'),
+          deployedAt: time('When image and commit were set on the Application.'),
+          availableAt: time('When the Application had rolled the image out.'),
         },
-        { description: 'When each phase of the newest commit ended, to the millisecond where it is ours to say.' },
+        { description: 'When each phase of the newest commit ended. Times of the platform have milliseconds.' },
       ),
     ),
   },
