@@ -47,3 +47,10 @@ export type RepositoryFollower = KubeObject & {
   readonly spec: FollowerSpec
   readonly status?: { readonly grant?: string; readonly conditions?: readonly Condition[] }
 }
+
+/** Why such an object waits for its grant. */
+export const followerReasons = {
+  waitingForGrant: 'WaitingForGrant',
+  grantDenied: 'GrantDenied',
+  grantConflict: 'GrantConflict',
+} as const

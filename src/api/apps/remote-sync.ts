@@ -1,6 +1,6 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
 import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
-import { followerFields, followerStatusFields } from '../repository-follower.ts'
+import { followerFields, followerReasons, followerStatusFields } from '../repository-follower.ts'
 import { commitId, environmentField, objectName, timestamp } from '../schema/fields.ts'
 import { choice, exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
 
@@ -194,8 +194,7 @@ export type RemoteSync = ObjectOf<typeof remoteSync>
 export const remoteSyncReasons = {
   done: 'Done',
   deployed: 'Deployed',
-  waitingForGrant: 'WaitingForGrant',
-  grantDenied: 'GrantDenied',
+  ...followerReasons,
   installationNotReady: 'InstallationNotReady',
   branchNotFound: 'BranchNotFound',
   pullRequestNotFound: 'PullRequestNotFound',
@@ -209,7 +208,6 @@ export const remoteSyncReasons = {
   buildTimedOut: 'BuildTimedOut',
   wrongCommit: 'BuiltFromWrongCommit',
   notATenant: 'NotATenantNamespace',
-  grantConflict: 'GrantConflict',
   builderNotReady: 'BuilderNotReady',
   applicationNotFound: 'ApplicationNotFound',
   applicationTaken: 'ApplicationTaken',

@@ -12,6 +12,9 @@ import {
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
 
+/** What a grant can name as its subject: workloads, and every kind that follows a repository. */
+export const grantSubjectKinds = ['ServiceAccount', 'RemoteSync'] as const
+
 export const repositoryGrant = defineKind({
   group: 'github',
   kind: 'RepositoryGrant',
@@ -45,7 +48,7 @@ export const repositoryGrant = defineKind({
       subjects: list(
         object(
           {
-            kind: choiceOfThisVersion(['ServiceAccount', 'RemoteSync'], {
+            kind: choiceOfThisVersion(grantSubjectKinds, {
               description:
                 'The kind of the subject: `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync.',
             }),
