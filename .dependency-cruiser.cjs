@@ -5,6 +5,39 @@ const services = 'token-desk|builds|charts|redelivery'
 const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
 
+/** What each room of dev may import of the others. Rooms that only start another one as a process import nothing of it. */
+const developmentRooms = {
+  check: '',
+  cluster: '',
+  github: '',
+  postgres: '',
+  images: 'cluster',
+  kpack: 'cluster|images',
+  up: 'cluster',
+  demo: 'cluster|up',
+  generate: 'github',
+  test: 'cluster|up',
+}
+/** The rooms of the GitHub emulator, from the state up to the server, and what each may import of the others. */
+const emulatorRooms = {
+  state: '',
+  git: '',
+  tokens: 'state',
+  faults: 'state',
+  views: 'state|git',
+  webhooks: 'state|faults|views',
+  actions: 'state|git|tokens|faults|views|webhooks',
+  'rest/protocol': 'state|tokens|faults',
+  rest: 'state|tokens|faults|views|webhooks|actions',
+  pages: 'state|tokens|views|actions',
+  oauth: 'state|tokens|actions|pages',
+  'git-http': 'state|tokens|git|actions',
+  control: 'state|faults|rest/protocol',
+  server: 'state|tokens|faults|actions|rest|pages|oauth|git-http|control',
+  seed: 'state|git|tokens',
+}
+const alternatives = (...names) => names.filter(name => name !== '').join('|')
+
 module.exports = {
   forbidden: [
     {
@@ -121,6 +154,18 @@ module.exports = {
       from: { path: '^(src|test)', pathNot: '^src/store' },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },
+    layer(
+      'pg-in-database-audit-inbox',
+      '^src/store/(?!(database|audit|inbox)/|.*[.]test[.]ts$)',
+      'node_modules/(@types/)?pg/',
+      'Use Prisma: only the audit log and the inbox are SQL over the driver, wholly (docs/adr/0013).',
+    ),
+    layer(
+      'audit-and-inbox-without-prisma',
+      '^src/store/(audit|inbox)/',
+      '^src/store/generated/|node_modules/@prisma/',
+      'Use the pool: these two aggregates are SQL over the driver, wholly (docs/adr/0013).',
+    ),
     {
       name: 'octokit-one-door',
       severity: 'error',
@@ -173,10 +218,45 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
+    ...Object.entries(developmentRooms).map(([room, may]) =>
+      layer(
+        `dev-${room}-arrows`,
+        `^dev/${room}/(?!.*\\.test\\.ts$)${room === 'up' ? '(?!main\\.ts$)' : ''}`,
+        `^(test|dev/(?!(${alternatives(room, may)})/))`,
+        'Tools of dev build on dev/cluster and on each other in one direction (developmentRooms); dev/up/main.ts alone also starts the demo.',
+      ),
+    ),
+    layer(
+      'dev-tools-on-lib',
+      '^dev/(?!generate|demo)(?!.*\\.test\\.ts$)',
+      '^src/(?!lib/)',
+      'A tool of dev that needs more of the product than src/lib would break with it; start the product as a process instead.',
+    ),
+    layer(
+      'demo-on-kinds',
+      '^dev/demo',
+      '^src/(?!(api|lib)/)',
+      'The demo uses the product as people do: by its pages, its command line and its kinds.',
+    ),
+    ...Object.entries(emulatorRooms).map(([room, may]) =>
+      layer(
+        `emulator-${room.replace('/', '-')}-arrows`,
+        `^dev/github/${room}/(?!.*\\.test\\.ts$)`,
+        `^dev/github/(?!(${alternatives(room, may)})/)`,
+        'Inside the emulator arrows point from the server down to the state (emulatorRooms); declare what a layer needs in its own context.ts.',
+      ),
+    ),
+    layer(
+      'emulator-testing-for-tests',
+      '^dev/github/(?!testing|contract)(?!.*\\.test\\.ts$)',
+      '^dev/github/(testing|contract)/',
+      'testing/ and contract/ serve the tests and the generated reference; the emulator itself does not use them.',
+    ),
   ],
   options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['src/store/generated', 'dev/cluster/modules', 'deploy/examples'] },
+    doNotFollow: { path: ['node_modules', 'src/store/generated'] },
+    // The entry of the generated client stays a module, so that rules can name who imports it.
+    exclude: { path: ['src/store/generated/(?!client[.]ts)', 'dev/cluster/modules', 'deploy/examples'] },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

@@ -1,5 +1,5 @@
-// The whole platform in one process: broker, controllers and admission on one store and one ServiceAccount. For one team, or to try it;
-// production runs the three apart, so that whoever takes one of them does not have all secrets. Composition only: it decides nothing.
+// The whole platform in one process: broker, controllers and admission on one store and one ServiceAccount. It connects the parts and owns
+// the order in which they start and stop; it decides nothing.
 import { createAdmissionApp } from './admission/app.ts'
 import { admissionSettings } from './admission/config.ts'
 import { platformIdentities } from './admission/identities.ts'
@@ -14,123 +14,82 @@ import { createManager } from './kube/manager.ts'
 import { createKubeMetrics } from './kube/metrics.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { type Environment, processEnvironment, readSettings, readTogether } from './lib/config.ts'
-import { messageOf } from './lib/errors.ts'
 import { createLog } from './lib/log.ts'
 import { readStoreSettings } from './store/config.ts'
 import { openStore } from './store/open-store.ts'
 import { readProcessSettings } from './web/config.ts'
 import { createHealthServer } from './web/health.ts'
 import { prometheusRegistry } from './web/metrics.ts'
+import { runUntilStopped, type Stop } from './web/process.ts'
 import { certificateFromFiles } from './web/tls.ts'
 
+const environment = processEnvironment()
 const readers = {
   process: readProcessSettings,
   store: readStoreSettings,
   broker: readBrokerSettings,
   controllers: readControllersSettings,
-  admission: (environment: Environment) => readSettings(admissionSettings, environment),
+  admission: (variables: Environment) => readSettings(admissionSettings, variables),
 }
 
-type Stoppable = { readonly name: string; readonly stop: () => Promise<void> | void }
+type Settings = ReturnType<typeof readTogether<typeof readers>>
 
-async function run(environment: Environment): Promise<void> {
-  const settings = readTogether(readers, environment)
+/** What the apps share: connections and the manager. Their stop functions are passed to `onStop`. */
+async function openFoundations(settings: Settings, onStop: (stop: Stop) => void) {
   const log = createLog({ level: settings.process.logLevel, name: 'sekisho' })
+  onStop(() => log.info({}, 'sekisho stopped'))
   const random = Math.random
-  const started: Stoppable[] = []
-  const stop = once(async () => {
-    for (const part of started.toReversed()) await stopPart(part, log.error)
-    log.info({}, 'stopped')
+  const metrics = prometheusRegistry({ process: 'standalone' })
+  const kubeMetrics = createKubeMetrics(metrics)
+  const connection = await loadKubeConnection({ environment, clock })
+  const kube = createKubeClient({ connection, component: 'standalone', clock, random, observe: kubeMetrics.observeRequest })
+  onStop(kube.close)
+  const store = await openStore({ ...settings.store.location, sealingKeys: settings.store.sealingKeys, clock, log })
+  onStop(store.close)
+  const certificate = certificateFromFiles(settings.broker, { log })
+  onStop(certificate.stop)
+  const leaderElection = { namespace: platformNamespace, name: 'sekisho', identity: settings.process.name }
+  const manager = createManager({ client: kube, log, clock, random, metrics: kubeMetrics, leaderElection })
+  return { log, random, metrics, kube, store, certificate, manager }
+}
+
+type Foundations = Awaited<ReturnType<typeof openFoundations>>
+
+function createAdmission({ host, port, extraAddresses }: Settings['admission'], { kube, log }: Foundations) {
+  return createAdmissionApp({
+    client: kube,
+    clock,
+    log,
+    identities: platformIdentities(),
+    address: { host, port },
+    extraAddresses: extraAddresses
+      .split(',')
+      .map(address => address.trim())
+      .filter(address => address !== ''),
   })
-  let signals = 0
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => {
-      signals += 1
-      // A second one means: now.
-      if (signals > 1) process.exit(1)
-      void stop().then(() => process.exit(0))
-    })
-
-  try {
-    const metrics = prometheusRegistry({ process: 'standalone' })
-    const kubeMetrics = createKubeMetrics(metrics)
-    const connection = await loadKubeConnection({ environment, clock })
-    const kube = createKubeClient({ connection, component: 'standalone', clock, random, observe: kubeMetrics.observeRequest })
-    started.push({ name: 'kube client', stop: kube.close })
-    const store = await openStore({ ...settings.store.location, sealingKeys: settings.store.sealingKeys, clock, log })
-    started.push({ name: 'store', stop: store.close })
-    const certificate = certificateFromFiles(
-      { certificatePath: settings.broker.certificatePath, privateKeyPath: settings.broker.privateKeyPath },
-      { log },
-    )
-    started.push({ name: 'certificate', stop: certificate.stop })
-    const manager = createManager({
-      client: kube,
-      log,
-      clock,
-      random,
-      metrics: kubeMetrics,
-      leaderElection: { namespace: platformNamespace, name: 'sekisho', identity: settings.process.name },
-    })
-    const broker = await createBrokerApp({ settings: settings.broker, store, kube, manager, certificate, log, clock, random })
-    const controllers = await createControllersApp({ settings: settings.controllers, store, kube, manager, log, clock })
-    const { mode, host, port, extraAddresses } = settings.admission
-    const admission = createAdmissionApp({
-      client: kube,
-      clock,
-      log,
-      identities: platformIdentities(mode),
-      address: { host, port },
-      extraAddresses: extraAddresses
-        .split(',')
-        .map(address => address.trim())
-        .filter(address => address !== ''),
-    })
-    const health = await createHealthServer({
-      log,
-      metrics,
-      address: { host: settings.process.healthAddress, port: settings.process.healthPort },
-      checks: { manager: manager.ready, store: store.healthy, admission: admission.ready },
-    })
-
-    await health.start()
-    started.push({ name: 'health', stop: health.stop })
-    await admission.start()
-    started.push({ name: 'admission', stop: admission.stop })
-    await manager.start()
-    started.push({ name: 'manager', stop: manager.stop })
-    await controllers.start()
-    started.push({ name: 'controllers', stop: controllers.stop })
-    await broker.start()
-    started.push({ name: 'broker', stop: broker.stop })
-    log.info({ publicUrl: settings.broker.publicUrl.origin }, 'sekisho runs')
-  } catch (error) {
-    log.error({ error }, 'sekisho cannot start')
-    await stop()
-    process.exit(1)
-  }
 }
 
-async function stopPart(
-  part: Stoppable,
-  report: (fields: { readonly [key: string]: unknown }, message: string) => void,
-): Promise<void> {
-  try {
-    await part.stop()
-  } catch (error) {
-    report({ part: part.name, problem: messageOf(error) }, 'a part did not stop cleanly')
-  }
+/** The parts in the order of their start. Apps add their caches and controllers to the manager before it starts. */
+async function createParts(settings: Settings, foundations: Foundations) {
+  const { log, metrics, manager, store } = foundations
+  const broker = await createBrokerApp({ ...foundations, settings: settings.broker, clock })
+  const controllers = await createControllersApp({ ...foundations, settings: settings.controllers, clock })
+  const admission = createAdmission(settings.admission, foundations)
+  const health = await createHealthServer({
+    log,
+    metrics,
+    address: { host: settings.process.healthAddress, port: settings.process.healthPort },
+    checks: { manager: manager.ready, store: store.healthy, admission: admission.ready },
+  })
+  return [health, admission, manager, controllers, broker]
 }
 
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined
-  return () => {
-    running ??= work()
-    return running
+await runUntilStopped(async onStop => {
+  const settings = readTogether(readers, environment)
+  const foundations = await openFoundations(settings, onStop)
+  for (const part of await createParts(settings, foundations)) {
+    await part.start()
+    onStop(part.stop)
   }
-}
-
-run(processEnvironment()).catch((error: unknown) => {
-  process.stderr.write(`sekisho: ${messageOf(error)}\n`)
-  process.exit(1)
+  foundations.log.info({ publicUrl: settings.broker.publicUrl.origin }, 'sekisho started')
 })

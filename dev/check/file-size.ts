@@ -1,12 +1,12 @@
-// Fails when a source file is longer than 300 lines or a test longer than 600, when a folder of src holds more than 12 files, and when a folder
-// that must be read in an hour outgrows its budget; prints the median so that growth is seen.
+// Fails when a source file is longer than 300 lines or a test longer than 600, when a folder of src holds more than 12 files (tests and
+// `testing/` aside), and when a folder exceeds its budget of lines. Prints the median so that growth is visible.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 const limits = { source: 300, test: 600, filesInFolder: 12 }
-/** Lines of a whole folder, comments and blank lines counted, tests and what only they use (`testing/`) not. */
+/** Most lines of a whole folder, comments and blank lines included, tests and `testing/` excluded. */
 const budgets = [{ folder: 'src/kube/', lines: 2500, contract: 'src/kube/README.md' }]
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
@@ -19,7 +19,7 @@ const sizes = files.flatMap(path => {
   try {
     return [{ path, test: path.endsWith('.test.ts'), lines: readFileSync(join(root, path), 'utf8').split('\n').length - 1 }]
   } catch {
-    return [] // deleted in the working tree, not yet in the index
+    return [] // Deleted in the working tree, but not yet in the index.
   }
 })
 const sources = sizes
@@ -28,7 +28,7 @@ const sources = sizes
   .sort((a, b) => a - b)
 const tooLong = sizes
   .filter(file => file.lines > (file.test ? limits.test : limits.source))
-  .map(({ path, test, lines }) => `${path}: ${lines} lines; the limit is ${test ? limits.test : limits.source}: find its seams`)
+  .map(({ path, test, lines }) => `${path}: ${lines} lines; the limit is ${test ? limits.test : limits.source}: split it by ideas`)
 const folders = budgets.map(budget => {
   const parts = sizes.filter(({ path, test }) => !test && path.startsWith(budget.folder) && !path.includes('/testing/'))
   return { ...budget, size: parts.reduce((sum, { lines }) => sum + lines, 0) }
@@ -37,7 +37,7 @@ const overBudget = folders
   .filter(({ lines, size }) => size > lines)
   .map(
     ({ folder, lines, size, contract }) =>
-      `${folder}: ${size} lines without tests; its budget is ${lines} (${contract}): take out what nobody needs, or what knows less than it`,
+      `${folder}: ${size} lines without tests; its budget is ${lines} (${contract}): remove what is not needed, or move what does not depend on it`,
   )
 const filesIn = new Map<string, number>()
 for (const { path, test } of sizes)
@@ -47,7 +47,7 @@ const crowded = [...filesIn]
   .filter(([, count]) => count > limits.filesInFolder)
   .map(
     ([folder, count]) =>
-      `${folder}: ${count} files; the limit is ${limits.filesInFolder}: group what belongs together in a folder of its own`,
+      `${folder}: ${count} files; the limit is ${limits.filesInFolder}: move files that belong together into a folder`,
   )
 
 const problems = [...tooLong, ...crowded, ...overBudget]

@@ -1,4 +1,4 @@
-// `make check`: everything that needs no cluster and no database, side by side, with one line per check and the output of what failed.
+// `make check`: every check that needs neither a cluster nor a database. They run concurrently; each prints one line, and its output if it fails.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 

@@ -1,5 +1,4 @@
 // Plays the people through the main job with real tools only, on the platform that runs. Throws at the first broken promise.
-
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalog } from '../cluster/binaries/catalog.ts'

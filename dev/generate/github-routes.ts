@@ -1,10 +1,9 @@
 // The reference page of the GitHub emulator: its routes and what each is checked by, its webhooks, faults, limits. Made from the tables
 // that the emulator itself and its contract tests run by, so that it cannot say anything else.
 import { areas } from '../github/contract/areas.ts'
-import { type DescribedRoute, type DescriptionName, descriptionsOf, openDescription } from '../github/contract/description.ts'
+import { type DescribedRoute, type DescriptionName, descriptions, openDescription } from '../github/contract/description.ts'
 import { webhookEvents } from '../github/contract/webhook-events.ts'
 import { describeFault, type FaultKind, faultKinds } from '../github/faults/kinds.ts'
-import { createRateLimiter } from '../github/rest/protocol/rate-limit.ts'
 import type { RestRoute } from '../github/rest/route.ts'
 import { restRoutes } from '../github/rest/routes.ts'
 
@@ -12,20 +11,16 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
   [headings, headings.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n')
 
-const hostOf: Readonly<Record<DescriptionName, string>> = { 'api.github.com': 'github.com', 'ghes-3.19': 'GHES 3.19' }
-
 type Find = (name: DescriptionName, route: RestRoute) => DescribedRoute | undefined
 
 const restRow = (find: Find, route: RestRoute): readonly string[] => {
-  const names = descriptionsOf(route)
-  const found = names.map(name => find(name, route))
+  const found = descriptions.map(name => find(name, route))
   const statuses = [...new Set(found.flatMap(one => one?.successes ?? []))].sort((left, right) => left - right)
   return [
     `\`${route.method} ${route.path}\``,
     route.needs,
     `\`${found.find(one => one !== undefined)?.operationId ?? ''}\``,
     statuses.join(', '),
-    names.map(name => hostOf[name]).join(', '),
   ]
 }
 
@@ -47,7 +42,7 @@ const parameters = (kind: FaultKind): string => {
 }
 
 const faultSection = (): string => `## Faults
-Armed by \`POST /_emulator/faults\` with the control token as bearer, or on the page \`/_emulator\`. Beside the parameters of its kind each
+Armed by \`POST /_emulator/faults\` with the control token as bearer. Beside the parameters of its kind each
 takes \`times\` (uses, 1 unless given) and \`for\` (seconds; alone it means any number of uses in that time). \`GET /_emulator/faults\` lists,
 \`DELETE /_emulator/faults/{id}\` disarms, \`DELETE /_emulator/faults\` disarms everything. Each is felt over real HTTP in \`faults/*.test.ts\`
 and \`webhooks/delivery-faults.test.ts\`. \`method\` and \`path\` choose requests: a path is a beginning, \`*\` one segment; paths of REST are
@@ -72,7 +67,6 @@ ${table(
       '403 or 429',
     ],
     ['core', 'address without credentials', '60 an hour', '403 or 429'],
-    ['search', 'caller', '30 a minute; 10 without credentials', '403 or 429'],
     ['at once', 'caller', '100 requests', '403 or 429 "secondary rate limit"'],
     ['points', 'caller and route', '900 a minute; reading 1, writing 5', '403 or 429 "secondary rate limit"'],
     ['content', 'caller', '80 writes a minute, 500 an hour; tokens do not count', '403 or 429 "secondary rate limit"'],
@@ -89,7 +83,6 @@ export const githubEmulatorPage = (): string => {
     'api.github.com': openDescription('api.github.com'),
     'ghes-3.19': openDescription('ghes-3.19'),
   }
-  const routes = restRoutes({ limiter: createRateLimiter({ authenticated: 1, anonymous: 1 }, Date.now) })
   const webhooks = Object.entries(webhookEvents).map(([event, actions]) => [
     `\`${event}\``,
     actions.map(action => `\`${action}\``).join(', ') || '–',
@@ -99,14 +92,15 @@ export const githubEmulatorPage = (): string => {
 
 How to start it and where things are: [dev/github/README.md](../../dev/github/README.md).
 
-## REST: ${routes.length} routes
-Below \`/api/v3\` (and the configured prefix) and on the host \`api.<host>\`. Each is called by an Octokit client with success in
-\`rest/routes.test.ts\`, in the shape of an Enterprise Server and in that of github.com, and each JSON answer is validated against the
-description named here (\`@octokit/openapi\`), answers of refusal too. Routes on a repository answer under \`/repositories/{id}\` as well.
+## REST: ${restRoutes.length} routes
+Below \`/api/v3\` (and the configured prefix) and on the host \`api.<host>\`. \`rest/routes.test.ts\` calls each of them with success by an
+Octokit client, in the shape of an Enterprise Server and in that of github.com, and validates each JSON answer, also of refusals, against
+GitHub's own descriptions of both (\`@octokit/openapi\`, GHES 3.19 and github.com). Routes on a repository answer under
+\`/repositories/{id}\` as well.
 
 ${table(
-  ['Route', 'Needs', 'Operation', 'Success', 'Validated against'],
-  routes.map(route => restRow((name, one) => lookups[name](one), route)),
+  ['Route', 'Needs', 'Operation', 'Success'],
+  restRoutes.map(route => restRow((name, one) => lookups[name](one), route)),
 )}
 
 ## Other routes

@@ -32,7 +32,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const mint = async (parameters: Record<string, unknown>): Promise<string> => {
+async function mint(parameters: Record<string, unknown>): Promise<string> {
   const auth = createAppAuth({
     appId: emulator.app.id,
     privateKey: emulator.app.privateKeyPem,

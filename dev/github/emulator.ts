@@ -5,17 +5,18 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { days } from './clock.ts'
-import type { Context, Settings } from './context.ts'
 import { createFaults } from './faults/faults.ts'
 import { createGitStore } from './git/store.ts'
-import { createLinks, type Flavour } from './links.ts'
+import type { RestSettings } from './rest/context.ts'
 import { defaultSeed } from './seed/default-seed.ts'
 import { newKeyPair, plant, secretFiles } from './seed/plant.ts'
 import type { Seed } from './seed/seed.ts'
-import { buildServer } from './server.ts'
+import type { ServerContext } from './server/context.ts'
+import { buildServer } from './server/server.ts'
 import type { App } from './state/apps.ts'
+import { days } from './state/clock.ts'
 import { createStore, readWorld } from './state/store.ts'
+import { createLinks, type Flavour } from './views/view.ts'
 import { createSender } from './webhooks/delivery.ts'
 import { openDeliveryLog } from './webhooks/delivery-log.ts'
 import { createWebhooks } from './webhooks/dispatcher.ts'
@@ -35,8 +36,8 @@ export type EmulatorOptions = {
   readonly publicApiUrl?: string
   /** Default `/api/v3`. */
   readonly restPrefix?: string
-  readonly installationTokenFormat?: Settings['installationTokenFormat']
-  readonly rateLimit?: Settings['rateLimit']
+  readonly installationTokenFormat?: RestSettings['installationTokenFormat']
+  readonly rateLimit?: RestSettings['rateLimit']
   /** Settings of the first App; what is absent stays as it is. */
   readonly app?: Partial<
     Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall' | 'deviceFlow'>
@@ -67,11 +68,11 @@ export type RunningEmulator = {
   readonly personalTokens: Readonly<Record<string, string>>
   readonly controlToken: string
   /** The living state, for tests in the same process. */
-  readonly context: Context
+  readonly context: ServerContext
   stop(): Promise<void>
 }
 
-const ensureSecret = async (file: string, make: () => Promise<string> | string): Promise<string> => {
+async function ensureSecret(file: string, make: () => Promise<string> | string): Promise<string> {
   const existing = await readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
@@ -82,7 +83,7 @@ const ensureSecret = async (file: string, make: () => Promise<string> | string):
   return made.trim()
 }
 
-const openContext = async (options: EmulatorOptions, folder: string, publicUrl: string) => {
+async function openContext(options: EmulatorOptions, folder: string, publicUrl: string) {
   const trueTime = options.now ?? Date.now
   const faults = createFaults(trueTime)
   const now = (): number => trueTime() + faults.skew()
@@ -100,21 +101,21 @@ const openContext = async (options: EmulatorOptions, folder: string, publicUrl: 
     if (app) Object.assign(app, options.app)
   })
   await store.durable()
-  const settings: Settings = {
-    flavour: options.flavour ?? 'enterprise-server',
+  const flavour = options.flavour ?? 'enterprise-server'
+  const settings: RestSettings = {
     restPrefix: options.restPrefix ?? '/api/v3',
     installationTokenFormat: options.installationTokenFormat ?? 'short',
     rateLimit: options.rateLimit ?? { authenticated: 5000, anonymous: 60, enforced: false },
   }
-  const links = createLinks(publicUrl, settings.restPrefix, settings.flavour, options.publicApiUrl)
+  const links = createLinks(publicUrl, settings.restPrefix, flavour, options.publicApiUrl)
   const sender = createSender(options.webhookCaFile)
   // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
-  const window = days(settings.flavour === 'enterprise-server' ? 7 : 3)
+  const window = days(flavour === 'enterprise-server' ? 7 : 3)
   const log = await openDeliveryLog(join(folder, 'deliveries.jsonl'), { now, window })
   const webhooks = createWebhooks({ store, links, faults, sender, log, now, report })
   const signingKey = createPrivateKey(await ensureSecret(files.tokenSigningKey, async () => (await newKeyPair()).privateKey))
   const controlToken = await ensureSecret(files.control, () => randomBytes(24).toString('base64url'))
-  const context: Context = {
+  const context: ServerContext = {
     settings,
     links,
     store,
@@ -130,7 +131,7 @@ const openContext = async (options: EmulatorOptions, folder: string, publicUrl: 
   return { context, sender }
 }
 
-const credentialsOf = async (context: Context, folder: string): Promise<AppCredentials> => {
+async function credentialsOf(context: ServerContext, folder: string): Promise<AppCredentials> {
   const [app] = context.world.apps
   if (!app) throw new Error('the seed has no App')
   const { id, slug, clientId, clientSecret, webhookSecret } = app
@@ -145,7 +146,7 @@ const credentialsOf = async (context: Context, folder: string): Promise<AppCrede
 }
 
 /** A port that is free now; links must know it before the server listens. */
-const freePort = async (address: string): Promise<number> => {
+async function freePort(address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
@@ -157,7 +158,7 @@ const freePort = async (address: string): Promise<number> => {
 }
 
 /** Starts an emulator and resolves when it answers. */
-export const startEmulator = async (options: EmulatorOptions = {}): Promise<RunningEmulator> => {
+export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const address = options.address ?? '127.0.0.1'

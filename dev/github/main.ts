@@ -20,21 +20,18 @@ const usage = `Usage: node dev/github/main.ts start [options]
   --enforce-bursts       refuse beyond 100 requests at once, 900 points and 80 pieces of content per minute
 `
 
-const fail = (message: string): never => {
+function fail(message: string): never {
   process.stderr.write(`${message}\n\n${usage}`)
   process.exit(2)
 }
 
-const oneOf = <Choice extends string>(
-  name: string,
-  value: string | undefined,
-  choices: readonly [Choice, ...Choice[]],
-): Choice =>
-  value === undefined
+function oneOf<Choice extends string>(name: string, value: string | undefined, choices: readonly [Choice, ...Choice[]]): Choice {
+  return value === undefined
     ? choices[0]
     : (choices.find(one => one === value) ?? fail(`--${name} must be one of ${choices.join(', ')}`))
+}
 
-const readOptions = (args: readonly string[]): EmulatorOptions => {
+function readOptions(args: readonly string[]): EmulatorOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -86,7 +83,7 @@ const readOptions = (args: readonly string[]): EmulatorOptions => {
   }
 }
 
-const parse = (): EmulatorOptions => {
+function parse(): EmulatorOptions {
   try {
     return readOptions(process.argv.slice(2))
   } catch (error) {

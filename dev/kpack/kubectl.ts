@@ -1,5 +1,4 @@
 // The three things asked of a cluster here, through kubectl: read, apply, wait. Objects travel on standard input, never as arguments.
-
 import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import type { RunCommand } from '../images/run-command.ts'

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { managedByLabel, managedByUs } from './kubernetes-object.ts'
 import { renderRelease } from './render-release.ts'
 
-const deployment = (name: string): string => `apiVersion: apps/v1
+function deployment(name: string): string {
+  return `apiVersion: apps/v1
 kind: Deployment
 metadata: { name: ${name}, namespace: kpack }
 spec:
@@ -18,6 +19,7 @@ spec:
         image: #@ data.values.x.image
         env: [{ name: A, value: b }]
         resources: { limits: { cpu: 100m } }`
+}
 
 const files = new Map([
   ['schema.yaml', 'not: an object'],

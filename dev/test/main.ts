@@ -23,7 +23,9 @@ function run(title: string, program: string, args: readonly string[]): Promise<v
   )
 }
 
-const vitest = (project: string): readonly string[] => ['node_modules/vitest/vitest.mjs', 'run', '--project', project]
+function vitest(project: string): readonly string[] {
+  return ['node_modules/vitest/vitest.mjs', 'run', '--project', project]
+}
 
 /** Stages in order; the platform is brought up after the cheap ones have passed. */
 const stages: readonly (readonly [string, readonly string[]])[] = [

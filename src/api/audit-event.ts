@@ -1,37 +1,199 @@
-// The closed list of what the audit log can say. A record is who did what to which object, why, and how it ended; never a secret.
+// The closed list of audit events, with what each of them says, as data: docs/reference/audit-events.md is generated from it. An event
+// records who did what to which object, why, and with which outcome. It never contains a secret or the body of a request.
 import type { JsonValue } from '../lib/json/canonical-json.ts'
 
-export const auditActions = [
-  'session.signed-in',
-  'session.refused',
-  'tenant.onboarded',
-  'binding.denied',
-  'kubectl-token.issued',
-  'webhook.received',
-  'webhook.refused',
-  'grant.decided',
-  'token.intended',
-  'token.minted',
-  'token.refused',
-  'token.delivered',
-  'token.revoked',
-] as const
+/** `allowed`: it was done. `denied`: a check or a policy refused it. `failed`: it was permitted, but an error prevented it. */
+export type AuditOutcome = 'allowed' | 'denied' | 'failed'
 
-export type AuditAction = (typeof auditActions)[number]
+type AuditEvent = {
+  readonly description: string
+  readonly actor: string
+  readonly object: string
+  /** The outcomes that occur, each with its meaning. */
+  readonly outcomes: { readonly [O in AuditOutcome]?: string }
+  /** Field of `details` → what it holds. Not every record has every field. */
+  readonly details: { readonly [field: string]: string }
+}
+
+const person = 'The person, as `github|<host>|<numeric user id>`.'
+const login = 'The login of the person at that time.'
+const host = 'The GitHub host, such as `github.com`.'
+const installationId = 'The numeric id of the installation on GitHub.'
+const tokenActor =
+  'The user that requested the token (`system:serviceaccount:<namespace>:<name>`), or the part of the platform that did, such as `sekisho:remote-sync`.'
+const tokenObject =
+  '`RepositoryGrant/<namespace>/<name>`; for a token that the platform uses itself also `Installation/<namespace>/<name>` or `Tenant/<name>`.'
+const tokenDetails = {
+  token:
+    'The id of the token in the registry of the platform. It says nothing about the token itself and joins the events of one token.',
+  host,
+  appId: 'The ID of the GitHub App.',
+  installationId,
+  repositoryIds: 'The numeric ids of the repositories that the token reaches.',
+  repositories: 'The names of the repositories in question, for a token that the platform uses itself.',
+  permissions: 'Permission → level that the token has.',
+  subject: 'Kind, name and UID of the subject that uses the token.',
+  grantUid: 'The UID of the RepositoryGrant.',
+}
+
+export const auditEvents = {
+  'session.signed-in': {
+    description: 'A person signed in on the web pages or for the command line.',
+    actor: person,
+    object: '`session`',
+    outcomes: { allowed: 'GitHub confirmed who the person is.' },
+    details: { login },
+  },
+  'session.refused': {
+    description: 'GitHub did not accept the code with which somebody returned from its sign-in page.',
+    actor: '`sekisho:broker`: it is not known who it was.',
+    object: '`session`',
+    outcomes: { denied: 'Nobody was signed in.' },
+    details: { host },
+  },
+  'tenant.onboarded': {
+    description: 'An owner bound a GitHub account to a tenant: the Tenant and its Installation were created.',
+    actor: person,
+    object: '`Installation/<namespace>/<name>`',
+    outcomes: { allowed: 'The person proved to administer the account. The reason names the proof.' },
+    details: {
+      onboarding: 'The id of the onboarding.',
+      host,
+      accountId: 'The numeric id of the account on GitHub.',
+      accountLogin: 'The login of the account at that time.',
+      installationId,
+      repositories: '`All` or `Selected`: the repositories in the ceiling of the Installation.',
+      permissions: 'Permission → level in the ceiling of the Installation.',
+      developerTeamIds: 'The numeric ids of the teams that got the role `developer`.',
+    },
+  },
+  'binding.denied': {
+    description: 'A person tried to onboard a GitHub account without proving to administer it.',
+    actor: person,
+    object: '`GitHubInstallation/<numeric id>`',
+    outcomes: { denied: 'Nothing was created. The reason names the check that failed.' },
+    details: { host, installationId, check: 'The check that failed, such as `ActiveOwner`.' },
+  },
+  'kubectl-token.issued': {
+    description: 'The platform issued an ID token with which a person uses the Kubernetes API.',
+    actor: person,
+    object: '`IDToken`',
+    outcomes: { allowed: 'The groups were read from GitHub when the token was issued.' },
+    details: { login, groups: 'The groups in the token, by numeric ids of organizations and teams.' },
+  },
+  'webhook.received': {
+    description: 'A webhook of GitHub was processed.',
+    actor: 'The person who caused the event on GitHub, or `github|<host>` if there is none.',
+    object: '`Webhook/<delivery id>`',
+    outcomes: { allowed: 'The signature is valid. The reason is the event, such as `push` or `installation.created`.' },
+    details: {
+      host,
+      repositoryId: 'The numeric id of the repository, or null.',
+      woken: 'The objects that are checked because of the event, at most 50 of them.',
+      wokenCount: 'How many objects are checked because of the event.',
+    },
+  },
+  'webhook.refused': {
+    description: 'A request to the webhook endpoint was refused. At most 10 of them are recorded per minute.',
+    actor: '`sekisho:webhook-inbox`: it is not known who it was.',
+    object: '`Webhook`',
+    outcomes: { denied: 'The signature is not valid, or the body does not fit the event. The reason says which.' },
+    details: {
+      address: 'The IP address from which the request came.',
+      refusalsThisMinute: 'How many requests were refused in this minute so far.',
+    },
+  },
+  'grant.decided': {
+    description: 'A RepositoryGrant was approved or denied, or the decision about it changed.',
+    actor: 'The user in `spec.requestedBy` of the grant.',
+    object: '`RepositoryGrant/<namespace>/<name>`',
+    outcomes: {
+      allowed: 'The grant was approved. The reason is that of the grant, then that of the decision.',
+      denied: 'The grant was denied.',
+    },
+    details: {
+      decision: '`Approved` or `Denied`.',
+      rule: 'The check or the policy rule that decided.',
+      check: 'The reason in the condition `Approved`.',
+      grantUid: tokenDetails.grantUid,
+      installationId,
+      repositories: 'Id and name of each repository.',
+      permissions: 'Permission → level that the grant requests.',
+      subjects: 'Kind and name of each subject.',
+      delivery: 'How subjects get their tokens.',
+    },
+  },
+  'token.intended': {
+    description: 'The platform is about to request a token from GitHub. Recorded before the request is sent.',
+    actor: tokenActor,
+    object: tokenObject,
+    outcomes: { allowed: 'All checks passed. The reason is that of the grant.' },
+    details: tokenDetails,
+  },
+  'token.minted': {
+    description: 'GitHub created a token, and it is what the platform requested. Recorded before anybody gets it.',
+    actor: tokenActor,
+    object: tokenObject,
+    outcomes: { allowed: 'The token can be delivered.' },
+    details: { ...tokenDetails, expiresAt: 'When the token expires.' },
+  },
+  'token.refused': {
+    description: 'A token was not issued.',
+    actor: tokenActor,
+    object: tokenObject,
+    outcomes: {
+      denied:
+        'A check refused the request, the quota of the tenant is exhausted, or GitHub created another token than was requested.',
+      failed: 'GitHub did not create the token or did not answer, or the process ended before the outcome was known.',
+    },
+    details: {
+      ...tokenDetails,
+      check: 'The check that refused the request; docs/reference/errors.md lists them.',
+      difference: '`wider`, `narrower` or `unusable`: how the token differs from the request.',
+    },
+  },
+  'token.delivered': {
+    description: 'A token was passed to its subject, either a new one or one that was created earlier for the same request.',
+    actor: tokenActor,
+    object: tokenObject,
+    outcomes: { allowed: 'The grant was checked again immediately before.' },
+    details: tokenDetails,
+  },
+  'token.revoked': {
+    description: 'A token was revoked at GitHub: its grant, its Installation or its subject ended, or the platform has used it.',
+    actor: '`sekisho:token-desk`, or the part of the platform that used the token.',
+    object: tokenObject,
+    outcomes: {
+      allowed: 'GitHub does not accept the token any more. The reason says why it was revoked.',
+      failed: 'GitHub did not revoke the token yet. The platform tries again until the token expires.',
+    },
+    details: tokenDetails,
+  },
+} as const satisfies Readonly<Record<string, AuditEvent>>
+
+export type AuditAction = keyof typeof auditEvents
+
+/** All actions, in the order of the list. */
+export const auditActions = Object.keys(auditEvents) as readonly AuditAction[]
+
+type DetailsOf<A extends AuditAction> = keyof (typeof auditEvents)[A]['details']
+
+/** A described field of `details`: a field that no event describes does not compile. */
+export type AuditDetail = { [A in AuditAction]: DetailsOf<A> }[AuditAction]
 
 export type AuditRecord = {
   readonly action: AuditAction
-  /** Who: `github|host|id`, `system:serviceaccount:ns:name`, or `sekisho:<process part>`. Never empty. */
+  /** Who: `github|host|id`, `system:serviceaccount:ns:name`, or `sekisho:<part of the platform>`. Never empty. */
   readonly actor: string
-  /** The tenant namespace concerned, when there is one. */
+  /** The namespace of the affected tenant, when there is one. */
   readonly namespace?: string
-  /** What it was done to, as `Kind/namespace/name` or a plain word. */
+  /** What it was done to, as `Kind/namespace/name` or one word. */
   readonly object: string
-  readonly outcome: 'allowed' | 'denied' | 'failed'
-  /** Why, in words: the grant's reason, the policy rule, the refused check. */
+  readonly outcome: AuditOutcome
+  /** Why, as text for people: the reason of the grant, the policy rule, the check that refused. */
   readonly reason: string
-  /** Facts: ids, permissions, hashes. Never a token, never a body. */
-  readonly details: { readonly [key: string]: JsonValue }
+  /** Facts such as ids, permissions and hashes. Never a token or the body of a request. */
+  readonly details: { readonly [F in AuditDetail]?: JsonValue }
 }
 
 /** A record about a tenant. */

@@ -1,5 +1,5 @@
-// What one of our kinds is: names, schemas and columns as data. `defineKind` ties them to static types; `crd.ts` turns them into YAML.
-
+// What one of our kinds is: names, schemas, columns, conditions and texts as data. `defineKind` ties them to static types;
+// `schema/crd.ts` makes the CustomResourceDefinition of it, and dev/generate/reference the page docs/reference/kinds.md.
 import type { FollowsRepository } from './repository-follower.ts'
 import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource.ts'
 import { conditionsSchema } from './schema/conditions-schema.ts'
@@ -15,6 +15,19 @@ export type PrinterColumn = {
   readonly priority?: 0 | 1
 }
 
+/** `create-delete` is for kinds that are requested and given up but never edited; all three include reading. */
+export type TenantAccess = 'read' | 'create-delete' | 'write'
+
+/** The columns that every kind has. */
+export const readyColumns: readonly PrinterColumn[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+]
+export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+
+/** A sentence for every reason of a list such as `applicationReasons`: a missing one does not compile. */
+export type ReasonTexts<Reasons extends Readonly<Record<string, string>>> = Readonly<Record<Reasons[keyof Reasons], string>>
+
 export type KindOptions<Spec extends TSchema, Status extends Record<string, TSchema>> = {
   readonly group: 'tenancy' | 'github' | 'apps'
   readonly kind: string
@@ -22,10 +35,18 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly shortNames: readonly string[]
   readonly scope: 'Cluster' | 'Namespaced'
   readonly description: string
+  /** Who creates, changes and deletes objects of this kind: a sentence for the reference. */
+  readonly writtenBy: string
   readonly spec: Spec
   /** Fields of status beside `conditions` and `observedGeneration`, which every kind has. All must be `optional`. */
   readonly status: Status
+  /** Condition type → what `True` says. */
+  readonly conditions: Readonly<Record<'Ready' | (string & {}), string>>
+  /** Reason of a condition → what it says and what to do. Written with `satisfies ReasonTexts<…>`. */
+  readonly reasons: Readonly<Record<string, string>>
   readonly immutableSpec?: boolean
+  /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
+  readonly tenantAccess?: TenantAccess
   /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
   readonly followsRepository?: FollowsRepository<Static<Spec>>
   readonly rules?: readonly Rule[]
@@ -48,18 +69,24 @@ export type KindDefinition<T extends KubeObject = KubeObject> = ResourceType<T> 
 
 type StatusOf<S extends Record<string, TSchema>> = Static<ReturnType<typeof object<S>>>
 
+/** Adds what all kinds share (`conditions`, `observedGeneration`, names with the domain) and ties the schemas to static types. */
 export function defineKind<Spec extends TSchema, Status extends Record<string, TSchema>>(
   options: KindOptions<Spec, Status>,
 ): KindDefinition<Resource<Static<Spec>, StatusOf<Status>>> {
   const statusSchema = object(
     {
       observedGeneration: optional(
-        integer({ description: 'The metadata.generation this status speaks of.', min: 0, max: Number.MAX_SAFE_INTEGER }),
+        integer({
+          description:
+            'The `metadata.generation` for which this status was determined. If it is lower than `metadata.generation`, the controller has not processed the latest change yet.',
+          min: 0,
+          max: Number.MAX_SAFE_INTEGER,
+        }),
       ),
       conditions: optional(conditionsSchema),
       ...options.status,
     },
-    { description: 'What the platform observed. Written by controllers only.' },
+    { description: 'The state that the platform observed. Only the platform writes it.' },
   )
   return {
     apiVersion: `${options.group}.${domain}/${version}`,

@@ -13,14 +13,14 @@ test.each([
   'github||1',
   'github|github.com|1|2',
   'github|GitHub.com|1',
-  // Would read back as the person 9007199254740992.
+  // JavaScript would round it to 9007199254740992.
   'github|github.com|9007199254740993',
   'x github|github.com|1',
-])('%s is no person', subject => {
+])('%s is not a person', subject => {
   expect(parseUserSubject(subject)).toBeUndefined()
 })
 
-test('groups are known by their spelling, which has numbers and no names', () => {
+test('groups are recognized by their spelling, which has numbers and no names', () => {
   for (const group of [groups.owners('github.com', 7), groups.members('10.88.0.1:4000', 7), groups.team('github.com', 7, 11)])
     expect(isGroup(group)).toBe(true)
   for (const other of [

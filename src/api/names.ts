@@ -1,9 +1,11 @@
-// Names that several processes must agree on: labels, annotations, field managers, reserved prefixes, and how people and groups are spelled.
+// Names on which several processes must agree: labels, annotations, reserved prefixes, roles, and how people and groups are spelled. Data and
+// pure functions; a changed value breaks objects that exist.
 import { domain } from './kind.ts'
 
-/** Changing it wakes the controller of an object; the broker sets it when a webhook concerns the object. */
+/** A change of this annotation makes the controller check the object. The broker sets it when a webhook affects the object. */
 export const wakeAnnotation = `${domain}/wake`
 
+/** Labels of objects that the platform creates. */
 export const labels = {
   tenant: `${domain}/tenant`,
   namespacePurpose: `${domain}/purpose`,
@@ -13,44 +15,50 @@ export const labels = {
   managedBy: 'app.kubernetes.io/managed-by',
 } as const
 
-/** Secrets whose names begin so are the platform's: no tenant reads, writes or refers to them. */
+/** Secrets whose names begin with this belong to the platform: admission refuses every use of them by a tenant. */
 export const reservedSecretPrefix = 'ghtok-'
 
 /** The audience a workload's ServiceAccount token must have for the token desk. */
 export const tokenDeskAudience = 'sekisho'
 
-/** The OIDC client id of kubectl users, and so the audience the API server demands. */
+/** The OIDC client id of kubectl, which is the audience that the API server requires. */
 export const kubernetesClientId = 'kubernetes'
 
+/** The namespace in which the platform runs. No tenant has access to it. */
 export const platformNamespace = 'sekisho-system'
 
+/** The namespace in which builds of the tenant of `namespace` run. */
 export function buildNamespaceOf(namespace: string): string {
   return `${namespace}-build`
 }
 
-/** The one spelling of a person: stable when the login changes hands. */
+/** The user name of a person in Kubernetes and in the audit log. By number, because another person can take over a login. */
 export function userSubject(host: string, userId: number): string {
   return `github|${host}|${userId}`
 }
 
-/** Reads back `userSubject`; undefined for anything else (ServiceAccounts, certificates, numbers that JavaScript would round to another's). */
+/**
+ * The inverse of `userSubject`. Undefined for everything else: ServiceAccounts, certificates, and ids above 15 digits, which JavaScript could
+ * round to the id of another person.
+ */
 export function parseUserSubject(subject: string): { readonly host: string; readonly userId: number } | undefined {
   const match = /^github\|([a-z0-9][a-z0-9.:-]*)\|([1-9][0-9]{0,14})$/.exec(subject)
   return match?.[1] && match[2] ? { host: match[1], userId: Number(match[2]) } : undefined
 }
 
-/** Groups by numeric ids: names of organisations and teams can change hands. */
+/** The groups of a person. By number, because names of organizations and teams can be taken over. */
 export const groups = {
   team: (host: string, organizationId: number, teamId: number): string => `github|${host}|org|${organizationId}|team|${teamId}`,
   owners: (host: string, organizationId: number): string => `github|${host}|org|${organizationId}|owners`,
   members: (host: string, organizationId: number): string => `github|${host}|org|${organizationId}|members`,
 } as const
 
-/** True for what the functions of `groups` can make. */
+/** True for exactly the names that the functions of `groups` return. */
 export function isGroup(name: string): boolean {
   return /^github\|[a-z0-9][a-z0-9.:-]*\|org\|[1-9][0-9]{0,14}\|(owners|members|team\|[1-9][0-9]{0,14})$/.test(name)
 }
 
+/** Role in `Tenant.spec.roles` → the ClusterRole that is bound in the namespace of the tenant (deploy/rbac/tenant-roles.yaml). */
 export const tenantRoles = {
   viewer: 'sekisho:tenant-viewer',
   developer: 'sekisho:tenant-developer',

@@ -1,4 +1,5 @@
-// Every kind of the product, in the order in which they are installed. A new kind is one file here and one line below.
+// Every kind of the product, in the order in which they are installed, and the lists that derive from their capabilities. A new kind is one
+// file and one line below.
 import { objectAt } from '../lib/json/json-value.ts'
 import { application } from './apps/application.ts'
 import { applicationChart } from './apps/application-chart.ts'
@@ -10,6 +11,7 @@ import type { KindDefinition } from './kind.ts'
 import type { FollowsRepository, RepositoryFollower } from './repository-follower.ts'
 import { tenant } from './tenancy/tenant.ts'
 
+/** All kinds of the product. */
 export const kinds: readonly KindDefinition[] = [
   tenant,
   clusterGitHubApp,
@@ -24,14 +26,14 @@ export type FollowerKind = KindDefinition<RepositoryFollower> & {
   readonly options: { readonly followsRepository: FollowsRepository }
 }
 
-/** The kinds that follow a repository: webhooks, quota, owned grants and tenant roles are made from this list. */
+/** The kinds that follow a repository. Webhook handling, quota, owned grants and tenant roles derive from this list. */
 export const followerKinds: readonly FollowerKind[] = kinds.filter(
   (kind): kind is FollowerKind => kind.options.followsRepository !== undefined,
 )
 
 export type RequesterKind = { readonly kind: KindDefinition; readonly operations: readonly ('CREATE' | 'UPDATE')[] }
 
-/** The kinds whose `spec.requestedBy` is the caller, and the operations that set it: the only list of them. */
+/** The kinds whose `spec.requestedBy` is the user who makes the request, and the operations for which that is enforced. */
 export const requesterKinds: readonly RequesterKind[] = kinds
   .filter(({ specSchema }) => objectAt(specSchema, 'properties', 'requestedBy') !== undefined)
   .map(kind => ({ kind, operations: kind.options.immutableSpec === true ? ['CREATE'] : ['CREATE', 'UPDATE'] }))

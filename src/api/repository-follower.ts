@@ -1,23 +1,29 @@
-// What it means for a kind to follow a repository. A kind that declares it (`followsRepository` in its definition) is woken by webhooks, has
-// its requester pinned by admission, is counted by the tenant's quota, gets a RepositoryGrant of its own and a place in the tenant roles,
-// without a line of its own in any of those. Data and types only; `registry.ts` lists the kinds.
+// What it means for a kind to follow a repository. For a kind that declares `followsRepository` in its definition, webhooks wake its objects,
+// admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant, and the tenant roles include it,
+// without code of its own in any of these places. Data and types only; `registry.ts` lists the kinds.
 import type { Condition, KubeObject, ObjectMeta } from './resource.ts'
 import { objectName, type PermissionLevel, repositoryName, requestedByField } from './schema/fields.ts'
 import { optional, text } from './schema/schema.ts'
 
 /** The fields of `spec` that every such kind has, under these names. */
 export const followerFields = {
-  installation: objectName('The Installation in this namespace through which GitHub is reached.'),
-  repository: text({ description: 'The repository, as owner/name.', max: 140, pattern: repositoryName }),
+  installation: objectName('The name of the Installation in this namespace that contains the repository.'),
+  repository: text({ description: 'The repository as `owner/name`, such as `acme/shop`.', max: 140, pattern: repositoryName }),
   requestedBy: requestedByField,
 }
 
 /** The fields of `status` that every such kind has. */
 export const followerStatusFields = {
-  grant: optional(text({ description: 'The RepositoryGrant that this object owns and uses.', max: 253 })),
+  grant: optional(
+    text({
+      description:
+        'The name of the RepositoryGrant that the platform created for this object. It gives access to the repository.',
+      max: 253,
+    }),
+  ),
 }
 
-/** What events of the repository concern an object: pushes to one branch, events of one pull request or of every one. */
+/** Which events of the repository affect an object: pushes to one branch, events of one pull request or of every one. */
 export type FollowedSource = {
   readonly branch?: string | undefined
   readonly pullRequest?: number | 'every' | undefined

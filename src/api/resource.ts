@@ -1,4 +1,4 @@
-// The wire shapes every Kubernetes object shares, and the typed name of a resource. Plain JSON: timestamps are strings, nothing is a class.
+// The JSON shapes that all Kubernetes objects share, and the typed name of a resource. Plain JSON: timestamps are strings, nothing is a class.
 
 export type OwnerReference = {
   readonly apiVersion: string
@@ -24,9 +24,10 @@ export type ObjectMeta = {
   readonly ownerReferences?: readonly OwnerReference[]
 }
 
+/** What every object has. */
 export type KubeObject = { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta }
 
-/** metav1.Condition, as https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md demands. */
+/** metav1.Condition: https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md */
 export type Condition = {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -36,6 +37,7 @@ export type Condition = {
   readonly observedGeneration: number
 }
 
+/** The key of an object among those of its kind. */
 export type ObjectKey = { readonly namespace?: string; readonly name: string }
 
 /** Names a resource on the API server and, for the compiler, the shape of its objects. */
@@ -48,23 +50,24 @@ export type ResourceType<T extends KubeObject = KubeObject> = {
   readonly objectType?: T | undefined
 }
 
+/** The key of an object. */
 export function keyOf(object: KubeObject): ObjectKey {
   const { name, namespace } = object.metadata
   return namespace === undefined ? { name } : { namespace, name }
 }
 
-/** `namespace/name`, or `name` for cluster-wide objects: the one text form of a key. */
+/** `namespace/name`, or `name` for cluster-scoped objects: the only text form of a key. */
 export function keyText(key: ObjectKey): string {
   return key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`
 }
 
-/** Undoes `keyText`: names hold no slash. */
+/** The inverse of `keyText`. Names do not contain slashes. */
 export function parseKey(text: string): ObjectKey {
   const slash = text.indexOf('/')
   return slash === -1 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) }
 }
 
-/** metav1.Time: whole seconds. */
-export function wireTime(moment: Date): string {
-  return `${moment.toISOString().slice(0, 19)}Z`
+/** A time as metav1.Time writes it: RFC 3339 in UTC with whole seconds. */
+export function wireTime(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`
 }

@@ -27,7 +27,7 @@ function namesSetting(variable: string, description: string): Setting<readonly s
       `holds ${wrong.slice(0, 100)}; it must hold only subjects such as github|github.com|42 or groups such as github|github.com|org|7|owners, with numbers`,
     )
   }
-  return { variable, description, defaultText: '', parse }
+  return { name: variable, description, kind: 'list', default: '', parse }
 }
 
 /** People's tokens and cookies are sent there: never over plain http. */

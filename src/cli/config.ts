@@ -27,8 +27,27 @@ export type CliSettings = {
 
 export type SavedConfig = { readonly issuer?: string; readonly caFile?: string }
 
-/** An empty variable is one that is not set, as the XDG base directory specification says of its own. */
-function variable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+/** Every environment variable that the CLI reads → what it says; for docs/reference/environment.md. Reading another one does not compile. */
+export const cliVariables = {
+  SEKISHO_ISSUER: 'The URL of the platform, such as `https://sekisho.example.com`. The option `--issuer` takes precedence.',
+  SEKISHO_CA_FILE:
+    'A PEM file with the certificate authority of the platform, if it is not publicly trusted. The option `--ca-file` takes precedence.',
+  SEKISHO_TOKEN_FOLDER: 'Where tokens are kept. Default: `sekisho/tokens` in the cache folder.',
+  SEKISHO_CONFIG_FILE:
+    'Where `sekisho login` remembers the platform. Default: `sekisho/config.json` in the configuration folder.',
+  SEKISHO_COMMAND:
+    'The command that `sekisho kubeconfig` writes into kubeconfigs. Default: `sekisho`. The wrapper `bin/sekisho` sets it.',
+  XDG_CACHE_HOME: 'The cache folder. Default: `~/.cache`.',
+  XDG_CONFIG_HOME: 'The configuration folder. Default: `~/.config`.',
+  XDG_STATE_HOME: 'Where `sekisho audit verify` remembers the newest entry. Default: `~/.local/state`.',
+  HOME: 'The home folder of the user.',
+  KUBECONFIG: 'The kubeconfig that `sekisho kubeconfig` writes: the first file in the list. Default: `~/.kube/config`.',
+  DISPLAY: 'On Linux, `sekisho login` opens a browser only if this or `WAYLAND_DISPLAY` is set.',
+  WAYLAND_DISPLAY: 'See `DISPLAY`.',
+} as const
+
+/** An empty variable counts as not set, as the XDG base directory specification says about its own. */
+function variable(environment: NodeJS.ProcessEnv, name: keyof typeof cliVariables): string | undefined {
   return environment[name] === '' ? undefined : environment[name]
 }
 
@@ -54,12 +73,12 @@ export function ownCommand(environment: NodeJS.ProcessEnv = process.env): string
 }
 
 export function kubeconfigPath(environment: NodeJS.ProcessEnv = process.env): string {
-  const [first] = (environment['KUBECONFIG'] ?? '').split(delimiter).filter(path => path !== '')
+  const [first] = (variable(environment, 'KUBECONFIG') ?? '').split(delimiter).filter(path => path !== '')
   return first ?? join(homeOf(environment), '.kube', 'config')
 }
 
 export function hasDisplay(environment: NodeJS.ProcessEnv = process.env, platform: string = process.platform): boolean {
-  return platform !== 'linux' || ['DISPLAY', 'WAYLAND_DISPLAY'].some(name => variable(environment, name) !== undefined)
+  return platform !== 'linux' || (['DISPLAY', 'WAYLAND_DISPLAY'] as const).some(name => variable(environment, name) !== undefined)
 }
 
 function issuerOf(text: string): string {

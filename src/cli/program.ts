@@ -8,6 +8,7 @@ import { type CommandContext, withContext } from './commands/context.ts'
 import type { KubeconfigOptions } from './commands/kubeconfig.ts'
 import type { LoginOptions } from './commands/login.ts'
 import type { CliFlags } from './config.ts'
+import { addExamples } from './examples.ts'
 import { exitCodes, type OutputFormat, type PlainFormat, type Terminal } from './output.ts'
 
 type Shown<F> = { readonly output: F }
@@ -81,5 +82,6 @@ export function createProgram(terminal: Terminal): Command {
     .action(
       run<AuditVerifyOptions>(async (context, options) => (await import('./commands/audit.ts')).auditVerify(context, options)),
     )
+  addExamples(program)
   return program
 }

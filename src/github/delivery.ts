@@ -1,22 +1,22 @@
-// Webhook deliveries as GitHub lists them, so that what was missed can be found and asked for again.
+// Webhook deliveries as GitHub lists them, so that missed ones can be found and redelivered.
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-import { integerAt, listOf, optionalTextAt, recordOf, textAt } from './transport/answer.ts'
+import { integerAt, listOf, recordOf, textAt } from './transport/answer.ts'
 
+/** One attempt to deliver a webhook. */
 export type Delivery = {
-  /** GitHub's is a 64-bit number; one that JavaScript would round is refused, so that no other delivery is asked for again. */
+  /** GitHub's is a 64-bit number; one that JavaScript would round is refused, so that no other delivery is redelivered. */
   readonly id: string
-  /** Stays the same when GitHub delivers again. */
+  /** The same for all attempts of one delivery. */
   readonly guid: string
-  readonly event: string
-  readonly action: string | undefined
   readonly deliveredAt: Date
   readonly redelivery: boolean
-  /** The HTTP status our endpoint answered; 0 when it did not. */
+  /** The HTTP status of our answer; 0 when there was none. */
   readonly statusCode: number
 }
 
 type Page = { readonly data: unknown; readonly headers: Readonly<Record<string, string | number | undefined>> }
 
+/** Reads one page of the list; throws `upstream_failed` when a field is missing. */
 export function deliveryPage(page: Page): { readonly deliveries: readonly Delivery[]; readonly nextCursor: string | undefined } {
   return { deliveries: listOf(page.data, 'deliveries').map(delivery), nextCursor: nextCursor(String(page.headers['link'] ?? '')) }
 }
@@ -26,8 +26,6 @@ function delivery(value: unknown): Delivery {
   return {
     id: String(integerAt(answer, 'id', 'delivery')),
     guid: textAt(answer, 'guid', 'delivery'),
-    event: textAt(answer, 'event', 'delivery'),
-    action: optionalTextAt(answer, 'action', 'delivery'),
     deliveredAt: new Date(textAt(answer, 'delivered_at', 'delivery')),
     redelivery: answer['redelivery'] === true,
     statusCode: Number(answer['status_code'] ?? 0),

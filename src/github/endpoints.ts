@@ -1,5 +1,5 @@
-// Where a GitHub host is reached: its web pages, its REST API. Follows from the host name unless the ClusterGitHubApp says otherwise.
-// Only a platform admin writes these values; nothing here is ever taken from a tenant or a request (server-side request forgery).
+// The addresses of a GitHub host: its web pages and its REST API. They follow from the host name unless the ClusterGitHubApp names others.
+// Only a platform admin writes these values; they are never taken from a tenant or a request (server-side request forgery).
 // Source: https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api ,
 // https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency (GHE.com).
 
@@ -8,6 +8,7 @@ export type GitHubEndpoints = { readonly host: string; readonly web: string; rea
 
 type EndpointSource = { readonly host: string; readonly endpoints?: { readonly web: string; readonly api: string } }
 
+/** The endpoints of a host: those of the spec, or else the standard ones of github.com, GHE.com and GHES. */
 export function endpointsOf(spec: EndpointSource): GitHubEndpoints {
   const { host } = spec
   if (spec.endpoints) return { host, web: withoutSlash(spec.endpoints.web), api: withoutSlash(spec.endpoints.api) }
@@ -16,7 +17,7 @@ export function endpointsOf(spec: EndpointSource): GitHubEndpoints {
   return { host, web: `https://${host}`, api: `https://${host}/api/v3` }
 }
 
-/** The page on which a person installs the App; GHES has another path. `state` comes back unless an owner has to approve. */
+/** The page on which a person installs the App; GHES has another path. GitHub returns `state` unless an owner has to approve. */
 export function installationPage(endpoints: GitHubEndpoints, slug: string, state: string): string {
   const shared = endpoints.host === 'github.com' || endpoints.host.endsWith('.ghe.com')
   const url = new URL(`${endpoints.web}/${shared ? 'apps' : 'github-apps'}/${encodeURIComponent(slug)}/installations/new`)

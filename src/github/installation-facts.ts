@@ -1,22 +1,23 @@
-// What GitHub says about an installation, and the account it is on. Numeric ids are identities; logins are display only.
+// An installation and its account, as GitHub describes them. Numeric ids are identities; logins are for display only.
 import { integerAt, objectAt, optionalTextAt, recordOf, textAt } from './transport/answer.ts'
 
-export type AccountFacts = { readonly id: number; readonly login: string; readonly type: 'Organization' | 'User' }
+type AccountFacts = { readonly id: number; readonly login: string; readonly type: 'Organization' | 'User' }
 
 /** Permission name to level, as GitHub reports it (`read`, `write`, `admin`). */
 export type ReportedPermissions = Readonly<Record<string, string>>
 
+/** An installation as GitHub reports it now. */
 export type InstallationFacts = {
   readonly id: number
   readonly appId: number
   readonly account: AccountFacts
-  /** Set while the installation is suspended: no token can be minted, live ones are dead. */
+  /** Set while the installation is suspended: no token can be minted, and GitHub refuses existing ones. */
   readonly suspendedAt: Date | undefined
   readonly repositorySelection: 'all' | 'selected'
   readonly permissions: ReportedPermissions
 }
 
-/** Reads one installation of `GET /app/installations/{id}` or `GET /user/installations`; throws when a field is missing. */
+/** Reads one installation of `GET /app/installations/{id}` or `GET /user/installations`; throws `upstream_failed` when a field is missing. */
 export function installationFacts(value: unknown): InstallationFacts {
   const answer = recordOf(value, 'installation')
   const suspendedAt = optionalTextAt(answer, 'suspended_at', 'installation')
@@ -38,6 +39,7 @@ function accountFacts(answer: Readonly<Record<string, unknown>>): AccountFacts {
   }
 }
 
+/** Levels are kept as GitHub writes them, also unknown ones. */
 export function reportedPermissions(answer: Readonly<Record<string, unknown>>): ReportedPermissions {
   return Object.fromEntries(Object.entries(answer).map(([name, level]) => [name, String(level)]))
 }

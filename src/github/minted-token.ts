@@ -1,12 +1,13 @@
-// What may be asked of GitHub when a token is minted, and what was got. Nothing is ever left out: a missing list of repositories or
-// permissions means "everything" to GitHub, so it is refused here before a request is made.
+// The request to mint a token, and the token that GitHub minted. Nothing is ever left out: to GitHub a missing list of repositories or
+// permissions means "everything", so it is refused here before a request is sent.
 // Source: https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+import { type PermissionLevel, permissionLevels } from '../api/schema/fields.ts'
 import { AppError } from '../lib/errors.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import { type ReportedPermissions, reportedPermissions } from './installation-facts.ts'
 import { integerAt, listOf, objectAt, recordOf, textAt } from './transport/answer.ts'
 
-export type PermissionLevel = 'read' | 'write' | 'admin'
+/** Permission to level, as it is requested. */
 export type Permissions = Readonly<Record<string, PermissionLevel>>
 
 /** Exactly one of the two ways to name repositories. Names are bare (`shop`, not `acme/shop`): the installation's account owns them. */
@@ -18,7 +19,7 @@ export type MintRequest = {
   | { readonly repositoryNames: readonly string[]; readonly repositoryIds?: never }
 )
 
-/** What GitHub says it minted; the caller compares it with what it asked before anybody gets the token. */
+/** The token and its reach according to GitHub; the caller compares it with its request before anybody receives the token. */
 export type MintedToken = {
   /** Opaque: two formats exist (40 characters, and about 520 with dots and dashes). Never decoded. */
   readonly token: SecretString
@@ -30,7 +31,7 @@ export type MintedToken = {
 
 const mostRepositories = 500
 
-/** The body of the request, or `invalid_request`. Sorted and free of duplicates, so that equal wishes are equal requests. */
+/** The body of the request, sorted and without duplicates. Throws `invalid_request` for a request that is empty, unbounded or malformed. */
 export function mintBody(request: MintRequest): Record<string, unknown> {
   const permissions = checkedPermissions(request.permissions)
   if (request.repositoryIds !== undefined) return { repository_ids: checkedIds(request.repositoryIds), permissions }
@@ -41,9 +42,8 @@ function checkedPermissions(permissions: Permissions): Record<string, string> {
   const entries = Object.entries(permissions).sort(([a], [b]) => (a < b ? -1 : 1))
   if (entries.length === 0) throw refused('permissions must name at least one permission, such as contents: read')
   for (const [name, level] of entries) {
-    if (!/^[a-z][a-z_]{0,63}$/.test(name)) throw refused('permissions has a name that is no permission of a GitHub App')
-    if (level !== 'read' && level !== 'write' && level !== 'admin')
-      throw refused(`permissions.${name} must be read, write or admin`)
+    if (!/^[a-z][a-z_]{0,63}$/.test(name)) throw refused('permissions has a name that is not a permission of a GitHub App')
+    if (!permissionLevels.includes(level)) throw refused(`permissions.${name} must be read, write or admin`)
   }
   return Object.fromEntries(entries)
 }
@@ -75,7 +75,7 @@ export function tokenIn(answer: unknown): SecretString {
   return new SecretString(textAt(recordOf(answer, 'access token'), 'token', 'access token'))
 }
 
-/** Throws when the answer does not say which repositories the token reaches: unknown reach is no reach we may hand out. */
+/** Throws `upstream_failed` when the answer does not name the repositories: a token of unknown reach must not be delivered. */
 export function mintedToken(value: unknown): MintedToken {
   const answer = recordOf(value, 'access token')
   const repositories = listOf(answer['repositories'], 'access token.repositories').map(item => {
@@ -84,16 +84,16 @@ export function mintedToken(value: unknown): MintedToken {
   })
   return {
     token: tokenIn(answer),
-    expiresAt: momentIn(answer),
+    expiresAt: expiryIn(answer),
     repositories,
     repositoryIds: repositories.map(repository => repository.id).sort((a, b) => a - b),
     permissions: reportedPermissions(objectAt(answer, 'permissions', 'access token')),
   }
 }
 
-/** When the token ends. */
-export function momentIn(answer: Readonly<Record<string, unknown>>): Date {
-  const moment = new Date(textAt(answer, 'expires_at', 'access token'))
-  if (!Number.isNaN(moment.getTime())) return moment
-  throw new AppError('upstream_failed', "GitHub's answer is not understood: access token.expires_at is no time")
+/** When the token expires, by GitHub's clock. */
+export function expiryIn(answer: Readonly<Record<string, unknown>>): Date {
+  const time = new Date(textAt(answer, 'expires_at', 'access token'))
+  if (!Number.isNaN(time.getTime())) return time
+  throw new AppError('upstream_failed', "GitHub's answer is not understood: access token.expires_at is not a time")
 }

@@ -1,4 +1,4 @@
-// GitHub's own test vector, every way a signature can be wrong, and GitHub's library beside it.
+// GitHub's own test vector, every way in which a signature can be wrong, and a comparison with GitHub's library.
 import { createHmac } from 'node:crypto'
 import { sign } from '@octokit/webhooks-methods'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ function holds(secrets: readonly SecretString[], bytes: Uint8Array, value: strin
 }
 
 describe('a webhook signature', () => {
-  test('of GitHub’s documentation is right', () => {
+  test('of GitHub’s documentation is accepted', () => {
     expect(holds([secret], body, signature)).toBe(true)
   })
 
@@ -26,7 +26,7 @@ describe('a webhook signature', () => {
     expect(holds([new SecretString('new'), secret], body, signature)).toBe(true)
   })
 
-  test('holds for a body with a byte order mark and with characters beyond ASCII', () => {
+  test('is accepted for a body with a byte order mark and with characters beyond ASCII', () => {
     const bytes = Buffer.from('\uFEFF{"name":"関所 🛂"}')
     expect(holds([secret], bytes, signed(bytes))).toBe(true)
   })
@@ -43,7 +43,7 @@ describe('a webhook signature', () => {
     expect(holds([secret], bytes, value)).toBe(false)
   })
 
-  test('is the one of GitHub’s library, in chunks of any size', async () => {
+  test('equals that of GitHub’s library, in chunks of any size', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1, unit: 'grapheme' }), fc.integer({ min: 1, max: 50 }), async (text, step) => {
         expect(holds([secret], Buffer.from(text), await sign(secret.reveal(), text), step)).toBe(true)

@@ -277,6 +277,6 @@ test('wiring mistakes are said at once', async () => {
   expect(() => manager.add({ ...idle, name: 'two' })).toThrow(/after the start/)
   await expect(manager.start()).rejects.toThrow(/started twice/)
   const cache = manager.cache(things)
-  expect(() => cache.byIndex('none', 'x')).toThrow(/no index none/)
+  expect(() => cache.byIndex('none', 'x')).toThrow(/index none does not exist/)
   await manager.stop()
 })

@@ -1,6 +1,5 @@
-// Puts caches, controllers and the lease together and owns the order in which they start and stop: caches, then (on the leader)
-// controllers; stop: no new keys, drain, release the lease, close the watches. It knows no kind and no business.
-// Followers keep their caches and serve from them; only the leader reconciles, and only the leader's writes pass `client`.
+// Connects caches, controllers and the lease, and owns the order of start (caches, then controllers on the leader) and stop (no new keys,
+// drain, release the lease, end the watches). Followers serve from their caches; only the leader reconciles and writes through `client`.
 import { randomUUID } from 'node:crypto'
 import type { KubeObject, ResourceType } from '../api/resource.ts'
 import { endsWithin } from '../lib/clock.ts'
@@ -17,19 +16,19 @@ import { createLeaseHolder, type LeaseHolder, type LeaseTimes } from './lease/le
 export type { Cache } from './cache/object-cache.ts'
 
 export type Manager = {
-  /** One shared local copy per kind and scope. Ask before `start` where possible; later ones fill by themselves. */
+  /** One shared cache per kind and scope. Call before `start` where possible; a later cache fills on its own. */
   readonly cache: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => Cache<T>
-  /** Before `start`. */
+  /** Call before `start`. */
   readonly add: (controller: ControllerDefinition) => void
-  /** Resolves when caches are synced and controllers run; with leader election: run as soon as this process leads. */
+  /** Resolves when caches are synced and controllers run; with leader election, they run once this process is the leader. */
   readonly start: () => Promise<void>
-  /** Ends within 30 s whatever the controllers do. May be called twice and before `start` has resolved. */
+  /** Resolves within 30 s whatever the controllers do. May be called twice, and before `start` has resolved. */
   readonly stop: () => Promise<void>
-  /** Caches are synced and nothing is stopping; leader and follower alike. */
+  /** True on leaders and followers when caches are synced and nothing is stopping. */
   readonly ready: () => boolean
-  /** True without leader election, while running. */
+  /** Without leader election: true while running. */
   readonly isLeader: () => boolean
-  /** The client for controllers: writes reject with NotLeaderError while this process does not lead. */
+  /** The client for controllers: writes reject with NotLeaderError while this process is not the leader. */
   readonly client: KubeClient
 }
 
@@ -37,7 +36,7 @@ export type LeaderElectionOptions = {
   readonly namespace: string
   /** The Lease's name: one per group of replicas. */
   readonly name: string
-  /** For people, such as the pod's name; made unique here. */
+  /** For people, such as the pod's name; a unique suffix is added. */
   readonly identity: string
   readonly times?: LeaseTimes
 }
@@ -45,45 +44,37 @@ export type LeaderElectionOptions = {
 export type ManagerDeps = CachesDeps & {
   readonly client: KubeClient
   readonly leaderElection?: LeaderElectionOptions
-  /** Default 120 000. */
+  /** How long `start` waits for the first lists. Default 120 000. */
   readonly syncMilliseconds?: number
 }
 
-// In all less than the 30 s that a pod has between SIGTERM and SIGKILL.
+// In sum less than the 30 s that a pod has between SIGTERM and SIGKILL.
 const drainMilliseconds = 18_000
 const abortMilliseconds = 7000
 const releaseMilliseconds = 4000
 
+/** A manager without controllers; nothing runs before `start`. */
 export function createManager(deps: ManagerDeps): Manager {
-  const { clock, log, leaderElection: election } = deps
+  const { clock, log, leaderElection } = deps
   const caches = createCaches(deps)
-  const runners: ControllerRunner[] = []
-  const names = new Set<string>()
-  const electing = new AbortController()
-  // Ends writes that are on their way when the lease is lost.
+  const runners = new Map<string, ControllerRunner>()
+  const leaseRun = new AbortController()
+  // Aborts writes in progress when the lease is lost.
   let term = new AbortController()
   let phase: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new'
-  let striving: Promise<void> | undefined
+  let electing: Promise<void> | undefined
   let stopped: Promise<void> | undefined
 
-  const lease: LeaseHolder | undefined =
-    election &&
-    createLeaseHolder({
-      ...deps,
-      key: { namespace: election.namespace, name: election.name },
-      identity: `${election.identity}_${randomUUID()}`,
-      onChange: lead,
-      ...(election.times === undefined ? {} : { times: election.times }),
-    })
+  const lease = leaderElection && leaseHolder(deps, leaderElection, lead)
   const isLeader = (): boolean => (lease === undefined ? phase === 'running' || phase === 'stopping' : lease.isLeader())
 
   function lead(leads: boolean): void {
     deps.metrics?.leading(leads)
     if (leads) term = new AbortController()
-    else term.abort(new NotLeaderError('a write on its way'))
-    for (const runner of runners) {
+    else term.abort(new NotLeaderError('a write in progress'))
+    for (const runner of runners.values()) {
       if (!leads) {
-        // Not awaited: keys of what still runs stay taken, so a later term cannot run them twice.
+        // Not awaited: the keys of reconciles in progress stay taken, so a later term cannot run them twice.
         void runner.end()
         runner.abort()
       } else if (phase === 'running') runner.begin()
@@ -91,19 +82,19 @@ export function createManager(deps: ManagerDeps): Manager {
   }
 
   async function drain(): Promise<void> {
-    const idle = Promise.all(runners.map(runner => runner.end()))
+    const idle = Promise.all(runners.values().map(runner => runner.end()))
     if (await endsWithin(clock, drainMilliseconds, idle)) return
-    log.info({}, 'some reconciles are still running: telling them to stop')
-    for (const runner of runners) runner.abort()
-    if (!(await endsWithin(clock, abortMilliseconds, idle))) log.error({}, 'some reconciles did not end and are left behind')
+    log.info({}, 'aborting reconciles that are still in progress')
+    for (const runner of runners.values()) runner.abort()
+    if (!(await endsWithin(clock, abortMilliseconds, idle))) log.error({}, 'some reconciles did not end')
   }
 
   async function shutDown(): Promise<void> {
     await drain()
-    for (const runner of runners) runner.close()
-    electing.abort()
-    const released = Promise.resolve(striving).then(() => lease?.release())
-    if (!(await endsWithin(clock, releaseMilliseconds, released))) log.error({}, 'the lease was not released; it ends by itself')
+    for (const runner of runners.values()) runner.close()
+    leaseRun.abort()
+    const released = Promise.resolve(electing).then(() => lease?.release())
+    if (!(await endsWithin(clock, releaseMilliseconds, released))) log.error({}, 'failed to release the lease; it will expire')
     phase = 'stopped'
     if (lease === undefined) lead(false)
     await caches.stop()
@@ -113,24 +104,24 @@ export function createManager(deps: ManagerDeps): Manager {
     client: gateWrites(deps.client, () => ({ mayWrite: isLeader, signal: term.signal })),
     cache: (type, scope) => caches.of(type, scope),
     add(definition) {
-      if (phase !== 'new') throw new AppError('internal', `controller ${definition.name} was added after the start`)
-      if (names.has(definition.name)) throw new AppError('internal', `there are two controllers ${definition.name}`)
-      names.add(definition.name)
+      const { name } = definition
+      if (phase !== 'new') throw new AppError('internal', `controller ${name} was added after the start`)
+      if (runners.has(name)) throw new AppError('internal', `there are two controllers ${name}`)
       const runner = createControllerRunner(definition, { ...deps, objects: caches.of(definition.for) })
       runner.attach(caches)
-      runners.push(runner)
+      runners.set(name, runner)
     },
     async start() {
       if (phase !== 'new') throw new AppError('internal', 'the manager was started twice')
       phase = 'starting'
       caches.start()
       await caches.synced(deps.syncMilliseconds ?? 120_000)
-      // `stop` may have come while the lists were on their way.
+      // `stop` may have been called during the first lists.
       if (stopped !== undefined) return
       phase = 'running'
       if (lease === undefined) lead(true)
-      else striving = lease.run(electing.signal)
-      log.info({ controllers: [...names] }, 'the manager runs')
+      else electing = lease.run(leaseRun.signal)
+      log.info({ controllers: [...runners.keys()] }, 'manager started')
     },
     stop() {
       phase = 'stopping'
@@ -140,4 +131,10 @@ export function createManager(deps: ManagerDeps): Manager {
     ready: () => phase === 'running' && caches.allSynced(),
     isLeader,
   }
+}
+
+function leaseHolder(deps: ManagerDeps, options: LeaderElectionOptions, onChange: (leads: boolean) => void): LeaseHolder {
+  const { namespace, name, times } = options
+  const identity = `${options.identity}_${randomUUID()}`
+  return createLeaseHolder({ ...deps, key: { namespace, name }, identity, onChange, ...(times && { times }) })
 }

@@ -1,26 +1,28 @@
-// What the runtime counts, on a registry that the process owns. Names after client-go and controller-runtime where those have one.
-// Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller is there from the start as 0,
-// so that a rate over the first failure is right. README.md has the table.
+// The runtime's metrics, on a registry that the process owns. Names follow client-go and controller-runtime where those have one.
+// Labels are closed sets: verbs, codes, kinds, controllers, results. Every result of every controller starts as 0, so that a rate over the
+// first failure is right. README.md has the table.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { WatchEnd } from './cache/reflector.ts'
 import type { RequestObserver } from './client/transport.ts'
 import type { WorkQueue } from './queue/workqueue.ts'
 
 const results = ['success', 'requeue_after', 'error', 'timeout'] as const
 export type ReconcileResult = (typeof results)[number]
 
+/** Why a watch ended: in order, version too old, not within its time, connection failed, refused by the server, or unreadable. */
+export type WatchEnd = 'ended' | 'expired' | 'silent' | 'unreachable' | 'refused' | 'unreadable'
+
 export type KubeMetrics = ReturnType<typeof createKubeMetrics>
 
 const buckets = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 120]
 
-/** Registers on `registry`; call once per registry. */
+/** Registers all metrics on `registry`; call once per registry. */
 export function createKubeMetrics(registry: Registry) {
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name, help, labelNames, registers })
   const histogram = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Histogram({ name, help, labelNames, buckets, registers })
-  /** A gauge that is read when it is asked for: one value per reader, under the label that the reader was added with. */
+  /** A gauge whose readers are called at each scrape, one per set of labels. */
   function readings<L extends string>(name: string, help: string, ...labelNames: L[]) {
     const readers: { readonly labels: Record<L, string>; readonly read: () => number }[] = []
     const collect = (): void => {
@@ -30,20 +32,24 @@ export function createKubeMetrics(registry: Registry) {
     return (labels: Record<L, string>, read: () => number): void => void readers.push({ labels, read })
   }
 
-  const requests = counter('rest_client_requests_total', 'Requests to the API server; code 0: no answer.', 'verb', 'code')
-  const latency = histogram('rest_client_request_duration_seconds', 'Requests until the head of the answer.', 'verb', 'kind')
+  const requests = counter('rest_client_requests_total', 'Requests to the API server; code 0: no response.', 'verb', 'code')
+  const latency = histogram('rest_client_request_duration_seconds', 'Time until the head of the response.', 'verb', 'kind')
   const reconciles = counter('controller_runtime_reconcile_total', 'Reconciles by outcome.', 'controller', 'result')
-  const adds = counter('workqueue_adds_total', 'Wake-ups of keys, also of those that wait already.', 'controller')
+  const adds = counter('workqueue_adds_total', 'Keys added, including keys that are already queued.', 'controller')
   const retries = counter('workqueue_retries_total', 'Keys put back after a failure.', 'controller')
   const waits = histogram('workqueue_queue_duration_seconds', 'How long keys waited for a worker.', 'controller')
   const works = histogram('workqueue_work_duration_seconds', 'How long reconciles took.', 'controller')
   const depth = readings('workqueue_depth', 'Keys that wait for a worker.', 'controller', 'priority')
-  const unfinished = readings('workqueue_unfinished_work_seconds', 'Sum over the reconciles that run now.', 'controller')
-  const longest = readings('workqueue_longest_running_processor_seconds', 'The oldest reconcile that runs now.', 'controller')
-  const leader = new Gauge({ name: 'leader_election_master_status', help: '1 while this process leads.', registers })
-  const ends = counter('sekisho_watch_ends_total', 'Watch connections by why they ended.', 'kind', 'reason')
-  const lists = counter('sekisho_watch_lists_total', 'Lists: at the start, every hour, and for each lost place.', 'kind')
-  const silence = readings('sekisho_watch_silence_seconds', 'Since the server was last heard about a kind.', 'kind')
+  const unfinished = readings('workqueue_unfinished_work_seconds', 'Summed run time of the reconciles in progress.', 'controller')
+  const longest = readings(
+    'workqueue_longest_running_processor_seconds',
+    'Run time of the oldest reconcile in progress.',
+    'controller',
+  )
+  const leader = new Gauge({ name: 'leader_election_master_status', help: '1 while this process is the leader.', registers })
+  const ends = counter('sekisho_watch_ends_total', 'Watch connections by the reason of their end.', 'kind', 'reason')
+  const lists = counter('sekisho_watch_lists_total', 'Lists: at the start, every hour, and after an expired version.', 'kind')
+  const silence = readings('sekisho_watch_silence_seconds', 'Time since the server was last observed for a kind.', 'kind')
   const objects = readings('sekisho_cache_objects', 'Objects in the local copy.', 'kind')
   leader.set(0)
 
@@ -52,7 +58,7 @@ export function createKubeMetrics(registry: Registry) {
       requests.inc({ verb, code: String(status) })
       latency.observe({ verb, kind: type.kind }, seconds)
     }) satisfies RequestObserver,
-    /** Of one controller; its queue is read when somebody asks. */
+    /** The metrics of one controller; its queue is read at each scrape. */
     controller(controller: string, queue: Pick<WorkQueue, 'depth' | 'unfinished'>) {
       for (const result of results) reconciles.inc({ controller, result }, 0)
       for (const each of [adds, retries]) each.inc({ controller }, 0)
@@ -69,11 +75,11 @@ export function createKubeMetrics(registry: Registry) {
         },
       }
     },
-    /** Of one local copy and its watch. */
+    /** The metrics of one cache and its watch. */
     watch(kind: string, read: { readonly objects: () => number; readonly silentSeconds: () => number }) {
       silence({ kind }, read.silentSeconds)
       objects({ kind }, read.objects)
-      return { listed: () => lists.inc({ kind }), ended: (reason: WatchEnd) => ends.inc({ kind, reason }) }
+      return { onList: () => lists.inc({ kind }), onWatchEnd: (reason: WatchEnd) => ends.inc({ kind, reason }) }
     },
     leading: (leads: boolean) => leader.set(leads ? 1 : 0),
   }

@@ -1,18 +1,28 @@
-// Reads a process's settings from environment variables by one table: every problem is reported at once, with the variable's name
-// and the cure; values that are secrets become SecretString; the result is frozen. `NAME_FILE` may name a file that holds the value.
+// Reads a process's settings from environment variables by one table. Every problem is reported at once, with the variable's name and the
+// cure. `<NAME>_FILE` may name a file that holds the value. The tables are data, from which docs/reference/environment.md is generated.
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from './errors.ts'
 import { SecretString } from './secret-string.ts'
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** One setting: how to read it, and what to tell a person about it. `parse` throws an Error that says what is expected. */
+/** One setting: what people read about it, and how its text becomes a value. */
 export type Setting<T> = {
-  readonly variable: string
+  /** The environment variable. */
+  readonly name: string
   readonly description: string
-  readonly defaultText?: string
+  readonly kind: 'text' | 'list' | 'integer' | 'url' | 'choice'
+  /** The text that is parsed when the variable is not set. */
+  readonly default?: string
+  /** True when the value may be absent, in addition to having no default. */
   readonly optional?: boolean
+  /** True when the value must never be shown. */
   readonly secret?: boolean
+  /** Bounds of an integer, both inclusive. */
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly choices?: readonly string[]
+  /** Throws an Error whose message says what is expected, such as `must be one of a, b`. */
   readonly parse: (text: string) => T
 }
 
@@ -23,60 +33,50 @@ export function optional<T>(item: Setting<T>): Setting<T> & { readonly optional:
   return { ...item, optional: true }
 }
 
-function setting<T>(
-  variable: string,
-  description: string,
-  parse: (text: string) => T,
-  options: Options,
-  secret = false,
-): Setting<T> {
-  return {
-    variable,
-    description,
-    parse,
-    secret,
-    ...(options.default === undefined ? {} : { defaultText: options.default }),
-  }
+/** Any text except an empty one. */
+export function textSetting(name: string, description: string, options: Options = {}): Setting<string> {
+  return { name, description, kind: 'text', ...options, parse: text => text }
 }
 
-export function textSetting(variable: string, description: string, options: Options = {}): Setting<string> {
-  return setting(variable, description, text => text, options)
+/** A text that is never shown. */
+export function secretSetting(name: string, description: string, options: Options = {}): Setting<SecretString> {
+  return { name, description, kind: 'text', secret: true, ...options, parse: text => new SecretString(text) }
 }
 
-export function secretSetting(variable: string, description: string, options: Options = {}): Setting<SecretString> {
-  return setting(variable, description, text => new SecretString(text), options, true)
+/** A TCP port; 0 lets the system choose one. */
+export function portSetting(name: string, description: string, options: Options = {}): Setting<number> {
+  return integerSetting(name, description, { ...options, minimum: 0, maximum: 65_535 })
 }
 
-export function portSetting(variable: string, description: string, options: Options = {}): Setting<number> {
-  return integerSetting(variable, description, { ...options, minimum: 0, maximum: 65_535 })
-}
-
+/** A whole number within bounds, both inclusive. */
 export function integerSetting(
-  variable: string,
+  name: string,
   description: string,
   options: Options & { readonly minimum: number; readonly maximum: number },
 ): Setting<number> {
+  const { minimum, maximum } = options
   const parse = (text: string): number => {
     const value = Number(text)
-    if (!Number.isInteger(value) || value < options.minimum || value > options.maximum)
-      throw new Error(`must be a whole number from ${options.minimum} to ${options.maximum}`)
-    return value
+    if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
+    throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
   }
-  return setting(variable, description, parse, options)
+  return { name, description, kind: 'integer', ...options, parse }
 }
 
-export function urlSetting(variable: string, description: string, options: Options = {}): Setting<URL> {
+/** An absolute http or https URL. */
+export function urlSetting(name: string, description: string, options: Options = {}): Setting<URL> {
   const parse = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error('must be an absolute URL such as https://sekisho.example.com')
     const url = new URL(text)
     if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Error('must be an http or https URL')
     return url
   }
-  return setting(variable, description, parse, options)
+  return { name, description, kind: 'url', ...options, parse }
 }
 
+/** One of a closed list of words. */
 export function choiceSetting<const T extends string>(
-  variable: string,
+  name: string,
   description: string,
   choices: readonly T[],
   options: Options = {},
@@ -86,7 +86,7 @@ export function choiceSetting<const T extends string>(
     if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`)
     return found
   }
-  return setting(variable, description, parse, options)
+  return { name, description, kind: 'choice', choices, ...options, parse }
 }
 
 type Values<S extends { readonly [key: string]: Setting<unknown> }> = {
@@ -94,14 +94,14 @@ type Values<S extends { readonly [key: string]: Setting<unknown> }> = {
 }
 
 function rawValue(environment: Environment, item: Setting<unknown>): string | undefined {
-  const direct = environment[item.variable]
+  const direct = environment[item.name]
   if (direct !== undefined && direct !== '') return direct
-  const file = environment[`${item.variable}_FILE`]
+  const file = environment[`${item.name}_FILE`]
   if (file !== undefined && file !== '') return readFileSync(file, 'utf8').trimEnd()
-  return item.defaultText
+  return item.default
 }
 
-/** Reads all settings or throws one `invalid_configuration` that names every variable at fault. */
+/** The values of all settings, frozen. Throws one `invalid_configuration` that names every variable at fault. */
 export function readSettings<S extends { readonly [key: string]: Setting<unknown> }>(
   settings: S,
   environment: Environment,
@@ -112,16 +112,16 @@ export function readSettings<S extends { readonly [key: string]: Setting<unknown
     try {
       const raw = rawValue(environment, item)
       if (raw !== undefined) values[key] = item.parse(raw)
-      else if (!item.optional) problems.push(`${item.variable} is not set: ${item.description}`)
+      else if (!item.optional) problems.push(`${item.name} is not set: ${item.description}`)
     } catch (error) {
-      problems.push(`${item.variable} ${messageOf(error)}: ${item.description}`)
+      problems.push(`${item.name} ${messageOf(error)}: ${item.description}`)
     }
   }
   if (problems.length > 0) throw unusable(problems)
   return Object.freeze(values) as Values<S>
 }
 
-/** Reads several tables and reports the problems of all of them at once: for a process that is more than one. */
+/** The results of several readers. Throws one `invalid_configuration` with the problems of all of them. */
 export function readTogether<R extends { readonly [name: string]: (environment: Environment) => unknown }>(
   readers: R,
   environment: Environment,

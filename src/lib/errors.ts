@@ -1,21 +1,53 @@
 // The one error type that crosses module borders, and the closed list of its codes.
 // `expose` decides whether a message may reach the outside; a message never holds a token, a body or a policy detail.
 
-/** Every way Sekisho refuses or fails. Status is the HTTP answer where the error reaches an edge (RFC 9110). */
+/**
+ * Every way in which Sekisho refuses or fails. `status` is the HTTP status where the error becomes a response (RFC 9110); `description` is for
+ * docs/reference/errors.md.
+ */
 export const errorCodes = {
-  invalid_request: { status: 400, expose: true },
-  unauthenticated: { status: 401, expose: true },
-  forbidden: { status: 403, expose: true },
-  not_found: { status: 404, expose: true },
-  conflict: { status: 409, expose: true },
-  payload_too_large: { status: 413, expose: true },
-  too_many_requests: { status: 429, expose: true },
-  invalid_configuration: { status: 500, expose: false },
-  integrity_violation: { status: 500, expose: false },
-  internal: { status: 500, expose: false },
-  upstream_failed: { status: 502, expose: false },
-  unavailable: { status: 503, expose: true },
-} as const satisfies Record<string, { status: number; expose: boolean }>
+  invalid_request: {
+    status: 400,
+    expose: true,
+    description: 'The request has a wrong shape or a wrong value. The message names it.',
+  },
+  unauthenticated: { status: 401, expose: true, description: 'The request has no valid credential. Sign in (`sekisho login`).' },
+  forbidden: { status: 403, expose: true, description: 'The credential is valid, but does not permit the request.' },
+  not_found: {
+    status: 404,
+    expose: true,
+    description: 'The object does not exist, or the requester may not know that it exists.',
+  },
+  conflict: { status: 409, expose: true, description: 'The request contradicts the current state. The message says what to do.' },
+  payload_too_large: { status: 413, expose: true, description: 'The body of the request is larger than the endpoint accepts.' },
+  too_many_requests: {
+    status: 429,
+    expose: true,
+    description: 'A rate limit or a quota is exhausted. Try again after the seconds in `Retry-After`.',
+  },
+  invalid_configuration: {
+    status: 500,
+    expose: false,
+    description: 'The settings of the process cannot be used. It does not start; its log names every wrong variable.',
+  },
+  integrity_violation: {
+    status: 500,
+    expose: false,
+    description:
+      'A signature or a hash does not match, or GitHub created a token with more access than requested. Treat it as an attack until explained.',
+  },
+  internal: { status: 500, expose: false, description: 'A defect of Sekisho. The log has the details under the request id.' },
+  upstream_failed: {
+    status: 502,
+    expose: false,
+    description: 'GitHub refused a request of the platform, or its answer cannot be used.',
+  },
+  unavailable: {
+    status: 503,
+    expose: true,
+    description: 'GitHub, the database or the API server does not answer, or the process is starting or stopping. Try again.',
+  },
+} as const satisfies Record<string, { status: number; expose: boolean; description: string }>
 
 export type ErrorCode = keyof typeof errorCodes
 

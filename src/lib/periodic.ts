@@ -1,5 +1,5 @@
-// The one loop of the product that does the same work again and again: it starts, survives failures, and stops when asked.
-// It never runs two rounds at once, and it is never the way by which something becomes fast: events are for that.
+// The one loop of the product for periodic work: it starts, survives failures, and stops on request. It never runs two rounds at once.
+// It must not be the only reason why something happens soon: use events for that.
 import type { Clock } from './clock.ts'
 import { messageOf } from './errors.ts'
 import { type Log, redactTokens } from './log.ts'
@@ -28,6 +28,7 @@ export type PeriodicOptions = {
   readonly waitsFirst?: boolean
 }
 
+/** A loop that runs nothing before `start`. */
 export function periodic(options: PeriodicOptions): Periodic {
   const { clock, log, enabled = () => true } = options
   const stopping = new AbortController()
@@ -36,20 +37,24 @@ export function periodic(options: PeriodicOptions): Periodic {
 
   const pause = async (): Promise<void> => {
     const waiting = new AbortController()
-    // The wait rejects when it is cut short, which is how a round is asked for.
+    // The wait may reject, because `wake` and `stop` end it early.
     await Promise.race([clock.sleep(options.everyMilliseconds, waiting.signal).catch(() => undefined), woken.promise])
     waiting.abort('over')
+  }
+
+  const round = async (): Promise<void> => {
+    try {
+      if (enabled()) await options.work(stopping.signal)
+    } catch (error) {
+      if (!stopping.signal.aborted) log.error({ error: redactTokens(messageOf(error)) }, `${options.name} failed`)
+    }
   }
 
   const loop = async (): Promise<void> => {
     if (options.waitsFirst) await pause()
     while (!stopping.signal.aborted) {
       woken = Promise.withResolvers()
-      try {
-        if (enabled()) await options.work(stopping.signal)
-      } catch (error) {
-        if (!stopping.signal.aborted) log.error({ error: redactTokens(messageOf(error)) }, `${options.name} failed`)
-      }
+      await round()
       if (!stopping.signal.aborted) await pause()
     }
   }

@@ -10,7 +10,7 @@ const atLeast =
   }
 
 describe('a list of checks', () => {
-  test('refuses with the first check that does not hold, and looks no further', () => {
+  test('refuses with the first check that does not hold, and evaluates no further ones', () => {
     const seen: number[] = []
     const checks = [atLeast(1, seen), atLeast(5, seen), atLeast(9, seen)]
     expect(firstRefusal(checks, 3)).toEqual({ reason: 'TooSmall', message: 'must be at least 5' })

@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decideGrant } from './decide-grant.ts'
-import { accessLevels, atomsOf, type GrantDecision, type GrantFacts, type SubjectKind } from './grant-facts.ts'
+import { atomsOf, type GrantDecision, type GrantFacts, type SubjectKind } from './grant-facts.ts'
 import type { GrantRule } from './grant-rule.ts'
+import { permissionLevels } from './permission-level.ts'
 
-const asks = (permissions: GrantFacts['permissions'], ...kinds: readonly SubjectKind[]): GrantFacts => ({
+const request = (permissions: GrantFacts['permissions'], ...kinds: readonly SubjectKind[]): GrantFacts => ({
   repositoryIds: [11],
   permissions,
   subjects: (kinds.length === 0 ? (['ServiceAccount'] as const) : kinds).map(kind => ({ kind, name: 'x' })),
@@ -13,48 +14,51 @@ const asks = (permissions: GrantFacts['permissions'], ...kinds: readonly Subject
 
 describe('the default rules', () => {
   const table: readonly (readonly [string, GrantFacts, GrantDecision['decision'], string])[] = [
-    ['approve reading contents', asks({ contents: 'read', metadata: 'read' }), 'Approved', 'read-contents,read-metadata'],
-    ['let a RemoteSync write statuses', asks({ statuses: 'write' }, 'RemoteSync'), 'Approved', 'RemoteSync-reports-statuses'],
-    ['ask a person before a ServiceAccount writes statuses', asks({ statuses: 'write' }), 'WaitingForApproval', 'ask-a-person'],
+    ['approve reading contents', request({ contents: 'read', metadata: 'read' }), 'Approved', 'read-contents,read-metadata'],
+    ['let a RemoteSync write statuses', request({ statuses: 'write' }, 'RemoteSync'), 'Approved', 'RemoteSync-reports-statuses'],
+    ['deny a ServiceAccount that writes statuses', request({ statuses: 'write' }), 'Denied', 'no-rule-allows'],
     [
-      'ask a person when one of several subjects is not covered',
-      asks({ statuses: 'write' }, 'RemoteSync', 'ServiceAccount'),
-      'WaitingForApproval',
-      'ask-a-person',
+      'deny when one of several subjects is not covered',
+      request({ statuses: 'write' }, 'RemoteSync', 'ServiceAccount'),
+      'Denied',
+      'no-rule-allows',
     ],
-    ['ask a person before contents are written', asks({ contents: 'write' }, 'RemoteSync'), 'WaitingForApproval', 'ask-a-person'],
-    ['ask a person for what no rule knows', asks({ secrets: 'read' }), 'WaitingForApproval', 'ask-a-person'],
+    ['deny writing contents', request({ contents: 'write' }, 'RemoteSync'), 'Denied', 'no-rule-allows'],
+    ['deny what no rule mentions', request({ secrets: 'read' }), 'Denied', 'no-rule-allows'],
     [
       'deny administration beside what is allowed',
-      asks({ contents: 'read', administration: 'read' }),
+      request({ contents: 'read', administration: 'read' }),
       'Denied',
       'no-administration',
     ],
-    ['deny every permission on the organisation', asks({ organization_hooks: 'write' }), 'Denied', 'no-organization'],
-    ['deny what asks for nothing', asks({}), 'Denied', 'nothing-asked'],
-    ['deny what names no repository', { ...asks({ contents: 'read' }), repositoryIds: [] }, 'Denied', 'nothing-asked'],
+    ['deny every permission on the organisation', request({ organization_hooks: 'write' }), 'Denied', 'no-organization'],
+    ['deny a grant without permissions', request({}), 'Denied', 'nothing-asked'],
+    ['deny a grant without repositories', { ...request({ contents: 'read' }), repositoryIds: [] }, 'Denied', 'nothing-asked'],
   ]
   test.each(table)('%s', (_name, facts, decision, rule) => {
     expect(decideGrant(facts)).toMatchObject({ decision, rule })
   })
 
-  test('name the wish and the rule in the reason', () => {
-    expect(decideGrant(asks({ administration: 'write' })).reason).toBe(
+  test('name the request and the rule in the reason', () => {
+    expect(decideGrant(request({ administration: 'write' })).reason).toBe(
       'administration: write on repository 11 for a ServiceAccount is denied by the rule no-administration.',
+    )
+    expect(decideGrant(request({ contents: 'write' })).reason).toBe(
+      'No rule allows contents: write on repository 11 for a ServiceAccount, and approval of grants is not in this version: request less.',
     )
   })
 
   test('refuse rules whose explanation would be ambiguous', () => {
     const rule: GrantRule = { id: 'a', effect: 'allow', subject: '*', repositoryId: '*', permission: '*', level: 'admin' }
-    expect(() => decideGrant(asks({ contents: 'read' }), [rule, rule])).toThrow('share an id')
+    expect(() => decideGrant(request({ contents: 'read' }), [rule, rule])).toThrow('share an id')
   })
 })
 
-const kinds = ['ServiceAccount', 'RemoteSync', 'AppPipeline'] as const
+const kinds = ['ServiceAccount', 'RemoteSync'] as const
 const permissionNames = ['contents', 'statuses', 'administration', 'organization_hooks', 'organization_plan', "a'b"]
 const anyFacts: fc.Arbitrary<GrantFacts> = fc.record({
   repositoryIds: fc.array(fc.constantFrom(1, 2, 3), { maxLength: 3 }),
-  permissions: fc.dictionary(fc.constantFrom(...permissionNames), fc.constantFrom(...accessLevels), { maxKeys: 3 }),
+  permissions: fc.dictionary(fc.constantFrom(...permissionNames), fc.constantFrom(...permissionLevels), { maxKeys: 3 }),
   subjects: fc.array(fc.record({ kind: fc.constantFrom(...kinds), name: fc.constant('x') }), { maxLength: 3 }),
 })
 const anyRules: fc.Arbitrary<readonly GrantRule[]> = fc.uniqueArray(
@@ -64,18 +68,26 @@ const anyRules: fc.Arbitrary<readonly GrantRule[]> = fc.uniqueArray(
     subject: fc.constantFrom('*' as const, ...kinds),
     repositoryId: fc.constantFrom('*' as const, 1, 2),
     permission: fc.constantFrom('*', 'organization_*', ...permissionNames),
-    level: fc.constantFrom(...accessLevels),
+    level: fc.constantFrom(...permissionLevels),
   }),
   { selector: rule => rule.id, maxLength: 8 },
 )
 
+type Outcome = 'denied' | 'not-allowed' | 'approved'
+
+/** The decision, with the two kinds of denial apart: by a rule, and because no rule allows. */
+function outcomeOf({ decision, rule }: GrantDecision): Outcome {
+  if (decision === 'Approved') return 'approved'
+  return rule === 'no-rule-allows' ? 'not-allowed' : 'denied'
+}
+
 /** The rules' description, written a second time without casbin. */
-function reference(facts: GrantFacts, rules: readonly GrantRule[]): GrantDecision['decision'] {
+function reference(facts: GrantFacts, rules: readonly GrantRule[]): Outcome {
   const atoms = atomsOf(facts)
-  if (atoms.length === 0) return 'Denied'
-  const verdicts = atoms.map(atom => {
+  if (atoms.length === 0) return 'denied'
+  const outcomes = atoms.map((atom): Outcome => {
     const matching = rules.filter(rule => {
-      const distance = accessLevels.indexOf(atom.level) - accessLevels.indexOf(rule.level)
+      const distance = permissionLevels.indexOf(atom.level) - permissionLevels.indexOf(rule.level)
       return (
         (rule.subject === '*' || rule.subject === atom.subject) &&
         (rule.repositoryId === '*' || rule.repositoryId === atom.repositoryId) &&
@@ -85,20 +97,20 @@ function reference(facts: GrantFacts, rules: readonly GrantRule[]): GrantDecisio
         (rule.effect === 'allow' ? distance <= 0 : distance >= 0)
       )
     })
-    if (matching.some(rule => rule.effect === 'deny')) return 'Denied'
-    return matching.length > 0 ? 'Approved' : 'WaitingForApproval'
+    if (matching.some(rule => rule.effect === 'deny')) return 'denied'
+    return matching.length > 0 ? 'approved' : 'not-allowed'
   })
-  if (verdicts.includes('Denied')) return 'Denied'
-  return verdicts.includes('WaitingForApproval') ? 'WaitingForApproval' : 'Approved'
+  if (outcomes.includes('denied')) return 'denied'
+  return outcomes.includes('not-allowed') ? 'not-allowed' : 'approved'
 }
 
-const order = { Denied: 0, WaitingForApproval: 1, Approved: 2 } as const
+const order = { denied: 0, 'not-allowed': 1, approved: 2 } as const
 
 describe('the enforcer', () => {
   test('decides as the reference does, for any rules', () => {
     fc.assert(
       fc.property(anyFacts, anyRules, (facts, rules) => {
-        expect(decideGrant(facts, rules).decision).toBe(reference(facts, rules))
+        expect(outcomeOf(decideGrant(facts, rules))).toBe(reference(facts, rules))
       }),
       { numRuns: 300 },
     )
@@ -110,19 +122,19 @@ describe('the enforcer', () => {
         const allowing = rules.filter(rule => rule.effect === 'allow')
         const removed = allowing[pick % Math.max(1, allowing.length)]
         const fewer = rules.filter(rule => rule !== removed)
-        expect(order[decideGrant(facts, fewer).decision]).toBeLessThanOrEqual(order[decideGrant(facts, rules).decision])
+        expect(order[outcomeOf(decideGrant(facts, fewer))]).toBeLessThanOrEqual(order[outcomeOf(decideGrant(facts, rules))])
       }),
       { numRuns: 200 },
     )
   })
 
-  test('never allows more when more is asked', () => {
+  test('never allows more when more is requested', () => {
     fc.assert(
       fc.property(anyFacts, anyRules, fc.constantFrom(...permissionNames), (facts, rules, extra) => {
         fc.pre(atomsOf(facts).length > 0)
         const wider = { ...facts, permissions: { ...facts.permissions, [extra]: 'admin' as const } }
         fc.pre(facts.permissions[extra] === undefined)
-        expect(order[decideGrant(wider, rules).decision]).toBeLessThanOrEqual(order[decideGrant(facts, rules).decision])
+        expect(order[outcomeOf(decideGrant(wider, rules))]).toBeLessThanOrEqual(order[outcomeOf(decideGrant(facts, rules))])
       }),
       { numRuns: 200 },
     )

@@ -1,14 +1,13 @@
-// Decides a RepositoryGrant by rules: pure, explainable, deny wins, and nothing asked is nothing granted. The rules are those of one
-// tenant; each decision has its own casbin enforcer, so that one tenant's rules can neither slow nor change another's decisions.
+// Decides a RepositoryGrant by rules: pure, explainable, denied by default, and a denying rule wins. The rules are those of one tenant;
+// each decision has a casbin enforcer of its own, so that one tenant's rules can neither slow nor change another tenant's decisions.
+// Why casbin, and where its limits are: docs/adr/0016-casbin-decides-grants.md.
 import { Enforcer, newModelFromString } from 'casbin'
 import { AppError } from '../lib/errors.ts'
-import { type AccessLevel, type Atom, accessLevels, atomsOf, type GrantDecision, type GrantFacts } from './grant-facts.ts'
+import { type Atom, atomsOf, type GrantDecision, type GrantFacts } from './grant-facts.ts'
 import { defaultGrantRules, familyOf, type GrantRule } from './grant-rule.ts'
+import { permissionRank } from './permission-level.ts'
 
-/**
- * No regular expressions and no g(): plain comparisons only (casbin's g() is always true in synchronous use, node-casbin#292).
- * Levels are numbers, so that `admin` is above `write` is above `read`.
- */
+/** Plain comparisons only: no regular expressions, no patterns, and no roles (g()). Levels are the numbers of the one order of levels. */
 const model = `
 [request_definition]
 r = subject, repository, permission, family, level
@@ -26,35 +25,38 @@ m = (p.subject == '*' || r.subject == p.subject) \\
  && ((p.eft == 'allow' && r.level <= p.level) || (p.eft == 'deny' && r.level >= p.level))
 `
 
-type Verdict = { readonly atom: Atom; readonly effect: 'allow' | 'deny' | 'none'; readonly rule: string | undefined }
+/** What the rules say about one atom. */
+type AtomResult = { readonly atom: Atom; readonly effect: 'allow' | 'deny' | 'none'; readonly rule: string | undefined }
 
-/** Throws `invalid_configuration` for rules that share an id: an explanation must name one rule. */
+/**
+ * Approved when every atom of the grant is allowed by a rule and none is denied; otherwise Denied.
+ * @throws AppError `invalid_configuration` for rules that share an id: an explanation must name one rule
+ */
 export function decideGrant(facts: GrantFacts, rules: readonly GrantRule[] = defaultGrantRules): GrantDecision {
   const atoms = atomsOf(facts)
   if (atoms.length === 0)
     return { decision: 'Denied', rule: 'nothing-asked', reason: 'The grant names no repository, no permission or no subject.' }
-  const judge = judgeBy(rules)
-  const verdicts = atoms.map(judge)
+  const results = atoms.map(evaluator(rules))
 
-  const denied = verdicts.find(verdict => verdict.effect === 'deny')
+  const denied = results.find(({ effect }) => effect === 'deny')
   if (denied?.rule !== undefined)
-    return { decision: 'Denied', rule: denied.rule, reason: `${wish(denied.atom)} is denied by the rule ${denied.rule}.` }
-  const open = verdicts.find(verdict => verdict.effect === 'none')
+    return { decision: 'Denied', rule: denied.rule, reason: `${describe(denied.atom)} is denied by the rule ${denied.rule}.` }
+  const open = results.find(({ effect }) => effect === 'none')
   if (open)
     return {
-      decision: 'WaitingForApproval',
-      rule: 'ask-a-person',
-      reason: `No rule allows ${wish(open.atom)}: a tenant admin has to approve.`,
+      decision: 'Denied',
+      rule: 'no-rule-allows',
+      reason: `No rule allows ${describe(open.atom)}, and approval of grants is not in this version: request less.`,
     }
-  const used = [...new Set(verdicts.map(verdict => verdict.rule ?? ''))]
+  const used = [...new Set(results.map(({ rule }) => rule ?? ''))]
   return { decision: 'Approved', rule: used.join(',').slice(0, 253), reason: `Allowed by ${used.join(', ')}.`.slice(0, 1000) }
 }
 
-function wish(atom: Atom): string {
+function describe(atom: Atom): string {
   return `${atom.permission}: ${atom.level} on repository ${atom.repositoryId} for a ${atom.subject}`
 }
 
-function judgeBy(rules: readonly GrantRule[]): (atom: Atom) => Verdict {
+function evaluator(rules: readonly GrantRule[]): (atom: Atom) => AtomResult {
   if (new Set(rules.map(rule => rule.id)).size !== rules.length)
     throw new AppError('invalid_configuration', 'two policy rules share an id')
   if (rules.length === 0) return atom => ({ atom, effect: 'none', rule: undefined })
@@ -65,10 +67,10 @@ function judgeBy(rules: readonly GrantRule[]): (atom: Atom) => Verdict {
       String(atom.repositoryId),
       atom.permission,
       familyOf(atom.permission),
-      rank(atom.level),
+      permissionRank(atom.level),
     )
-    const decisive = row.at(-1) === 'deny' ? 'deny' : allowed ? 'allow' : 'none'
-    return { atom, effect: decisive, rule: decisive === 'none' ? undefined : row[0] }
+    const effect = row.at(-1) === 'deny' ? 'deny' : allowed ? 'allow' : 'none'
+    return { atom, effect, rule: effect === 'none' ? undefined : row[0] }
   }
 }
 
@@ -80,14 +82,10 @@ function enforcerOf(rules: readonly GrantRule[]): Enforcer {
       rule.subject,
       String(rule.repositoryId),
       rule.permission,
-      String(rank(rule.level)),
+      String(permissionRank(rule.level)),
       rule.effect,
     ])
   const enforcer = new Enforcer()
   enforcer.setModel(definition)
   return enforcer
-}
-
-function rank(level: AccessLevel): number {
-  return accessLevels.indexOf(level)
 }

@@ -1,33 +1,36 @@
-// What a decision on a RepositoryGrant is made from, and what comes out. Facts only: nothing here is looked up later.
+// The input and the result of a decision on a RepositoryGrant. Values only: nothing here is read later.
+import type { RepositoryGrant } from '../api/github/repository-grant.ts'
+import type { PermissionLevel } from './permission-level.ts'
 
-export const accessLevels = ['read', 'write', 'admin'] as const
-export type AccessLevel = (typeof accessLevels)[number]
+/** The kinds of subjects that a grant can name. */
+export type SubjectKind = RepositoryGrant['spec']['subjects'][number]['kind']
 
-export type SubjectKind = 'ServiceAccount' | 'RemoteSync' | 'AppPipeline'
-
+/** What is to be decided; names of subjects do not count, only their kinds. */
 export type GrantFacts = {
-  /** The repositories, by numeric id: names can come to mean another repository. */
+  /** The repositories, by numeric id: a name can come to mean another repository. */
   readonly repositoryIds: readonly number[]
-  readonly permissions: Readonly<Record<string, AccessLevel>>
+  readonly permissions: Readonly<Record<string, PermissionLevel>>
   readonly subjects: readonly { readonly kind: SubjectKind; readonly name: string }[]
 }
 
+/** The decision on a whole grant. */
 export type GrantDecision = {
-  readonly decision: 'Approved' | 'Denied' | 'WaitingForApproval'
-  /** The ids of the rules that decided, for the person who asks why. */
+  readonly decision: 'Approved' | 'Denied'
+  /** The ids of the rules that decided, or `nothing-asked`, or `no-rule-allows`. */
   readonly rule: string
-  /** For a person: what was decided and because of what. */
+  /** A sentence for people: what was decided and because of what. */
   readonly reason: string
 }
 
-/** One thing that is asked for; a grant is all combinations of its subjects, repositories and permissions. */
+/** One permission on one repository for one kind of subject: what a rule allows or denies. */
 export type Atom = {
   readonly subject: SubjectKind
   readonly repositoryId: number
   readonly permission: string
-  readonly level: AccessLevel
+  readonly level: PermissionLevel
 }
 
+/** All combinations of the kinds of subjects, the repositories and the permissions of a grant; permissions in alphabetical order. */
 export function atomsOf(facts: GrantFacts): readonly Atom[] {
   const kinds = [...new Set(facts.subjects.map(subject => subject.kind))]
   const permissions = Object.entries(facts.permissions).sort(([a], [b]) => (a < b ? -1 : 1))

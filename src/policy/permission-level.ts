@@ -25,23 +25,25 @@ export function levelsOf(permission: string): readonly PermissionLevel[] {
   return ownLevels[permission] ?? ['read', 'write']
 }
 
+/** True for a level that GitHub has today. */
 export function isPermissionLevel(text: string | undefined): text is PermissionLevel {
   return permissionLevels.some(level => level === text)
 }
 
-/** Place in the order: 0 for no permission at all, and above every known level for one that GitHub may add later. */
-function rank(level: string | undefined): number {
+/** The level's place in the order: 0 for no permission at all, and above every known level for one that GitHub may add later. */
+export function permissionRank(level: string | undefined): number {
   if (level === undefined) return 0
   return isPermissionLevel(level) ? permissionLevels.indexOf(level) + 1 : permissionLevels.length + 1
 }
 
 /** An unknown `level` is above every limit; an unknown `limit` allows nothing. */
 export function isWithinLevel(level: string, limit: string | undefined): boolean {
-  return (limit === undefined || isPermissionLevel(limit)) && rank(level) <= rank(limit)
+  return (limit === undefined || isPermissionLevel(limit)) && permissionRank(level) <= permissionRank(limit)
 }
 
+/** The lower of two levels. */
 export function lowerLevel(a: PermissionLevel, b: PermissionLevel): PermissionLevel {
-  return rank(a) <= rank(b) ? a : b
+  return permissionRank(a) <= permissionRank(b) ? a : b
 }
 
 /** The highest level of a set of permissions; undefined for none. */

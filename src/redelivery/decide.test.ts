@@ -1,3 +1,4 @@
+// Which deliveries count as missed, and when a redelivery is due.
 import { expect, test } from 'vitest'
 import type { Delivery } from '../github/index.ts'
 import { missedDeliveries } from './decide.ts'
@@ -7,22 +8,22 @@ const ago = (minutes: number): Date => new Date(now.getTime() - minutes * 60_000
 let lastId = 0
 const attempt = (guid: string, minutes: number, statusCode: number, redelivery = false): Delivery => {
   lastId += 1
-  return { id: String(lastId), guid, event: 'push', action: undefined, deliveredAt: ago(minutes), redelivery, statusCode }
+  return { id: String(lastId), guid, deliveredAt: ago(minutes), redelivery, statusCode }
 }
 const guids = (attempts: readonly Delivery[], due = true): readonly string[] =>
   missedDeliveries(attempts, now)
     .filter(one => one.due === due)
     .map(one => one.guid)
 
-test('what was answered 2xx in any attempt has arrived', () => {
+test('a delivery that was answered 2xx in any attempt has arrived', () => {
   expect(guids([attempt('a', 5, 202), attempt('b', 5, 503), attempt('b', 4, 202, true)])).toEqual([])
 })
 
-test('no answer, a server error and a refusal are missed, the oldest first', () => {
+test('deliveries without an answer, with a server error or with a refusal are missed; the oldest comes first', () => {
   expect(guids([attempt('late', 3, 0), attempt('down', 9, 502), attempt('refused', 5, 401)])).toEqual(['down', 'refused', 'late'])
 })
 
-test('an attempt that failed again waits twice as long each time', () => {
+test('the wait doubles after each failed redelivery', () => {
   const failing = (again: number, lastMinutes: number) => [
     attempt('x', 2000, 503),
     ...Array.from({ length: again }, (_, index) => attempt('x', lastMinutes + again - 1 - index, 503, true)),
@@ -35,11 +36,11 @@ test('an attempt that failed again waits twice as long each time', () => {
   expect(guids(failing(20, 360))).toEqual(['x'])
 })
 
-test('what is older than three days cannot be had any more', () => {
+test('a delivery older than three days is left out', () => {
   expect(guids([attempt('old', 3 * 24 * 60, 503), attempt('young', 3 * 24 * 60 - 1, 503)])).toEqual(['young'])
 })
 
-test('the latest attempt is the one to ask for', () => {
+test('the latest attempt is the one to redeliver', () => {
   const attempts = [attempt('x', 10, 503), attempt('x', 8, 503, true)]
   expect(missedDeliveries(attempts, now)[0]?.id).toBe(attempts[1]?.id)
 })

@@ -1,5 +1,6 @@
-// Finds what GitHub could not deliver (the broker was away, answered late or refused) and asks for it again: GitHub itself never does.
-// It runs where the App's key is and only while this process leads; the broker gets the deliveries by the ordinary way and dedupes them.
+// Finds webhooks that GitHub could not deliver (the broker was down, answered late or refused) and requests their redelivery: GitHub never
+// does so by itself. It runs where the App's key is and only on the leader; the broker receives redeliveries like any others and
+// deduplicates them.
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import type { AppClient, Delivery } from '../github/index.ts'
@@ -7,6 +8,7 @@ import type { Cache } from '../kube/cache/object-cache.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { type Periodic, periodic } from '../lib/periodic.ts'
 import type { GitHubApps } from '../token-desk/app-clients.ts'
 import { missedDeliveries, redeliverableMilliseconds } from './decide.ts'
 
@@ -19,68 +21,58 @@ export type RedeliveryDeps = {
   readonly log: Log
 }
 
-export type RedeliveryPoll = {
-  /** One look at every App; resolves to how many deliveries were asked for again. A failing App is logged and does not keep others back. */
-  readonly once: () => Promise<number>
-  readonly until: (signal: AbortSignal, everyMilliseconds: number) => Promise<void>
-}
-
-/** Of 100 deliveries each. What lies beyond is seen once the younger ones are through. */
+/** Of 100 deliveries each. Older deliveries are listed once the younger ones have arrived. */
 const mostPages = 50
-/** GitHub wants a second between writes: a look may take this many seconds. */
-const mostInOneLook = 100
-/** A look goes this far behind the one before it: an attempt is listed only when its ten seconds are over. */
+/** GitHub wants a second between writes, so a poll takes up to this many seconds for each App. */
+const mostInOnePoll = 100
+/** A poll overlaps the previous one by this much, because GitHub lists an attempt only when its ten seconds are over. */
 const overlapMilliseconds = 10 * 60_000
 
-export function createRedeliveryPoll(deps: RedeliveryDeps): RedeliveryPoll {
-  const { clock, log, isLeader } = deps
-  /** By App: everything older than this moment has arrived or is not to be had any more. In memory: a new leader looks at all of it. */
-  const settledUntil = new Map<string, number>()
+/** The poll as a loop; rounds are left out while `isLeader` is false. */
+export function createRedelivery(deps: RedeliveryDeps & { readonly everyMilliseconds: number }): Periodic {
+  const { clock, log, isLeader, everyMilliseconds } = deps
+  return periodic({ name: 'webhook redelivery', everyMilliseconds, work: redeliveryPoll(deps), clock, log, enabled: isLeader })
+}
 
-  const lookAt = async (name: string): Promise<number> => {
+/** One poll of every App; resolves to the number of requested redeliveries. An App that fails is logged and does not delay the others. */
+export function redeliveryPoll(deps: RedeliveryDeps): () => Promise<number> {
+  const { clock, log, isLeader } = deps
+  /** By App: all older deliveries have arrived or can no longer be redelivered. In memory only: a new leader lists all of them. */
+  const settledBefore = new Map<string, number>()
+
+  const pollApp = async (name: string): Promise<number> => {
     const { client } = await deps.githubApps.get(name)
     const now = clock.now()
     const oldest = now.getTime() - redeliverableMilliseconds
-    const from = Math.max(oldest, settledUntil.get(name) ?? oldest)
-    const { attempts, complete } = await attemptsSince(client, from)
+    const { attempts, complete } = await attemptsSince(client, Math.max(oldest, settledBefore.get(name) ?? oldest))
     const missed = missedDeliveries(attempts, now)
-    const due = missed.filter(one => one.due).slice(0, mostInOneLook)
+    const due = missed.filter(delivery => delivery.due).slice(0, mostInOnePoll)
     for (const { id } of due) {
       if (!isLeader()) return 0
       await client.redeliver(id)
     }
-    if (complete)
-      settledUntil.set(name, Math.min(now.getTime() - overlapMilliseconds, missed[0]?.firstAttempt.getTime() ?? now.getTime()))
+    const oldestMissed = missed[0]?.firstAttempt.getTime() ?? now.getTime()
+    if (complete) settledBefore.set(name, Math.min(now.getTime() - overlapMilliseconds, oldestMissed))
     if (missed.length > 0)
-      log.info({ app: name, missed: missed.length, asked: due.length }, 'missed webhooks were asked for again')
+      log.info({ app: name, missed: missed.length, requested: due.length }, 'requested redelivery of missed webhooks')
     return due.length
   }
 
-  const once = async (): Promise<number> => {
-    let asked = 0
+  return async () => {
+    let requested = 0
     for (const { metadata } of deps.apps.list()) {
       if (!isLeader()) break
       try {
-        asked += await lookAt(metadata.name)
+        requested += await pollApp(metadata.name)
       } catch (error) {
-        log.error({ app: metadata.name, problem: messageOf(error) }, 'deliveries of webhooks could not be looked at')
+        log.error({ app: metadata.name, error: messageOf(error) }, 'failed to redeliver webhooks')
       }
     }
-    return asked
-  }
-
-  return {
-    once,
-    async until(signal, everyMilliseconds) {
-      while (!signal.aborted) {
-        if (isLeader()) await once()
-        // Rejects only when stopped, which the loop's condition sees.
-        await clock.sleep(everyMilliseconds, signal).catch(() => {})
-      }
-    },
+    return requested
   }
 }
 
+/** All attempts since `from` (milliseconds), the youngest first; not `complete` when the pages did not reach back so far. */
 async function attemptsSince(
   client: Pick<AppClient, 'deliveries'>,
   from: number,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/fixtures/databases.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import type { OidcLookup, OidcPayload } from './oidc-records.ts'
 import type { Store } from './store.ts'
 import type { TokenIntent } from './token-registry.ts'
 
@@ -43,42 +44,42 @@ describe.each(databases)('the store on $name', ({ start }) => {
       permissions: { contents: 'read', metadata: 'read' },
     })
 
-    test('gives a minted token back, with what GitHub said, while enough of its life is left', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
-      expect(await store.tokens.findLive(wish.cacheKey, 600)).toBeUndefined()
+    test('finds a minted token, with what GitHub answered, while enough of its life is left', async () => {
+      const request = intent()
+      const id = await store.tokens.intend(request)
+      expect(await store.tokens.findLive(request.cacheKey, 600)).toBeUndefined()
       await store.tokens.recordMinted(id, minted('ghs_first'))
-      const live = await store.tokens.findLive(wish.cacheKey, 600)
-      expect(live).toMatchObject({ ...wish, id, permissions: { contents: 'read', metadata: 'read' } })
+      const live = await store.tokens.findLive(request.cacheKey, 600)
+      expect(live).toMatchObject({ ...request, id, permissions: { contents: 'read', metadata: 'read' } })
       expect(live?.token.reveal()).toBe('ghs_first')
       clock.advance(3001)
-      expect(await store.tokens.findLive(wish.cacheKey, 600)).toBeUndefined()
-      expect(await store.tokens.findLive(wish.cacheKey, 500)).toMatchObject({ id })
+      expect(await store.tokens.findLive(request.cacheKey, 600)).toBeUndefined()
+      expect(await store.tokens.findLive(request.cacheKey, 500)).toMatchObject({ id })
     })
 
-    test('forgets a token when it is revoked, and refuses to deliver it', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
+    test('does not find a revoked token, and refuses to deliver it', async () => {
+      const request = intent()
+      const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_gone'))
       await store.tokens.recordDelivered(id)
       await store.tokens.markRevoked(id, 'grant deleted')
-      expect(await store.tokens.findLive(wish.cacheKey, 0)).toBeUndefined()
-      expect(await store.tokens.liveBy({ grantUid: wish.grantUid })).toEqual([])
+      expect(await store.tokens.findLive(request.cacheKey, 0)).toBeUndefined()
+      expect(await store.tokens.liveBy({ grantUid: request.grantUid })).toEqual([])
       await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
     })
 
-    test('takes one outcome for an intent', async () => {
+    test('accepts one outcome for an intent', async () => {
       const id = await store.tokens.intend(intent())
       await store.tokens.recordMinted(id, minted('ghs_one'))
       await expect(store.tokens.recordMinted(id, minted('ghs_two'))).rejects.toThrow('no open intent')
     })
 
     test('finds live tokens by installation, grant, repository and namespace, and by all of them together', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
+      const request = intent()
+      const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_found'))
-      const { installation, grantUid } = wish
-      const { namespace } = wish.subject
+      const { installation, grantUid } = request
+      const { namespace } = request.subject
       const ids = async (filter: Parameters<Store['tokens']['liveBy']>[0]) =>
         (await store.tokens.liveBy(filter)).map(row => row.id)
       expect(await ids({ installation })).toEqual([id])
@@ -92,18 +93,21 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('reports intents that never had an outcome, and counts intents for the quota', async () => {
-      const wish = intent()
+      const request = intent()
       const since = new Date(clock.now().getTime() - 1)
-      const id = await store.tokens.intend(wish)
+      const id = await store.tokens.intend(request)
       clock.advance(120)
       expect((await store.tokens.orphans(inSeconds(-60))).map(row => row.id)).toContain(id)
       await store.tokens.abandon(id, 'swept')
       expect((await store.tokens.orphans(inSeconds(-60))).map(row => row.id)).not.toContain(id)
-      expect(await store.tokens.countIntended(wish.subject.namespace, since)).toBe(1)
-      expect(await store.tokens.countIntended(wish.subject.namespace, clock.now())).toBe(0)
+      const another = (limit: number, counted: Date) =>
+        store.tokens.intendWithin(intent({ subject: request.subject }), { limit, since: counted })
+      expect(await another(1, since)).toBeUndefined()
+      expect(await another(2, since)).toBeDefined()
+      expect(await another(1, clock.now())).toBeDefined()
     })
 
-    test('takes exactly as many concurrent intents of a namespace as its quota has room for', async () => {
+    test('accepts exactly as many concurrent intents of a namespace as its quota allows', async () => {
       const { subject } = intent()
       const since = new Date(clock.now().getTime() - 1)
       const tries = Array.from({ length: 12 }, () => store.tokens.intendWithin(intent({ subject }), { limit: 5, since }))
@@ -112,20 +116,35 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.tokens.intendWithin(intent(), { limit: 5, since })).toBeDefined()
     })
 
-    test('keeps a token whose revocation began for another try, and delivers it to nobody', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
+    test('stores a token whose revocation began for a retry, and never delivers it', async () => {
+      const request = intent()
+      const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_going'))
       await store.tokens.markRevoking(id, 'grant deleted')
-      expect(await store.tokens.findLive(wish.cacheKey, 0)).toBeUndefined()
+      expect(await store.tokens.findLive(request.cacheKey, 0)).toBeUndefined()
       await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
-      expect((await store.tokens.liveBy({ grantUid: wish.grantUid })).map(row => row.token.reveal())).toEqual(['ghs_going'])
+      expect((await store.tokens.liveBy({ grantUid: request.grantUid })).map(row => row.token.reveal())).toEqual(['ghs_going'])
       expect((await store.tokens.revoking()).map(row => row.id)).toContain(id)
       await store.tokens.markRevoked(id, 'grant deleted')
       expect((await store.tokens.revoking()).map(row => row.id)).not.toContain(id)
     })
 
-    test('deletes rows that neither GitHub nor the quota knows any more', async () => {
+    test('revokes every minted token once when the clock is set back, not for synchronisation or a step forward', async () => {
+      const foundAfter = async (seconds: number): Promise<boolean> => {
+        const request = intent()
+        await store.tokens.recordMinted(await store.tokens.intend(request), minted('ghs_clock', 10_000))
+        clock.advance(seconds)
+        return (await store.tokens.findLive(request.cacheKey, 0)) !== undefined
+      }
+      for (const seconds of [60, -20, 3600, -30]) expect(await foundAfter(seconds), `${seconds} s`).toBe(true)
+      expect(await foundAfter(-1)).toBe(false)
+      expect(await foundAfter(0)).toBe(true)
+      expect(await foundAfter(-3600)).toBe(false)
+      expect(await foundAfter(5)).toBe(true)
+      clock.advance(3600)
+    })
+
+    test('deletes rows whose token has expired and that the quota no longer counts', async () => {
       const id = await store.tokens.intend(intent())
       await store.tokens.recordMinted(id, minted('ghs_old', 60))
       expect(await store.tokens.deleteExpired(inSeconds(61))).toBe(0)
@@ -160,7 +179,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       for (const row of rows) await store.inbox.markHandled(row.id, 'woken')
     })
 
-    test('stores many that come at once, each with its own bytes, and the same one once', async () => {
+    test('stores many concurrent deliveries, each with its own bytes, and equal ones once', async () => {
       const bodyOf = (number: number) => Buffer.alloc(number * 37, number % 251)
       const many = Array.from({ length: 300 }, (_, number) => ({ ...delivery(`many-${number}`), body: bodyOf(number) }))
       const answers = await Promise.all([...many, ...many.slice(0, 50)].map(one => store.inbox.receive(one)))
@@ -172,7 +191,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.inbox.claim(10)).toEqual([])
     })
 
-    test('a text that no database takes does not keep the others out', async () => {
+    test('a text that the database cannot store does not make other deliveries fail', async () => {
       const answers = await Promise.all([
         store.inbox.receive(delivery('good')),
         store.inbox.receive({ ...delivery('bad'), action: 'open\0ed\ud800' }),
@@ -183,7 +202,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       await Promise.all(rows.map(row => store.inbox.markHandled(row.id, 'ignored')))
     })
 
-    test('gives a delivery to one claimant, and to another one when the lease is over', async () => {
+    test('leases a delivery to one claimant, and to another when the lease has ended', async () => {
       await store.inbox.receive(delivery('b'))
       const claims = await Promise.all([store.inbox.claim(10), store.inbox.claim(10), store.inbox.claim(10)])
       expect(claims.flat().map(row => row.deliveryId)).toEqual(['b'])
@@ -196,7 +215,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.inbox.claim(10)).toEqual([])
     })
 
-    test('gives a released delivery again after the wait, oldest first', async () => {
+    test('leases a released delivery again after the wait, oldest first', async () => {
       await store.inbox.receive(delivery('c'))
       clock.advance(1)
       await store.inbox.receive(delivery('d'))
@@ -215,7 +234,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('sessions', () => {
-    test('hands the data of a sign-in out once, also to many at the same time', async () => {
+    test('returns the data of a sign-in once, also to concurrent callers', async () => {
       const state = await store.sessions.createLoginState({ data: { verifier: 'v' }, expiresAt: inSeconds(600) })
       const takes = await Promise.all(Array.from({ length: 8 }, () => store.sessions.takeLoginState(state.reveal())))
       expect(takes.filter(taken => taken !== undefined)).toEqual([{ verifier: 'v' }])
@@ -223,7 +242,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.sessions.takeLoginState('')).toBeUndefined()
     })
 
-    test('gives nothing for an expired sign-in', async () => {
+    test('returns nothing for an expired sign-in', async () => {
       const state = await store.sessions.createLoginState({ data: 'late', expiresAt: inSeconds(10) })
       clock.advance(10)
       expect(await store.sessions.takeLoginState(state.reveal())).toBeUndefined()
@@ -248,7 +267,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.sessions.deleteExpired(clock.now())).toBeGreaterThan(0)
     })
 
-    test('revokes all sessions of a person and no other’s', async () => {
+    test('revokes all sessions of one person only', async () => {
       const base = { host: 'github.localhost', login: 'x', data: null, expiresAt: inSeconds(100) }
       const mine = await store.sessions.create({ ...base, userId: 501 })
       const other = await store.sessions.create({ ...base, userId: 502 })
@@ -259,7 +278,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('onboardings', () => {
-    test('survive and go on until they are finished', async () => {
+    test('are stored and advance until they are finished', async () => {
       const begun = await store.onboardings.begin({
         host: 'github.localhost',
         accountId: 10,
@@ -282,22 +301,25 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('OIDC records', () => {
+    const upsert = (model: string, id: string, payload: OidcPayload, lookup: OidcLookup = {}): Promise<void> =>
+      store.oidc.upsert({ model, id, payload, expiresAt: inSeconds(60), lookup })
+
     test('are found by id, user code and uid of their model, until they expire', async () => {
       const payload = { accountId: 'github|h|1', scope: 'openid' }
-      await store.oidc.upsert('DeviceCode', 'id-1', payload, inSeconds(60), { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
+      await upsert('DeviceCode', 'id-1', payload, { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
       expect(await store.oidc.find('DeviceCode', 'id-1')).toEqual({ payload })
       expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload })
       expect(await store.oidc.findByUid('DeviceCode', 'u1')).toEqual({ payload })
       expect(await store.oidc.find('AccessToken', 'id-1')).toBeUndefined()
-      await store.oidc.upsert('DeviceCode', 'id-1', { scope: 'changed' }, inSeconds(60), { userCode: 'ABCD' })
+      await upsert('DeviceCode', 'id-1', { scope: 'changed' }, { userCode: 'ABCD' })
       expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload: { scope: 'changed' } })
       clock.advance(60)
       expect(await store.oidc.find('DeviceCode', 'id-1')).toBeUndefined()
       expect(await store.oidc.deleteExpired(clock.now())).toBe(1)
     })
 
-    test('are consumed by one caller, who sees when', async () => {
-      await store.oidc.upsert('AuthorizationCode', 'code', { a: 1 }, inSeconds(60))
+    test('are consumed by one caller, and show when', async () => {
+      await upsert('AuthorizationCode', 'code', { a: 1 })
       const consumed = await Promise.all([1, 2, 3].map(() => store.oidc.consume('AuthorizationCode', 'code')))
       expect(consumed.filter(Boolean)).toHaveLength(1)
       expect(await store.oidc.find('AuthorizationCode', 'code')).toEqual({
@@ -308,10 +330,9 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.oidc.find('AuthorizationCode', 'code')).toBeUndefined()
     })
 
-    test('all go when their grant is revoked', async () => {
-      for (const model of ['AccessToken', 'RefreshToken'])
-        await store.oidc.upsert(model, 'r', {}, inSeconds(60), { grantId: 'g2' })
-      await store.oidc.upsert('RefreshToken', 'other', {}, inSeconds(60), { grantId: 'g3' })
+    test('are all deleted when their grant is revoked', async () => {
+      for (const model of ['AccessToken', 'RefreshToken']) await upsert(model, 'r', {}, { grantId: 'g2' })
+      await upsert('RefreshToken', 'other', {}, { grantId: 'g3' })
       await store.oidc.revokeByGrantId('g2')
       expect(await store.oidc.find('AccessToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'r')).toBeUndefined()
@@ -320,7 +341,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('users and keys', () => {
-    test('keep a person’s tokens and groups, and forget them', async () => {
+    test('store a person’s tokens and groups, and delete them', async () => {
       const user = {
         host: 'github.localhost',
         userId: 9,
@@ -339,7 +360,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.users.find('github.localhost', 9)).toBeUndefined()
     })
 
-    test('let one caller at a time refresh, and the next one after a failure', async () => {
+    test('let one caller at a time refresh, and the next after a failure', async () => {
       let inside = 0
       let most = 0
       const work = async (): Promise<void> => {
@@ -356,7 +377,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.users.withRefreshLock('github.localhost', 9, async () => 'next')).toBe('next')
     })
 
-    test('make a key once', async () => {
+    test('create a key once', async () => {
       let made = 0
       const make = async (): Promise<SecretString> => {
         made += 1

@@ -1,4 +1,4 @@
-// A client is kept while nothing changed that it depends on, and opened anew when a key or the App did.
+// A client is kept while nothing that it depends on changes, and replaced when a key or the App changes.
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Secret } from '../api/builtin/index.ts'
@@ -9,7 +9,7 @@ import { createGitHubApps } from './app-clients.ts'
 
 const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-function world() {
+function fixture() {
   const apps = new Map<string, ClusterGitHubApp>()
   const secrets = new Map<string, Secret>()
   const put = (generation: number, resourceVersion: string): void => {
@@ -42,8 +42,8 @@ function world() {
 }
 
 describe('clients by the name of an App', () => {
-  test('say that there is no such App, and which Secret is missing', async () => {
-    const { githubApps, put } = world()
+  test('are refused for an unknown App, and for a missing Secret by its name', async () => {
+    const { githubApps, put } = fixture()
     await expect(githubApps.get('default')).rejects.toMatchObject({ code: 'not_found' })
     put(1, '1')
     await expect(githubApps.get('default')).rejects.toMatchObject({
@@ -52,8 +52,8 @@ describe('clients by the name of an App', () => {
     })
   })
 
-  test('open with one of two keys, stay open over status changes, and open anew when a key changes', async () => {
-    const { githubApps, put, putSecret, key } = world()
+  test('need one of two keys, survive status changes, and are replaced when a key changes', async () => {
+    const { githubApps, put, putSecret, key } = fixture()
     put(1, '1')
     putSecret('old', '1', key)
     const first = await githubApps.get('default')
@@ -67,8 +67,8 @@ describe('clients by the name of an App', () => {
     expect((await githubApps.get('default')).client).not.toBe(second.client)
   })
 
-  test('close when the App goes', async () => {
-    const { apps, githubApps, put, putSecret, key } = world()
+  test('are dropped when the App is deleted', async () => {
+    const { apps, githubApps, put, putSecret, key } = fixture()
     put(1, '1')
     putSecret('old', '1', key)
     await githubApps.get('default')

@@ -1,6 +1,5 @@
-// Clients to GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
-// process; a changed key or App is seen at the next call, without a restart. Never hands out a key.
-
+// Clients of GitHub by the name of a ClusterGitHubApp. Private keys are read from Secrets of the platform namespace and stay in this
+// process; a changed key or App takes effect at the next call, without a restart. Never returns a key.
 import type { Secret } from '../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { platformNamespace } from '../api/names.ts'
@@ -11,10 +10,15 @@ import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
 
+/** A GitHub App that can be used: its client, and where and under which id it is registered. */
 export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHubEndpoints; readonly appId: number }
 
+/** The Apps that this process can act as. */
 export type GitHubApps = {
-  /** Throws `not_found` for an unknown App and `invalid_configuration` (reason PrivateKeyMissing) when no key can be read. */
+  /**
+   * The same client is returned as long as the App's spec and its keys do not change.
+   * @throws AppError `not_found` for an unknown App, `invalid_configuration` (reason PrivateKeyMissing) when no key can be read
+   */
   readonly get: (appName: string) => Promise<GitHubApp>
 }
 
@@ -27,10 +31,12 @@ export type GitHubAppsDeps = {
   readonly fetch?: Fetch
 }
 
+/** Reason of the error when no private key can be read. */
 export const privateKeyMissing = 'PrivateKeyMissing'
 
 type Opened = GitHubApp & { readonly revision: string }
 
+/** Keeps one client for each App: it holds what was learned about GitHub (rate limits, clock, preferred key). */
 export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
   const opened = new Map<string, Opened>()
   return {
@@ -50,7 +56,7 @@ export function createGitHubApps(deps: GitHubAppsDeps): GitHubApps {
   }
 }
 
-/** The keys that are there, and what their client depends on: a status update must not close it, a new key must. */
+/** The keys that exist, and a revision of all that their client depends on: a status update must not replace it, a new key must. */
 function keysOf(
   app: ClusterGitHubApp,
   secrets: GitHubAppsDeps['secrets'],

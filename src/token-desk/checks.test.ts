@@ -1,6 +1,7 @@
+// The checks of the token desk: what each refuses, and what all admit.
 import { describe, expect, test } from 'vitest'
 import { admit, checks } from './checks.ts'
-import type { DeskFacts } from './facts.ts'
+import type { DeskFacts } from './gather.ts'
 import { grantObject, host, installationObject, ready, runner } from './testing/desk-objects.ts'
 
 const facts: DeskFacts = {
@@ -17,29 +18,27 @@ const { spec } = installationObject
 /** What is changed, and the check that must refuse it. */
 const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
   ['the grant is gone', 'GrantNotFound', { grant: undefined }],
-  ['another grant has the name by now', 'GrantNotFound', { grantUid: 'an-older-uid' }],
-  ['the caller knows no uid', 'GrantNotFound', { grantUid: undefined }],
+  ['another grant has the name now', 'GrantNotFound', { grantUid: 'an-older-uid' }],
+  ['the caller does not know the uid', 'GrantNotFound', { grantUid: undefined }],
   [
     'the grant is being deleted',
     'GrantEnding',
     { grant: grantObject({ metadata: { deletionTimestamp: '2026-06-01T00:00:00Z' } }) },
   ],
-  ['it was never decided', 'GrantNotApproved', { grant: grantObject({ status: { decision: undefined as never } }) }],
-  ['it was denied', 'GrantNotApproved', { grant: grantObject({ status: { decision: 'Denied' } }) }],
-  ['it waits for approval', 'GrantNotApproved', { grant: grantObject({ status: { decision: 'WaitingForApproval' } }) }],
+  ['the grant was never decided', 'GrantNotApproved', { grant: grantObject({ status: { decision: undefined as never } }) }],
+  ['the grant was denied', 'GrantNotApproved', { grant: grantObject({ status: { decision: 'Denied' } }) }],
+  ['the decision is about another generation', 'GrantNotApproved', { grant: grantObject({ status: { observedGeneration: 2 } }) }],
   [
-    'the decision speaks of another generation',
+    'the grant was approved but is not ready now',
     'GrantNotApproved',
-    { grant: grantObject({ status: { observedGeneration: 2 } }) },
+    { grant: grantObject({ status: { conditions: [ready('False')] } }) },
   ],
-  ['approved once, not ready now', 'GrantNotApproved', { grant: grantObject({ status: { conditions: [ready('False')] } }) }],
-  ['it has expired', 'GrantExpired', { grant: grantObject({ status: { expiresAt: '2026-06-01T00:00:00.000Z' } }) }],
-  ['it has no end', 'GrantExpired', { grant: grantObject({ status: { expiresAt: undefined as never } }) }],
-  ['another ServiceAccount', 'NotASubject', { subject: { ...runner, name: 'other' } }],
-  ['the same name as another kind', 'NotASubject', { subject: { ...runner, kind: 'AppPipeline' } }],
-  ['the same name in another namespace', 'NotASubject', { subject: { ...runner, namespace: 'globex' } }],
-  ['a subject without uid', 'NotASubject', { subject: { ...runner, uid: '' } }],
-  ['a grant that delivers otherwise', 'OtherDelivery', { grant: grantObject({ spec: { delivery: 'GitProxy' } }) }],
+  ['the grant has expired', 'GrantExpired', { grant: grantObject({ status: { expiresAt: '2026-06-01T00:00:00.000Z' } }) }],
+  ['the grant has no end', 'GrantExpired', { grant: grantObject({ status: { expiresAt: undefined as never } }) }],
+  ['the subject is another ServiceAccount', 'NotASubject', { subject: { ...runner, name: 'other' } }],
+  ['the subject is another kind of the same name', 'NotASubject', { subject: { ...runner, kind: 'RemoteSync' } }],
+  ['the subject is in another namespace', 'NotASubject', { subject: { ...runner, namespace: 'globex' } }],
+  ['the subject has no uid', 'NotASubject', { subject: { ...runner, uid: '' } }],
   ['the Installation is gone', 'InstallationNotReady', { installation: undefined }],
   [
     'the Installation is not ready',
@@ -62,23 +61,24 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
     },
   ],
   ['the App is gone', 'AppNotUsable', { app: undefined }],
-  ['the App is of another host', 'AppNotUsable', { app: { host: 'github.com', appId: 5001 } }],
+  ['the App belongs to another host', 'AppNotUsable', { app: { host: 'github.com', appId: 5001 } }],
   ['no repository was resolved', 'NoRepositories', { grant: grantObject({ status: { repositories: [] } }) }],
-  ['no permission', 'NoPermissions', { grant: grantObject({ spec: { permissions: {} } }) }],
+  ['the grant has no permission', 'NoPermissions', { grant: grantObject({ spec: { permissions: {} } }) }],
   [
-    'a repository above the ceiling',
+    'a repository is above the ceiling',
     'AboveCeiling',
     { grant: grantObject({ status: { repositories: [{ id: 9, name: 'acme/x' }] } }) },
   ],
-  ['a level above the ceiling', 'AboveCeiling', { grant: grantObject({ spec: { permissions: { contents: 'admin' } } }) }],
-  ['a permission outside of the ceiling', 'AboveCeiling', { grant: grantObject({ spec: { permissions: { secrets: 'read' } } }) }],
+  ['a level is above the ceiling', 'AboveCeiling', { grant: grantObject({ spec: { permissions: { contents: 'admin' } } }) }],
+  ['a level is unknown', 'AboveCeiling', { grant: grantObject({ spec: { permissions: { contents: 'maintain' } as never } }) }],
+  ['a permission is not in the ceiling', 'AboveCeiling', { grant: grantObject({ spec: { permissions: { secrets: 'read' } } }) }],
   [
-    'an inherited name that is no permission',
+    'a permission has the name of an inherited property',
     'AboveCeiling',
     { grant: grantObject({ spec: { permissions: { constructor: 'read' } as never } }) },
   ],
   [
-    'a Selected ceiling without a list',
+    'a Selected ceiling has no list',
     'AboveCeiling',
     {
       installation: {
@@ -98,12 +98,12 @@ describe('the checks of the token desk', () => {
     expect(admit({ ...facts, ...change })).toMatchObject({ refusal: { reason } })
   })
 
-  test('each have a case here', () => {
-    const covered = new Set(refusals.map(([, reason]) => reason))
-    expect(checks.map(({ reason }) => reason).filter(reason => !covered.has(reason))).toEqual([])
+  test('each are the first to refuse a case here', () => {
+    const first = refusals.map(([, , change]) => checks.find(check => check({ ...facts, ...change }) !== undefined))
+    expect(checks.filter(check => !first.includes(check)).map(({ name }) => name)).toEqual([])
   })
 
-  test('let metadata: read pass every ceiling, and all repositories when the ceiling says so', () => {
+  test('admit metadata: read under every ceiling, and all repositories under the ceiling All', () => {
     const grant = grantObject({
       spec: { permissions: { metadata: 'read' } },
       status: { repositories: [{ id: 9, name: 'acme/x' }] },

@@ -1,14 +1,14 @@
-// Who may have a token: a list that reads like the specification. Pure; the first check that refuses decides, and nothing passes that
-// no check looked at. The words are for the tenant's own people (status, audit); the HTTP route tells a workload less.
+// Who may have a token: a list of checks that reads like the specification. Pure; the first refusal decides, and a request is admitted only
+// when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes tell a workload less.
 import type { Installation } from '../api/github/installation.ts'
 import type { RepositoryGrant } from '../api/github/repository-grant.ts'
 import { findCondition } from '../kube/object/conditions.ts'
+import { type Check, firstRefusal, type Refusal } from '../policy/check.ts'
+import { permissionAbove } from '../policy/permission-level.ts'
 import type { TokenSubject } from '../store/token-registry.ts'
-import type { DeskFacts } from './facts.ts'
+import type { DeskFacts } from './gather.ts'
 
-export type Refusal = { readonly reason: string; readonly message: string }
-
-/** What is there when every check passed. */
+/** The facts of a request that passed every check. */
 export type Admitted = {
   readonly grant: RepositoryGrant
   readonly grantUid: string
@@ -18,106 +18,118 @@ export type Admitted = {
   readonly repositories: readonly { readonly id: number; readonly name: string }[]
 }
 
-type Check = { readonly reason: string; readonly refuses: (facts: DeskFacts) => string | undefined }
+/** Reason of a refusal → what it says; for docs/reference/errors.md. A check with another reason does not compile. */
+export const refusalTexts = {
+  GrantNotFound: 'The RepositoryGrant was deleted, or was deleted and created again with the same name.',
+  GrantEnding: 'The RepositoryGrant is being deleted.',
+  GrantNotApproved: 'The RepositoryGrant is not approved or not ready. See its conditions.',
+  GrantExpired: 'The RepositoryGrant has expired.',
+  NotASubject: 'The workload is not one of the subjects of the RepositoryGrant.',
+  InstallationNotReady: 'The Installation of the RepositoryGrant does not exist or is not ready.',
+  AppNotUsable: 'The ClusterGitHubApp of the Installation does not exist, is not ready, or is on another GitHub host.',
+  NoRepositories: 'The RepositoryGrant has no resolved repository.',
+  NoPermissions: 'The RepositoryGrant requests no permission.',
+  AboveCeiling: 'A repository or a permission of the RepositoryGrant is not within `spec.ceiling` of the Installation any more.',
+  Internal: 'A defect of Sekisho: facts are missing although every check passed.',
+} as const
 
-const levels = ['read', 'write', 'admin']
+type DeskRefusal = Refusal & { readonly reason: keyof typeof refusalTexts }
+type DeskCheck = Check<DeskFacts, DeskRefusal>
 
-export const checks: readonly Check[] = [
-  {
-    // The grant is the one that was meant: a grant deleted and made again under the same name is another grant.
-    reason: 'GrantNotFound',
-    refuses: ({ grant, grantUid }) =>
-      grant?.metadata.uid === undefined || grant.metadata.uid !== grantUid ? 'the grant does not exist any more' : undefined,
-  },
-  {
-    reason: 'GrantEnding',
-    refuses: ({ grant }) => (grant?.metadata.deletionTimestamp === undefined ? undefined : 'the grant is being deleted'),
-  },
-  {
-    // A decision speaks of one generation of the object, and Ready says that it still holds.
-    reason: 'GrantNotApproved',
-    refuses: ({ grant }) => {
-      const { status, metadata } = grant ?? {}
-      const decided = status?.observedGeneration === metadata?.generation && status?.decision === 'Approved'
-      return decided && findCondition(status?.conditions, 'Ready')?.status === 'True' ? undefined : 'the grant is not approved'
-    },
-  },
-  {
-    // By the clock and not only by the controller's word: a grant ends on time although the controller is late.
-    reason: 'GrantExpired',
-    refuses: ({ grant, now }) => {
-      const end = Date.parse(grant?.status?.expiresAt ?? '')
-      return end > now.getTime() ? undefined : 'the grant has expired'
-    },
-  },
-  {
-    reason: 'NotASubject',
-    refuses: ({ grant, subject }) => {
-      const named = grant?.spec.subjects.some(({ kind, name }) => kind === subject.kind && name === subject.name)
-      const here = grant?.metadata.namespace === subject.namespace
-      return named && here && subject.uid !== '' ? undefined : `${subject.kind} ${subject.name} is no subject of the grant`
-    },
-  },
-  {
-    // Other deliveries exist so that the workload does not hold the token itself.
-    reason: 'OtherDelivery',
-    refuses: ({ grant, subject }) =>
-      subject.kind === 'ServiceAccount' && grant?.spec.delivery !== 'TokenEndpoint'
-        ? `the grant delivers by ${grant?.spec.delivery}, not by the token endpoint`
-        : undefined,
-  },
-  {
-    reason: 'InstallationNotReady',
-    refuses: ({ installation, grant }) => {
-      const { metadata, status } = installation ?? {}
-      const mine = metadata?.namespace === grant?.metadata.namespace && metadata?.name === grant?.spec.installation
-      const ready = findCondition(status?.conditions, 'Ready')
-      const current = ready?.status === 'True' && ready.observedGeneration === metadata?.generation
-      return mine && current && metadata?.deletionTimestamp === undefined
-        ? undefined
-        : `Installation ${grant?.spec.installation} is not ready`
-    },
-  },
-  {
-    // Ids are unique per host only: an App of another host must never answer for this installation.
-    reason: 'AppNotUsable',
-    refuses: ({ app, installation }) =>
-      app !== undefined && app.host === installation?.spec.account.host ? undefined : 'the GitHub App cannot be used',
-  },
-  {
-    // Tokens are minted by the ids of the decision, and without any id GitHub would give all.
-    reason: 'NoRepositories',
-    refuses: ({ grant }) => ((grant?.status?.repositories ?? []).length > 0 ? undefined : 'the grant has no resolved repository'),
-  },
-  {
-    reason: 'NoPermissions',
-    refuses: ({ grant }) => (Object.keys(grant?.spec.permissions ?? {}).length > 0 ? undefined : 'the grant has no permission'),
-  },
-  {
-    reason: 'AboveCeiling',
-    refuses: ({ grant, installation }) => {
-      if (grant === undefined || installation === undefined) return 'the grant has no ceiling'
-      const { ceiling } = installation.spec
-      const allowed = ceiling.repositories === 'All' ? undefined : new Set(ceiling.repositoryIds ?? [])
-      if (allowed && grant.status?.repositories?.some(({ id }) => !allowed.has(id)))
-        return 'the grant names a repository above the ceiling of the Installation'
-      const above = Object.entries(grant.spec.permissions).find(
-        ([name, level]) =>
-          levels.indexOf(level) > levels.indexOf(ceiling.permissions[name] ?? (name === 'metadata' ? 'read' : '')),
-      )
-      return above === undefined
-        ? undefined
-        : `the grant asks for ${above[0]}: ${above[1]}, above the ceiling of the Installation`
-    },
-  },
+/** Stops a token under a grant that was deleted and recreated with the same name: that is another grant. */
+const grantIsTheOneMeant: DeskCheck = ({ grant, grantUid }) =>
+  grant?.metadata.uid === undefined || grant.metadata.uid !== grantUid
+    ? { reason: 'GrantNotFound', message: 'the grant does not exist any more' }
+    : undefined
+
+/** Stops new tokens while the tokens of a deleted grant are revoked. */
+const grantIsNotEnding: DeskCheck = ({ grant }) =>
+  grant?.metadata.deletionTimestamp === undefined ? undefined : { reason: 'GrantEnding', message: 'the grant is being deleted' }
+
+/** Stops a token without a decision on this generation of the grant that still holds (Ready). */
+const grantIsApproved: DeskCheck = ({ grant }) => {
+  const { status, metadata } = grant ?? {}
+  const decided = status?.observedGeneration === metadata?.generation && status?.decision === 'Approved'
+  if (decided && findCondition(status?.conditions, 'Ready')?.status === 'True') return undefined
+  return { reason: 'GrantNotApproved', message: 'the grant is not approved' }
+}
+
+/** Stops a token after the end of its grant, also when the controller has not noticed the end yet. */
+const grantHasNotExpired: DeskCheck = ({ grant, now }) =>
+  Date.parse(grant?.status?.expiresAt ?? '') > now.getTime()
+    ? undefined
+    : { reason: 'GrantExpired', message: 'the grant has expired' }
+
+/** Stops everybody but the subjects that the grant names in its own namespace. */
+const subjectIsNamed: DeskCheck = ({ grant, subject }) => {
+  const named = grant?.spec.subjects.some(({ kind, name }) => kind === subject.kind && name === subject.name)
+  if (named && grant?.metadata.namespace === subject.namespace && subject.uid !== '') return undefined
+  return { reason: 'NotASubject', message: `${subject.kind} ${subject.name} is not a subject of the grant` }
+}
+
+/** Stops a token of an Installation that is not the grant's own, is being deleted, or is not verified now. */
+const installationIsReady: DeskCheck = ({ installation, grant }) => {
+  const { metadata, status } = installation ?? {}
+  const own = metadata?.namespace === grant?.metadata.namespace && metadata?.name === grant?.spec.installation
+  const ready = findCondition(status?.conditions, 'Ready')
+  const current = ready?.status === 'True' && ready.observedGeneration === metadata?.generation
+  if (own && current && metadata?.deletionTimestamp === undefined) return undefined
+  return { reason: 'InstallationNotReady', message: `Installation ${grant?.spec.installation} is not ready` }
+}
+
+/** Stops an App of another GitHub host: ids are unique per host only. */
+const appIsOfTheHost: DeskCheck = ({ app, installation }) =>
+  app !== undefined && app.host === installation?.spec.account.host
+    ? undefined
+    : { reason: 'AppNotUsable', message: 'the GitHub App cannot be used' }
+
+/** Stops a token without repository ids: GitHub would let it reach all repositories. */
+const repositoriesAreResolved: DeskCheck = ({ grant }) =>
+  (grant?.status?.repositories ?? []).length > 0
+    ? undefined
+    : { reason: 'NoRepositories', message: 'the grant has no resolved repository' }
+
+/** Stops a token without permissions: GitHub would give it all permissions of the App. */
+const permissionsAreNamed: DeskCheck = ({ grant }) =>
+  Object.keys(grant?.spec.permissions ?? {}).length > 0
+    ? undefined
+    : { reason: 'NoPermissions', message: 'the grant has no permission' }
+
+/** Stops a repository that the Installation does not pass on (any more). */
+const repositoriesAreWithinCeiling: DeskCheck = ({ grant, installation }) => {
+  const ceiling = installation?.spec.ceiling
+  if (ceiling?.repositories === 'All') return undefined
+  const allowed = new Set(ceiling?.repositoryIds ?? [])
+  if (grant?.status?.repositories?.every(({ id }) => allowed.has(id))) return undefined
+  return { reason: 'AboveCeiling', message: 'the grant names a repository above the ceiling of the Installation' }
+}
+
+/** Stops a permission above what the Installation passes on. */
+const permissionsAreWithinCeiling: DeskCheck = ({ grant, installation }) => {
+  const above = permissionAbove(grant?.spec.permissions ?? {}, installation?.spec.ceiling.permissions ?? {})
+  if (above === undefined) return undefined
+  return { reason: 'AboveCeiling', message: `the grant requests ${above}, above the ceiling of the Installation` }
+}
+
+/** In order: the first refusal is the one that is reported. */
+export const checks: readonly DeskCheck[] = [
+  grantIsTheOneMeant,
+  grantIsNotEnding,
+  grantIsApproved,
+  grantHasNotExpired,
+  subjectIsNamed,
+  installationIsReady,
+  appIsOfTheHost,
+  repositoriesAreResolved,
+  permissionsAreNamed,
+  repositoriesAreWithinCeiling,
+  permissionsAreWithinCeiling,
 ]
 
-/** Everything that is needed to mint, or the first refusal. */
-export function admit(facts: DeskFacts): { readonly admitted: Admitted } | { readonly refusal: Refusal } {
-  for (const { reason, refuses } of checks) {
-    const message = refuses(facts)
-    if (message !== undefined) return { refusal: { reason, message } }
-  }
+/** Everything that is needed to mint, or the first refusal. Total: facts that a check should have refused are refused as `Internal`. */
+export function admit(facts: DeskFacts): { readonly admitted: Admitted } | { readonly refusal: DeskRefusal } {
+  const refusal = firstRefusal(checks, facts)
+  if (refusal !== undefined) return { refusal }
   const { grant, grantUid, installation, app, subject } = facts
   const repositories = grant?.status?.repositories
   if (!grant || !grantUid || !installation || !app || !repositories)

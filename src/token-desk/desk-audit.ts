@@ -1,46 +1,38 @@
-// The desk's words in the audit log: one record shape for every step of a token, with ids and permissions and never the token.
-import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
+// The token desk's records in the audit log: one shape for every step of a token, with ids and permissions and never the token itself.
+import type { AuditRecord } from '../api/audit-event.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
 import type { TokenIntent } from '../store/token-registry.ts'
-import type { TokenRequest } from './desk-port.ts'
+import type { TokenRequest } from './token-desk.ts'
 
+/** Resolves when the record is durable. */
 export type AuditAppend = { readonly append: (record: AuditRecord) => Promise<unknown> }
 
-/** What is known of a token, or of the wish for one. `tokenId` is the registry's, which says nothing about the token itself. */
-export function tokenFacts(wish: TokenIntent, tokenId: string): Record<string, JsonValue> {
+type Step = Pick<AuditRecord, 'action' | 'outcome' | 'reason'>
+
+/** What is known of a token, or of the intent to mint one. `tokenId` is the registry's and reveals nothing about the token. */
+export function tokenFacts(intent: TokenIntent, tokenId: string): Record<string, JsonValue> {
+  const { installation, subject } = intent
   return {
     token: tokenId,
-    host: wish.installation.host,
-    appId: wish.installation.appId,
-    installationId: wish.installation.installationId,
-    repositoryIds: [...wish.repositoryIds],
-    permissions: { ...wish.permissions },
-    subject: { kind: wish.subject.kind, name: wish.subject.name, uid: wish.subject.uid },
-    grantUid: wish.grantUid,
+    host: installation.host,
+    appId: installation.appId,
+    installationId: installation.installationId,
+    repositoryIds: [...intent.repositoryIds],
+    permissions: { ...intent.permissions },
+    subject: { kind: subject.kind, name: subject.name, uid: subject.uid },
+    grantUid: intent.grantUid,
   }
 }
 
-export function requestRecord(
-  action: AuditAction,
-  request: TokenRequest,
-  outcome: AuditRecord['outcome'],
-  reason: string,
-  details: AuditRecord['details'],
-): AuditRecord {
+/** The record of one step that a request caused. */
+export function requestRecord(request: TokenRequest, step: Step & Pick<AuditRecord, 'details'>): AuditRecord {
   const { name, namespace = '' } = request.grant.metadata
-  return { action, actor: request.actor, namespace, object: `RepositoryGrant/${namespace}/${name}`, outcome, reason, details }
+  return { ...step, actor: request.actor, namespace, object: `RepositoryGrant/${namespace}/${name}` }
 }
 
-/** For what the desk does by itself with a token: sweeping, revoking. */
-export function tokenRecord(
-  action: AuditAction,
-  actor: string,
-  wish: TokenIntent,
-  tokenId: string,
-  outcome: AuditRecord['outcome'],
-  reason: string,
-): AuditRecord {
-  const { namespace } = wish.subject
-  const object = wish.grantName === '' ? wish.subject.name : `RepositoryGrant/${namespace}/${wish.grantName}`
-  return { action, actor, namespace, object, outcome, reason, details: tokenFacts(wish, tokenId) }
+/** The record of a step that the desk takes without a request: sweeping, revoking. */
+export function tokenRecord(token: TokenIntent & { readonly id: string }, step: Step): AuditRecord {
+  const { namespace, name } = token.subject
+  const object = token.grantName === '' ? name : `RepositoryGrant/${namespace}/${token.grantName}`
+  return { ...step, actor: 'sekisho:token-desk', namespace, object, details: tokenFacts(token, token.id) }
 }

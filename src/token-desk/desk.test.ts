@@ -1,3 +1,4 @@
+// The token desk on a real store, with the API server, the audit log and GitHub scripted: the order of its steps and what each failure leaves.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore } from '../../test/fixtures/databases.ts'
 import type { Installation } from '../api/github/installation.ts'
@@ -7,6 +8,7 @@ import type { KubeClient } from '../kube/client/client.ts'
 import { AppError } from '../lib/errors.ts'
 import { silentLog } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { verifyLog } from '../store/audit/testing/verify-log.ts'
 import type { Store } from '../store/store.ts'
 import { createTokenDesk, type TokenDeskDeps } from './desk.ts'
 import type { AuditAppend } from './desk-audit.ts'
@@ -21,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => store?.close())
 
 let grantCount = 0
-/** A world of one test: its own grant (so its own cache keys), and everything the desk did in order. */
-function world() {
+/** The environment of one test: its own grant (so its own cache keys), and everything the desk did, in order. */
+function environment() {
   grantCount += 1
   const state = {
     grant: grantObject({ name: `grant-${grantCount}` }) as RepositoryGrant | undefined,
@@ -39,7 +41,7 @@ function world() {
   }
   const audit: AuditAppend = {
     async append(record) {
-      if (state.auditFails === record.action) throw new AppError('unavailable', 'the log is not writable')
+      if (state.auditFails === record.action) throw new AppError('unavailable', 'the audit log is not writable')
       state.steps.push(`audit ${record.action} ${record.outcome}`)
       await store.audit.append(record)
     },
@@ -93,8 +95,8 @@ function world() {
 describe('the token desk', () => {
   beforeEach(() => clock.advance(7200))
 
-  test('does its steps in the order of the promise', async () => {
-    const { state, desk, request } = world()
+  test('takes its steps in the promised order', async () => {
+    const { state, desk, request } = environment()
     const answer = await desk.request(request)
     expect(answer).toMatchObject({ repositories: [{ id: 4001, fullName: 'acme/shop' }], permissions: { contents: 'read' }, host })
     expect(answer.token.reveal()).toBe(state.minted[0])
@@ -107,33 +109,33 @@ describe('the token desk', () => {
   })
 
   test('mints by ids and never without them', async () => {
-    const { state, desk, request } = world()
-    let asked: MintRequest | undefined
-    state.answer = wish => {
-      asked = wish
+    const { state, desk, request } = environment()
+    let sent: MintRequest | undefined
+    state.answer = mintRequest => {
+      sent = mintRequest
       return {}
     }
     await desk.request(request)
-    expect(asked).toEqual({ installationId: 77, repositoryIds: [4001], permissions: { contents: 'read' } })
+    expect(sent).toEqual({ installationId: 77, repositoryIds: [4001], permissions: { contents: 'read' } })
   })
 
-  test('asks GitHub nothing when the log does not take the intent', async () => {
-    const { state, desk, request } = world()
+  test('sends GitHub no request when the audit log fails to append the intent', async () => {
+    const { state, desk, request } = environment()
     state.auditFails = 'token.intended'
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
     expect(state.steps).toEqual([])
   })
 
-  test('takes the token back when the log does not take the outcome', async () => {
-    const { state, desk, request } = world()
+  test('revokes the token when the audit log fails to append the outcome', async () => {
+    const { state, desk, request } = environment()
     state.auditFails = 'token.minted'
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
     expect(state.revoked).toEqual(state.minted)
     expect(await store.tokens.liveBy({ grantUid: request.grant.metadata.uid ?? '' })).toEqual([])
   })
 
-  test('delivers nothing when the log does not take the delivery', async () => {
-    const { state, desk, request } = world()
+  test('delivers nothing when the audit log fails to append the delivery', async () => {
+    const { state, desk, request } = environment()
     state.auditFails = 'token.delivered'
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable' })
   })
@@ -142,7 +144,7 @@ describe('the token desk', () => {
     ['another repository', { repositoryIds: [4001, 4002] }],
     ['another permission', { permissions: { contents: 'write', metadata: 'read' } }],
   ])('revokes and refuses a token with %s', async (_case, wider) => {
-    const { state, desk, request } = world()
+    const { state, desk, request } = environment()
     state.answer = () => wider
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'integrity_violation', reason: 'TokenWider' })
     expect(state.revoked).toEqual(state.minted)
@@ -150,19 +152,19 @@ describe('the token desk', () => {
     expect(state.steps).not.toContain('audit token.delivered allowed')
   })
 
-  test('keeps a wider token for the sweep when GitHub does not take it back at once', async () => {
-    const { state, deps, desk, request } = world()
+  test('leaves a wider token to the sweep when GitHub does not revoke it at once', async () => {
+    const { state, deps, desk, request } = environment()
     state.answer = () => ({ repositoryIds: [1] })
     state.revokeFails = true
     await expect(desk.request(request)).rejects.toMatchObject({ reason: 'TokenWider' })
     expect(state.revoked).toEqual([])
     state.revokeFails = false
-    await sweepOnce({ ...deps, isLeader: () => true })
+    await sweepOnce(deps)
     expect(state.revoked).toEqual(state.minted)
   })
 
-  test('mints once for a hundred equal requests at the same time, and uses the token again while it lives', async () => {
-    const { state, desk, request } = world()
+  test('mints once for a hundred equal concurrent requests, and reuses the token while it is active', async () => {
+    const { state, desk, request } = environment()
     const answers = await Promise.all(Array.from({ length: 100 }, () => desk.request(request)))
     expect(new Set(answers.map(answer => answer.token.reveal())).size).toBe(1)
     clock.advance(3600 - 600)
@@ -173,8 +175,8 @@ describe('the token desk', () => {
     expect(state.minted).toHaveLength(2)
   }, 60_000)
 
-  test('gives different tokens to different subjects, recreated subjects, permissions and repositories', async () => {
-    const { state, desk, request, grant } = world()
+  test('delivers different tokens for different subjects, recreated subjects, permissions and repositories', async () => {
+    const { state, desk, request, grant } = environment()
     await desk.request(request)
     await desk.request({ ...request, subject: { ...runner, uid: 'recreated' } })
     await desk.request({ ...request, subject: { ...runner, kind: 'RemoteSync', name: 'shop' } })
@@ -185,8 +187,8 @@ describe('the token desk', () => {
     expect(state.minted).toHaveLength(5)
   })
 
-  test('refuses who is no subject, says so in the log and asks GitHub nothing', async () => {
-    const { state, desk, request } = world()
+  test('refuses a workload that is not a subject, audits that and sends GitHub no request', async () => {
+    const { state, desk, request } = environment()
     await expect(desk.request({ ...request, subject: { ...runner, name: 'other' } })).rejects.toMatchObject({
       reason: 'NotASubject',
     })
@@ -195,8 +197,8 @@ describe('the token desk', () => {
     expect(entry).toMatchObject({ action: 'token.refused', outcome: 'denied', details: { check: 'NotASubject' } })
   })
 
-  test('refuses above the quota of the tenant, and again allows when the hour is over', async () => {
-    const { state, desk, request } = world()
+  test('refuses above the quota of the tenant, and allows again when the hour is over', async () => {
+    const { state, desk, request } = environment()
     state.tokensPerHour = 2
     await desk.request(request)
     await desk.request({ ...request, subject: { ...runner, uid: 'second' } })
@@ -207,7 +209,7 @@ describe('the token desk', () => {
     expect(state.minted).toHaveLength(3)
   })
 
-  type State = ReturnType<typeof world>['state']
+  type State = ReturnType<typeof environment>['state']
   test.each([
     [
       'the grant was deleted',
@@ -216,20 +218,20 @@ describe('the token desk', () => {
       },
     ],
     [
-      'the installation stopped to be ready',
+      'the Installation stopped being ready',
       (state: State) => {
         state.installation = { ...installationObject, status: { conditions: [ready('False')] } }
       },
     ],
-  ])('delivers nothing when, while GitHub minted, %s', async (_case, change) => {
-    const { state, desk, request } = world()
+  ])('delivers nothing when, during the mint, %s', async (_case, change) => {
+    const { state, desk, request } = environment()
     state.duringMint = async () => change(state)
     await expect(desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     expect(state.revoked).toEqual(state.minted)
   })
 
-  test('ends every token of a grant and delivers none of them again', async () => {
-    const { state, desk, request } = world()
+  test('revokes every token of a grant and delivers none of them again', async () => {
+    const { state, desk, request } = environment()
     await desk.request(request)
     await desk.request({ ...request, subject: { ...runner, uid: 'second' } })
     expect(await desk.revokeBy({ grantUid: request.grant.metadata.uid ?? '' }, 'the grant was deleted')).toBe(2)
@@ -239,21 +241,21 @@ describe('the token desk', () => {
     expect(state.minted).toHaveLength(3)
   })
 
-  test('tries again what GitHub did not take back, and delivers it to nobody meanwhile', async () => {
-    const { state, deps, desk, request } = world()
+  test('retries a token that GitHub did not revoke, and delivers it to nobody meanwhile', async () => {
+    const { state, deps, desk, request } = environment()
     await desk.request(request)
     state.revokeFails = true
     const filter = { grantUid: request.grant.metadata.uid ?? '' }
     await expect(desk.revokeBy(filter, 'the grant was deleted')).rejects.toMatchObject({ code: 'unavailable' })
     expect(await store.tokens.liveBy(filter)).toHaveLength(1)
     state.revokeFails = false
-    await sweepOnce({ ...deps, isLeader: () => true })
+    await sweepOnce(deps)
     expect(state.revoked).toEqual(state.minted)
     expect(await store.tokens.liveBy(filter)).toEqual([])
   })
 
-  test('gives an intent whose process died an outcome in the log', async () => {
-    const { deps, request } = world()
+  test('records an outcome for an intent whose process ended', async () => {
+    const { deps, request } = environment()
     const id = await store.tokens.intend({
       cacheKey: 'orphan',
       installation: { host, appId: 5001, installationId: 77 },
@@ -264,14 +266,14 @@ describe('the token desk', () => {
       permissions: { contents: 'read' },
     })
     clock.advance(301)
-    await sweepOnce({ ...deps, isLeader: () => true })
+    await sweepOnce(deps)
     const [entry] = await store.audit.list({ limit: 1 })
     expect(entry).toMatchObject({ action: 'token.refused', outcome: 'failed', details: { token: id } })
     expect(await store.tokens.orphans(clock.now())).toEqual([])
   })
 
-  test('writes down why GitHub refused, and keeps no intent open', async () => {
-    const { state, desk, request } = world()
+  test('audits why GitHub refused, and leaves no intent open', async () => {
+    const { state, desk, request } = environment()
     state.mintFails = new AppError('too_many_requests', 'GitHub answered 429', { retryAfterSeconds: 30 })
     await expect(desk.request(request)).rejects.toMatchObject({ retryAfterSeconds: 30 })
     expect(state.steps.at(-1)).toBe('audit token.refused failed')
@@ -279,10 +281,10 @@ describe('the token desk', () => {
     expect(await store.tokens.orphans(clock.now())).toEqual([])
   })
 
-  test('never writes a token into the log, and the log holds', async () => {
+  test('never writes a token into the audit log, and the log verifies', async () => {
     const entries = await store.audit.list({ limit: 1000 })
     expect(entries.length).toBeGreaterThan(20)
     expect(JSON.stringify(entries)).not.toMatch(/gh[a-z]_\w/)
-    expect(await store.audit.verify()).toMatchObject({ ok: true })
+    expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
   })
 })

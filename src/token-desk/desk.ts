@@ -1,17 +1,17 @@
-// The token desk: the one way to a token. gather → checks → a live token of the registry, or mint → look again → audit → deliver.
+// The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit → deliver.
 // It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
 import type { Tenant } from '../api/tenancy/tenant.ts'
-import { githubReasons } from '../github/index.ts'
+import { type AppClient, githubReasons } from '../github/index.ts'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
-import type { LiveToken, TokenIntent, TokenRegistry } from '../store/token-registry.ts'
-import { cacheKey } from './cache-key.ts'
+import type { LiveToken, TokenRegistry } from '../store/token-registry.ts'
 import { type Admitted, admit } from './checks.ts'
 import { requestRecord, tokenFacts } from './desk-audit.ts'
-import type { DeliveredToken, TokenDesk, TokenRequest } from './desk-port.ts'
-import { type GatherDeps, type Gathered, gather } from './gather.ts'
-import { type MintDeps, mintUnder } from './mint.ts'
+import { type GatherDeps, gather } from './gather.ts'
+import { intentOf } from './minting/intent.ts'
+import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
 import { type RevokeDeps, revokeBy } from './revoke.ts'
+import type { DeliveredToken, TokenDesk, TokenRequest } from './token-desk.ts'
 
 export type TokenDeskDeps = GatherDeps &
   MintDeps &
@@ -22,103 +22,94 @@ export type TokenDeskDeps = GatherDeps &
 
 /** A delivered token has at least this much of its life left. */
 const minimumLifeSeconds = 600
-/** While GitHub is away a token with less of its life is better than none; one that has ended is never delivered. */
-const lifeWhileAwaySeconds = 60
+/** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
+const lifeWhileUnreachableSeconds = 60
 const defaultTokensPerHour = 600
 
+type Admission = { readonly admitted: Admitted; readonly client: AppClient | undefined }
+
+/** Concurrent equal requests share one mint in this process; across processes the registry's active token is shared. */
 export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
-  const minting = new SingleFlight<LiveToken>()
+  const inProgress = new SingleFlight<LiveToken>()
 
-  const liveOrMinted = async (request: TokenRequest, admitted: Admitted, gathered: Gathered): Promise<LiveToken> => {
-    const wish = wishOf(admitted)
-    return minting.run(wish.cacheKey, async () => {
-      const known = await deps.tokens.findLive(wish.cacheKey, minimumLifeSeconds)
-      if (known !== undefined) return known
-      const { client } = gathered
+  const findOrMint = async (request: TokenRequest, { admitted, client }: Admission): Promise<LiveToken> => {
+    const intent = intentOf(admitted)
+    return inProgress.run(intent.cacheKey, async () => {
+      const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds)
+      if (active !== undefined) return active
       if (client === undefined) throw new AppError('internal', 'an admitted request has no client to GitHub')
-      const { spec } = admitted.grant
-      try {
-        // Before the intent: asking a GitHub that is away must not use up the tenant's quota.
-        const refusal = client.refusal()
-        if (refusal !== undefined) throw refusal
-        return await mintUnder(deps, {
-          request,
-          wish,
-          permissions: spec.permissions,
-          client,
-          tokensPerHour: deps.tenantOf(wish.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour,
-          why: spec.reason,
-        })
-      } catch (error) {
-        const last = isGitHubAway(error) ? await deps.tokens.findLive(wish.cacheKey, lifeWhileAwaySeconds) : undefined
-        if (last === undefined) throw error
-        return last
-      }
+      const { permissions, reason } = admitted.grant.spec
+      const tokensPerHour = deps.tenantOf(intent.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour
+      return mintOrReuse(deps, { request, intent, permissions, client, tokensPerHour, reason })
     })
-  }
-
-  const admitOrRefuse = async (request: TokenRequest): Promise<{ readonly gathered: Gathered; readonly admitted: Admitted }> => {
-    const gathered = await gather(deps, request)
-    const verdict = admit(gathered.facts)
-    if ('admitted' in verdict) return { gathered, admitted: verdict.admitted }
-    const { reason, message } = verdict.refusal
-    await deps.audit.append(
-      requestRecord('token.refused', request, 'denied', message, { check: reason, subject: { ...request.subject } }),
-    )
-    throw new AppError('forbidden', message, { reason })
-  }
-
-  const lookAgain = async (request: TokenRequest, grantUid: string): Promise<void> => {
-    try {
-      await admitOrRefuse(request)
-    } catch (error) {
-      if (isAppError(error, 'forbidden'))
-        await revokeBy(deps, { grantUid }, error.message).catch((problem: unknown) =>
-          deps.log.error({ grantUid, problem: messageOf(problem) }, 'tokens of a grant that ended are left to the sweep'),
-        )
-      throw error
-    }
   }
 
   return {
     async request(request) {
-      const { gathered, admitted } = await admitOrRefuse(request)
-      const live = await liveOrMinted(request, admitted, gathered)
-      // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this second
-      // look sees the mark, or the revoker saw the token.
-      await lookAgain(request, live.grantUid)
-      await deps.tokens.recordDelivered(live.id)
+      const admission = await admitOrRefuse(deps, request)
+      const { admitted } = admission
+      const active = await findOrMint(request, admission)
+      // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this recheck
+      // observes the mark, or the revocation found the token.
+      await recheck(deps, request, active.grantUid)
+      await deps.tokens.recordDelivered(active.id)
       const { reason } = admitted.grant.spec
-      await deps.audit.append(requestRecord('token.delivered', request, 'allowed', reason, tokenFacts(live, live.id)))
-      return delivered(live, admitted)
+      const details = tokenFacts(active, active.id)
+      await deps.audit.append(requestRecord(request, { action: 'token.delivered', outcome: 'allowed', reason, details }))
+      return delivered(active, admitted)
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
   }
 }
 
-function isGitHubAway(error: unknown): boolean {
+/** @throws AppError `forbidden` with the refusal's reason, after the refusal is in the audit log */
+async function admitOrRefuse(deps: TokenDeskDeps, request: TokenRequest): Promise<Admission> {
+  const { facts, client } = await gather(deps, request)
+  const decision = admit(facts)
+  if ('admitted' in decision) return { admitted: decision.admitted, client }
+  const { reason: check, message: reason } = decision.refusal
+  const details = { check, subject: { ...request.subject } }
+  await deps.audit.append(requestRecord(request, { action: 'token.refused', outcome: 'denied', reason, details }))
+  throw new AppError('forbidden', reason, { reason: check })
+}
+
+/** Admits once more; when the request is refused by now, revokes the grant's tokens and rejects. */
+async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: string): Promise<void> {
+  try {
+    await admitOrRefuse(deps, request)
+  } catch (error) {
+    if (isAppError(error, 'forbidden'))
+      await revokeBy(deps, { grantUid }, error.message).catch((failure: unknown) =>
+        deps.log.error({ grantUid, error: messageOf(failure) }, 'failed to revoke the tokens of an ended grant'),
+      )
+    throw error
+  }
+}
+
+/** Mints; when GitHub is unreachable, an active token with less of its life left is used instead. */
+async function mintOrReuse(deps: TokenDeskDeps, request: AdmittedRequest): Promise<LiveToken> {
+  try {
+    return await mint(deps, request)
+  } catch (error) {
+    const { cacheKey } = request.intent
+    const last = isUnreachable(error) ? await deps.tokens.findLive(cacheKey, lifeWhileUnreachableSeconds) : undefined
+    if (last === undefined) throw error
+    return last
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
   return isAppError(error) && (error.reason === githubReasons.unreachable || error.reason === githubReasons.rateLimited)
 }
 
-function wishOf({ grant, grantUid, installation, app, subject, repositories }: Admitted): TokenIntent {
-  const wish = {
-    installation: { host: app.host, appId: app.appId, installationId: installation.spec.installationId },
-    grantUid,
-    subject,
-    repositoryIds: [...new Set(repositories.map(repository => repository.id))].sort((a, b) => a - b),
-    permissions: grant.spec.permissions,
-  }
-  return { ...wish, grantName: grant.metadata.name, cacheKey: cacheKey(wish) }
-}
-
-/** Names are those of the decision, for people and for git; the token itself goes by id. */
-function delivered(live: LiveToken, { repositories, app }: Admitted): DeliveredToken {
+/** Names are those of the decision, for people and for git; the token itself is minted by id. */
+function delivered(active: LiveToken, { repositories, app }: Admitted): DeliveredToken {
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
   return {
-    token: live.token,
-    expiresAt: live.expiresAt,
-    repositories: live.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
-    permissions: live.permissions,
+    token: active.token,
+    expiresAt: active.expiresAt,
+    repositories: active.repositoryIds.map(id => ({ id, fullName: names.get(id) ?? '' })),
+    permissions: active.permissions,
     host: app.host,
   }
 }

@@ -1,14 +1,26 @@
-// Reads what a request is judged by, from the API server itself: a cache may be behind by the moment in which a grant was revoked.
-// Never throws on absence, never writes.
+// Reads the facts by which a request is decided, from the API server itself: a cache may not have observed yet that a grant was revoked.
+// Absence is a fact and never an error; this file never writes.
 import { type Installation, installation as installations } from '../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../api/github/repository-grant.ts'
 import type { AppClient } from '../github/index.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isAppError } from '../lib/errors.ts'
-import type { GitHubApps } from './app-clients.ts'
-import type { TokenRequest } from './desk-port.ts'
-import type { DeskFacts } from './facts.ts'
+import type { TokenSubject } from '../store/token-registry.ts'
+import type { GitHubApp, GitHubApps } from './app-clients.ts'
+import type { TokenRequest } from './token-desk.ts'
+
+/** Values only: nothing is read later. */
+export type DeskFacts = {
+  readonly grant: RepositoryGrant | undefined
+  /** The uid of the grant that the caller meant. */
+  readonly grantUid: string | undefined
+  readonly installation: Installation | undefined
+  /** From the App's own settings; undefined when the App cannot be used. */
+  readonly app: { readonly host: string; readonly appId: number } | undefined
+  readonly subject: TokenSubject
+  readonly now: Date
+}
 
 export type GatherDeps = {
   readonly client: Pick<KubeClient, 'get'>
@@ -16,8 +28,10 @@ export type GatherDeps = {
   readonly clock: Clock
 }
 
+/** The facts, and beside them the client to GitHub, which decides nothing. */
 export type Gathered = { readonly facts: DeskFacts; readonly client: AppClient | undefined }
 
+/** @throws what the API server's client throws, except for absence */
 export async function gather(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
   const { name, namespace = '', uid } = request.grant.metadata
   const grant: RepositoryGrant | undefined = await deps.client.get(repositoryGrant, { namespace, name })
@@ -37,7 +51,7 @@ export async function gather(deps: GatherDeps, request: TokenRequest): Promise<G
   }
 }
 
-async function usableApp(githubApps: GitHubApps, name: string) {
+async function usableApp(githubApps: GitHubApps, name: string): Promise<GitHubApp | undefined> {
   try {
     return await githubApps.get(name)
   } catch (error) {

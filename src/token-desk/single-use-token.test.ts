@@ -1,10 +1,10 @@
-// What a question costs in the registry and the audit log, step by step, whatever fails.
+// The steps of a single-use token in the registry, the audit log and at GitHub, whatever fails.
 import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { silentLog } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
 import type { GitHubApp } from './app-clients.ts'
-import { type PassingTokenDeps, withPassingToken } from './single-use-token.ts'
+import { type SingleUseTokenDeps, withSingleUseToken } from './single-use-token.ts'
 
 const minted = {
   token: new SecretString('ghs_x'),
@@ -13,23 +13,23 @@ const minted = {
   permissions: { members: 'read' },
 }
 
-const question = {
+const request = {
   actor: 'sekisho:tests',
   namespace: 'acme',
   object: 'Installation/acme/github',
-  reason: 'a question',
+  reason: 'a platform request',
   installationId: 7,
   permissions: { members: 'read' },
 }
 
 /** Every outside effect as a word, in order; the effect named by `breaks` fails. */
-function site(breaks?: string) {
+function fixture(breaks?: string) {
   const steps: string[] = []
   const step = (word: string): Promise<void> => {
     steps.push(word)
     return word === breaks ? Promise.reject(new AppError('unavailable', `${word} broke`)) : Promise.resolve()
   }
-  const deps: PassingTokenDeps = {
+  const deps: SingleUseTokenDeps = {
     tokens: {
       intend: () => step('intend').then(() => 'id'),
       recordMinted: (_id, _minted, revoking) => step(revoking === undefined ? 'deliverable' : 'record'),
@@ -44,18 +44,18 @@ function site(breaks?: string) {
     endpoints: { host: 'github.com' },
     appId: 5,
   } as unknown as GitHubApp
-  const ask = (mint: () => Promise<typeof minted | undefined> = () => step('mint').then(() => minted)) =>
-    withPassingToken(deps, app, question, mint, () => step('use').then(() => 'answer'))
-  return { steps, ask }
+  const run = (mint: () => Promise<typeof minted | undefined> = () => step('mint').then(() => minted)) =>
+    withSingleUseToken(deps, app, { request, mint, use: () => step('use').then(() => 'answer') })
+  return { steps, run }
 }
 
 const intended = ['intend', 'token.intended allowed']
 const recorded = ['mint', 'record', 'token.minted allowed']
 const ended = ['revoke', 'token.revoked allowed', 'revoked']
 
-test('registered and audited before it exists, under revocation before it is used, ended after use', async () => {
-  const { steps, ask } = site()
-  expect(await ask()).toBe('answer')
+test('is registered and audited before it exists, stored as revoking before it is used, and revoked after use', async () => {
+  const { steps, run } = fixture()
+  expect(await run()).toBe('answer')
   expect(steps).toEqual([...intended, ...recorded, 'use', ...ended])
 })
 
@@ -66,20 +66,20 @@ test.each([
   ['record', [...intended, 'mint', 'record', ...ended]],
   ['token.minted allowed', [...intended, ...recorded, ...ended]],
   ['use', [...intended, ...recorded, 'use', ...ended]],
-])('when %s fails nothing is learned, and a token that may exist is ended', async (breaks, steps) => {
-  const world = site(breaks)
-  await expect(world.ask()).rejects.toThrow(`${breaks} broke`)
-  expect(world.steps).toEqual(steps)
+])('returns nothing when %s fails, and revokes a token that may exist', async (breaks, steps) => {
+  const { steps: taken, run } = fixture(breaks)
+  await expect(run()).rejects.toThrow(`${breaks} broke`)
+  expect(taken).toEqual(steps)
 })
 
-test('a token that GitHub does not take back stays under revocation, and the answer counts', async () => {
-  const { steps, ask } = site('revoke')
-  expect(await ask()).toBe('answer')
+test('stays stored as revoking when GitHub does not revoke it, and the result counts', async () => {
+  const { steps, run } = fixture('revoke')
+  expect(await run()).toBe('answer')
   expect(steps).toEqual([...intended, ...recorded, 'use', 'revoke', 'token.revoked failed'])
 })
 
-test('what GitHub does not have gives no token and no answer', async () => {
-  const { steps, ask } = site()
-  expect(await ask(async () => undefined)).toBeUndefined()
+test('resolves to undefined when GitHub does not have what was requested', async () => {
+  const { steps, run } = fixture()
+  expect(await run(async () => undefined)).toBeUndefined()
   expect(steps).toEqual([...intended, 'abandon', 'token.refused failed'])
 })

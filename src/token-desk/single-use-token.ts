@@ -1,5 +1,6 @@
-// A token of the platform's own for one question to GitHub: registered and audited before it exists, used at once, then revoked. It is
-// under revocation from the moment it is recorded, so whatever dies in between, the sweep of the token desk ends it. Never handed out.
+// A single-use token for one GitHub request by the platform itself: registered and audited before it exists, used at once, then revoked.
+// It is stored as `revoking` from the start, so the sweep of the token desk revokes it after a crash. It never leaves the callback that
+// uses it and is never delivered.
 import { randomUUID } from 'node:crypto'
 import type { AuditAction, AuditRecord } from '../api/audit-event.ts'
 import { platformNamespace } from '../api/names.ts'
@@ -8,57 +9,63 @@ import type { Log } from '../lib/log.ts'
 import type { MintedFacts, TokenIntent, TokenRegistry } from '../store/token-registry.ts'
 import type { GitHubApp } from './app-clients.ts'
 
-export type PassingTokenDeps = {
+export type SingleUseTokenDeps = {
   readonly tokens: Pick<TokenRegistry, 'intend' | 'recordMinted' | 'markRevoked' | 'abandon'>
   readonly audit: { readonly append: (record: AuditRecord) => Promise<unknown> }
   readonly log: Log
 }
 
-/** Who asks what, for the audit log and the registry. */
-export type Question = Pick<AuditRecord, 'actor' | 'namespace' | 'object' | 'reason'> & {
+/** What the platform requests of GitHub, and who does it and why: for the audit log and the registry. */
+export type PlatformRequest = Pick<AuditRecord, 'actor' | 'namespace' | 'object' | 'reason'> & {
   readonly installationId: number
   readonly permissions: TokenIntent['permissions']
   readonly details?: AuditRecord['details']
 }
 
-/** Kind of the registry's subject: the sweep leaves such a token alone while its question may still be under way. */
-export const passingTokenSubject = 'Controller'
+/** One use of one token. */
+export type SingleUse<M extends MintedFacts, R> = {
+  readonly request: PlatformRequest
+  /** Undefined when GitHub does not have what was requested. */
+  readonly mint: () => Promise<M | undefined>
+  readonly use: (minted: M) => Promise<R>
+}
+
+/** Kind of the registry's subject: the sweep leaves such a token alone while its request may still be in progress. */
+export const platformSubjectKind = 'Controller'
 
 /**
- * Resolves to what `use` made of the token, or to undefined when `mint` did.
- * @throws AppError when the registry, the audit log or GitHub failed: then nothing was learned, and the token is ended if there is one
+ * Resolves to the result of `use`, or to undefined when `mint` resolved to undefined.
+ * @throws AppError when the registry, the audit log or GitHub failed: nothing was learned, and the token is revoked if there is one
  */
-export async function withPassingToken<M extends MintedFacts, R>(
-  deps: PassingTokenDeps,
+export async function withSingleUseToken<M extends MintedFacts, R>(
+  deps: SingleUseTokenDeps,
   app: GitHubApp,
-  question: Question,
-  mint: () => Promise<M | undefined>,
-  use: (minted: M) => Promise<R>,
+  { request, mint, use }: SingleUse<M, R>,
 ): Promise<R | undefined> {
-  const id = await deps.tokens.intend(intentOf(app, question))
-  const append = (action: AuditAction, outcome: AuditRecord['outcome']): Promise<unknown> =>
-    deps.audit.append(recordOf(app, question, id, action, outcome))
+  const id = await deps.tokens.intend(intentOf(app, request))
+  const facts = auditFacts(app, request, id)
+  const append: Append = (action, outcome) => deps.audit.append({ ...facts, action, outcome })
   await append('token.intended', 'allowed')
-  const minted = await minting(deps, id, append, mint)
+  const minted = await mintOrAbandon(deps, id, append, mint)
   if (minted === undefined) return undefined
   try {
-    await deps.tokens.recordMinted(id, minted, question.reason)
+    await deps.tokens.recordMinted(id, minted, request.reason)
     await append('token.minted', 'allowed')
     return await use(minted)
   } finally {
-    await revoke(deps, app, id, minted, append)
+    await revoke(deps, id, append, () => app.client.revoke(minted.token, { fresh: true }))
   }
 }
 
 type Append = (action: AuditAction, outcome: AuditRecord['outcome']) => Promise<unknown>
 
-async function minting<M>(
-  deps: PassingTokenDeps,
+async function mintOrAbandon<M>(
+  deps: SingleUseTokenDeps,
   id: string,
   append: Append,
   mint: () => Promise<M | undefined>,
 ): Promise<M | undefined> {
-  const end = async (reason: string): Promise<void> => {
+  const abandon = async (reason: string): Promise<void> => {
     await deps.tokens.abandon(id, reason)
     await append('token.refused', 'failed')
   }
@@ -66,49 +73,42 @@ async function minting<M>(
   try {
     minted = await mint()
   } catch (error) {
-    await end(messageOf(error))
+    await abandon(messageOf(error))
     throw error
   }
-  if (minted === undefined) await end('GitHub does not have what was asked for')
+  if (minted === undefined) await abandon('GitHub does not have what was requested')
   return minted
 }
 
-/** A token that GitHub does not take back stays in the registry, where the sweep tries again until it expires. */
-async function revoke(deps: PassingTokenDeps, app: GitHubApp, id: string, minted: MintedFacts, append: Append): Promise<void> {
+/** A token that GitHub does not revoke stays in the registry, where the sweep retries until it expires. */
+async function revoke(deps: SingleUseTokenDeps, id: string, append: Append, revokeAtGitHub: () => Promise<void>): Promise<void> {
   try {
-    await app.client.revoke(minted.token, { fresh: true })
+    await revokeAtGitHub()
   } catch (error) {
-    deps.log.error({ token: id, problem: messageOf(error) }, 'a token for one question could not be revoked yet')
+    deps.log.error({ token: id, error: messageOf(error) }, 'failed to revoke a single-use token')
     await append('token.revoked', 'failed')
     return
   }
   await append('token.revoked', 'allowed')
-  await deps.tokens.markRevoked(id, 'its question was answered')
+  await deps.tokens.markRevoked(id, 'it was used')
 }
 
-function intentOf(app: GitHubApp, question: Question): TokenIntent {
+function intentOf(app: GitHubApp, request: PlatformRequest): TokenIntent {
   return {
-    // Nobody can ask for it.
-    cacheKey: `question:${randomUUID()}`,
-    installation: { host: app.endpoints.host, appId: app.appId, installationId: question.installationId },
+    // Not a digest, so no request of the token desk has this key.
+    cacheKey: `single-use:${randomUUID()}`,
+    installation: { host: app.endpoints.host, appId: app.appId, installationId: request.installationId },
     grantUid: '',
     grantName: '',
-    // The platform's own: no tenant's quota pays for it.
-    subject: { kind: passingTokenSubject, namespace: platformNamespace, name: question.actor, uid: '' },
+    // The platform's own namespace: it does not count against a tenant's quota.
+    subject: { kind: platformSubjectKind, namespace: platformNamespace, name: request.actor, uid: '' },
     repositoryIds: [],
-    permissions: question.permissions,
+    permissions: request.permissions,
   }
 }
 
-function recordOf(
-  app: GitHubApp,
-  question: Question,
-  token: string,
-  action: AuditAction,
-  outcome: AuditRecord['outcome'],
-): AuditRecord {
-  const { installationId, permissions, details, ...who } = question
+function auditFacts(app: GitHubApp, request: PlatformRequest, token: string): Omit<AuditRecord, 'action' | 'outcome'> {
+  const { installationId, permissions, details, ...who } = request
   const { host } = app.endpoints
-  const facts = { token, host, appId: app.appId, installationId, permissions: { ...permissions }, ...details }
-  return { ...who, action, outcome, details: facts }
+  return { ...who, details: { token, host, appId: app.appId, installationId, permissions: { ...permissions }, ...details } }
 }

@@ -1,5 +1,5 @@
-// What an outsider learns of an error: a status, a code, a short text where the error allows it, and the id under which the log has the rest.
-// Pure. Never passes on a stack, a cause, a body or the message of an error that was not meant for outside.
+// What a client learns about an error: a status, a code, and the message where the error exposes it. Pure. It never includes a stack, a
+// cause, a body, or the message of an error that is not meant for clients; the log has those under the request id.
 import { AppError, type ErrorCode, errorCodes } from '../lib/errors.ts'
 
 export type ErrorAnswer = {
@@ -10,18 +10,18 @@ export type ErrorAnswer = {
 }
 
 const genericMessages: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: 'The request is not understood.',
+  invalid_request: 'The request is not valid.',
   unauthenticated: 'Sign in first.',
-  forbidden: 'This is not allowed.',
-  not_found: 'There is nothing here.',
-  conflict: 'This conflicts with what is already there.',
+  forbidden: 'You are not allowed to do this.',
+  not_found: 'Not found.',
+  conflict: 'The request conflicts with the current state.',
   payload_too_large: 'The request is too large.',
-  too_many_requests: 'Too many requests: wait a little.',
-  invalid_configuration: 'The platform is not configured correctly; its operator finds more in the log.',
-  integrity_violation: 'Something on our side failed; the log has more under this request id.',
-  internal: 'Something on our side failed; the log has more under this request id.',
-  upstream_failed: 'GitHub did not answer as expected; try again shortly.',
-  unavailable: 'Not available right now; try again shortly.',
+  too_many_requests: 'Too many requests. Try again later.',
+  invalid_configuration: 'The platform is not configured correctly. Its operator finds details in the log.',
+  integrity_violation: 'Internal error. The log of the platform has details under this request id.',
+  internal: 'Internal error. The log of the platform has details under this request id.',
+  upstream_failed: 'GitHub did not respond as expected. Try again shortly.',
+  unavailable: 'Temporarily unavailable. Try again shortly.',
 }
 
 function statusOf(error: unknown): number {
@@ -37,7 +37,7 @@ function codeOfStatus(status: number): ErrorCode {
   return status >= 400 && status < 500 ? 'invalid_request' : 'internal'
 }
 
-/** An upstream of ours (the API server) did not answer, or asked to come again: then the caller may, too. */
+/** An upstream (the API server) did not respond or asked for a retry, so the client may retry, too. */
 function isRetryable(error: unknown): error is Error & { readonly retryable: true } {
   return error instanceof Error && 'retryable' in error && error.retryable === true
 }
@@ -52,9 +52,10 @@ function validationMessage(error: unknown): string | undefined {
   const [first] = error.validation
   const path = typeof first?.instancePath === 'string' ? first.instancePath.replaceAll('/', '.').replace(/^\./, '') : ''
   const place = 'validationContext' in error && typeof error.validationContext === 'string' ? error.validationContext : 'request'
-  return `${place}${path === '' ? '' : `.${path}`} is not valid: ${String(first?.message ?? 'wrong shape').slice(0, 200)}`
+  return `${place}${path === '' ? '' : `.${path}`} is not valid: ${String(first?.message ?? 'it has the wrong shape').slice(0, 200)}`
 }
 
+/** The status, code and message for a client. The messages of unexpected errors are replaced by general ones. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof AppError) {
     const message = error.expose ? error.message : genericMessages[error.code]

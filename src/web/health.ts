@@ -1,10 +1,10 @@
-// The operator's port: liveness, readiness by named checks, metrics. Plain http, inside the cluster only; says nothing of people or tokens.
+// The operator's port: liveness, readiness by named checks, metrics. Plain HTTP, inside the cluster only; it must never expose people or tokens.
 import type { Registry } from 'prom-client'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
 import { createWebServer, listen, type WebServer } from './server.ts'
 
-/** A check answers true when ready; throwing counts as not ready. */
+/** A check returns true when ready; a check that throws counts as not ready. */
 export type ReadinessChecks = { readonly [name: string]: () => boolean | Promise<boolean> }
 
 export type HealthOptions = {
@@ -20,7 +20,7 @@ async function failing(checks: ReadinessChecks, log: Log): Promise<readonly stri
       try {
         return (await check()) ? undefined : name
       } catch (error) {
-        log.error({ check: name, reason: redactTokens(messageOf(error)) }, 'readiness check failed')
+        log.error({ check: name, error: redactTokens(messageOf(error)) }, 'readiness check failed')
         return name
       }
     }),
@@ -28,7 +28,7 @@ async function failing(checks: ReadinessChecks, log: Log): Promise<readonly stri
   return answers.filter(name => name !== undefined)
 }
 
-/** `/livez` (the process turns), `/readyz` (all checks hold; names those that do not), `/metrics` (Prometheus text). */
+/** Serves `/livez` (the process responds), `/readyz` (all checks pass, or the names of those that fail) and `/metrics` (Prometheus text). */
 export async function createHealthServer(
   options: HealthOptions,
 ): Promise<{ start: () => Promise<number>; stop: () => Promise<void> }> {

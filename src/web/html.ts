@@ -1,7 +1,7 @@
-// HTML by tagged templates that escape by default: a page cannot be made from text without passing here.
-// Owns escaping only; what a page says is the business of the process that shows it.
+// HTML by tagged templates that escape by default; every page is built with them. It owns escaping only: the content of a page belongs to
+// the process that serves it.
 
-/** Text that is already HTML. Made by `html` alone, so that outside text cannot be one. */
+/** Text that is already HTML. Only `html` creates it, so that untrusted text cannot be one. */
 export class Html {
   readonly #text: string
 
@@ -18,6 +18,7 @@ type Part = Html | string | number | undefined | false | readonly Part[]
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
+/** Escapes text for element content and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, character => entities[character] ?? '')
 }
@@ -30,7 +31,7 @@ function rendered(part: Part): string {
   return part.map(rendered).join('')
 }
 
-/** Values are escaped unless they are Html themselves; `undefined` and `false` show nothing. Attributes must be quoted in the template. */
+/** Values are escaped unless they are Html; `undefined` and `false` render as nothing. Attributes must be quoted in the template. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((text, piece, index) => text + piece + (index < parts.length ? rendered(parts[index]) : ''), ''))
 }

@@ -1,21 +1,24 @@
-// Runs a process and ends it in order: SIGTERM and SIGINT stop what was started, last first, within a limit. An error at the start is told
-// on standard error, what was started by then is stopped, and the process ends with 1. Used by `main.ts` files only.
+// Runs a process until SIGTERM or SIGINT, then stops its parts in reverse order of their start, within a time limit. The one shutdown path:
+// an error at the start is reported on standard error, what was started by then is stopped, and the process exits with 1.
 import { AppError, messageOf } from '../lib/errors.ts'
 import { redactTokens } from '../lib/log.ts'
 
-type Stop = () => Promise<void> | void
+export type Stop = () => Promise<void> | void
 
 const stopMilliseconds = 40_000
 
-function tell(error: unknown): void {
-  // Configuration errors are written for people; for others the stack says where.
+function report(error: unknown): void {
+  // Configuration errors are written for people; other errors need their stack.
   const text = error instanceof AppError || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message)
   process.stderr.write(`${redactTokens(text)}\n`)
 }
 
-/** `start` hands every started part to `stopping` as soon as it runs. A second signal ends the process at once. */
-export async function runUntilStopped(start: (stopping: (stop: Stop) => void) => Promise<void>): Promise<void> {
-  const started: Stop[] = []
+/**
+ * `start` passes the stop function of every part to `onStop` as soon as the part is started. A signal during `start` does not wait for it; a
+ * second signal exits at once with 1. A stop function that fails is reported, the others still run, and the exit code is 1. Never returns.
+ */
+export async function runUntilStopped(start: (onStop: (stop: Stop) => void) => Promise<void>): Promise<void> {
+  const stops: Stop[] = []
   const signalled = Promise.withResolvers<void>()
   let signals = 0
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -25,21 +28,24 @@ export async function runUntilStopped(start: (stopping: (stop: Stop) => void) =>
       signalled.resolve()
     })
 
-  let failed = false
-  const attempt = async (work: () => Promise<void> | void): Promise<void> => {
+  let exitCode = 0
+  const attempt = async (work: Stop): Promise<void> => {
     try {
       await work()
     } catch (error) {
-      failed = true
-      tell(error)
+      exitCode = 1
+      report(error)
     }
   }
-  await attempt(() => start(stop => started.push(stop)))
-  if (!failed) await signalled.promise
+  const run = async (): Promise<void> => {
+    await start(stop => stops.push(stop))
+    await signalled.promise
+  }
+  await attempt(() => Promise.race([run(), signalled.promise]))
   setTimeout(() => {
-    tell(new AppError('unavailable', 'stopping took too long'))
+    report(new AppError('unavailable', `the process did not stop within ${stopMilliseconds / 1000} s`))
     process.exit(1)
   }, stopMilliseconds).unref()
-  for (const stop of started.toReversed()) await attempt(stop)
-  process.exit(failed ? 1 : 0)
+  for (const stop of stops.toReversed()) await attempt(stop)
+  process.exit(exitCode)
 }

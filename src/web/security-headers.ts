@@ -1,12 +1,12 @@
-// The headers every answer carries: no framing, no sniffing, no referrer, no script that is not ours.
-// Pure values and one Fastify hook. Pages that lead elsewhere by a form say so in `formTargets`.
+// The security headers of every response: no framing, no content sniffing, no referrer, no scripts.
+// A page whose form leads to another origin must list that origin in `formTargets`.
 // Source: https://owasp.org/www-project-secure-headers/ and CSP Level 3 (form-action is also applied to redirects after a form).
 import type { FastifyInstance } from 'fastify'
 
 export type SecurityHeaderOptions = {
-  /** Origins a form may end at besides our own, such as https://github.com or http://127.0.0.1:*. */
+  /** Origins that a form may lead to besides our own, such as https://github.com or http://127.0.0.1:*. */
   readonly formTargets: readonly string[]
-  /** Only where people reach us by https: browsers then refuse http for two years. */
+  /** Only where people use https: browsers then refuse http for two years. */
   readonly strictTransport: boolean
 }
 
@@ -34,7 +34,7 @@ export function securityHeaders(options: SecurityHeaderOptions): Readonly<Record
   }
 }
 
-/** Sets them on every reply; nothing is kept by caches unless a route says so. */
+/** Sets the headers on every reply, and `cache-control: no-store` unless a route changes it. */
 export function addSecurityHeaders(server: FastifyInstance, options: () => SecurityHeaderOptions): void {
   server.addHook('onRequest', (_request, reply, next) => {
     reply.headers({ ...securityHeaders(options()), 'cache-control': 'no-store' })

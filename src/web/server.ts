@@ -1,5 +1,5 @@
-// The one way to make an HTTP server: time limits, body limits, request ids, rate limits, one error handler, one log line a request.
-// Knows no process and no route. Client-sent request ids and X-Forwarded-* are never believed.
+// The only HTTP server factory: time limits, body limits, request ids, rate limits, one error handler, one log line per request.
+// It depends on no process and no route, and never trusts request ids or X-Forwarded-* headers that a client sends.
 import { randomUUID } from 'node:crypto'
 import { createServer as createHttpServer, type RequestListener, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -18,13 +18,13 @@ import {
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { watchExpiry } from './certificate-alarm.ts'
+import { certificateAlarm } from './certificate-alarm.ts'
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
 import type { Html } from './html.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
 import type { Certificate } from './tls.ts'
 
-/** Routes get their types from their TypeBox schemas. */
+/** A Fastify server whose routes get their types from their TypeBox schemas. */
 export type WebServer = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -35,17 +35,17 @@ export type WebServer = FastifyInstance<
 
 export type WebServerOptions = {
   readonly log: Log
-  /** Without one the server speaks plain http: only for loopback and probes. */
+  /** Without a certificate the server uses plain HTTP: only for loopback and probes. */
   readonly certificate?: Certificate
-  /** By which the certificate's end is judged. */
+  /** For the check of the certificate's expiry. */
   readonly clock?: Clock
   /** Bytes; a route may allow more. Default 64 KiB. */
   readonly bodyLimit?: number
-  /** Requests a minute and address, over all routes. Default 1200. `unlimited` is for routes that bound their callers by other means. */
+  /** Requests per minute and client address, over all routes. Default 1200. `unlimited` is for routes that limit their clients themselves. */
   readonly requestsPerMinute?: number | 'unlimited'
-  /** Asked for every reply: what a form may lead to can change while we serve. */
+  /** Called for every reply, because the allowed form targets can change while the server runs. */
   readonly headers?: () => SecurityHeaderOptions
-  /** Shows an error to a person; without it, or to a program, errors are JSON. */
+  /** The error page for browsers. Without it, and for programs, errors are JSON. */
   readonly errorPage?: (answer: ErrorAnswer, requestId: string) => Html
 }
 
@@ -64,11 +64,14 @@ function nodeServer(listener: RequestListener, { certificate, log, clock = syste
     { ...limits, cert: pair.certificate, key: pair.privateKey.reveal(), minVersion: 'TLSv1.2' },
     listener,
   )
-  const stop = certificate.onChange(next => server.setSecureContext({ cert: next.certificate, key: next.privateKey.reveal() }))
-  const watched = watchExpiry(certificate, { clock, log })
+  const unsubscribe = certificate.onChange(next =>
+    server.setSecureContext({ cert: next.certificate, key: next.privateKey.reveal() }),
+  )
+  const alarm = certificateAlarm(certificate, { clock, log })
+  alarm.start()
   server.once('close', () => {
-    stop()
-    watched()
+    unsubscribe()
+    void alarm.stop()
   })
   return server
 }
@@ -77,6 +80,7 @@ function wantsPage(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '').includes('text/html')
 }
 
+/** A server that does not listen yet and has no routes; `listen` starts it. */
 export async function createWebServer(options: WebServerOptions): Promise<WebServer> {
   const { log } = options
   const server = fastify({
@@ -113,7 +117,9 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
     ...(requestsPerMinute === 'unlimited' ? { global: false } : { global: true, max: requestsPerMinute }),
     timeWindow: 60_000,
     errorResponseBuilder: (_request, context) =>
-      new AppError('too_many_requests', 'too many requests: wait a little', { retryAfterSeconds: Math.ceil(context.ttl / 1000) }),
+      new AppError('too_many_requests', 'too many requests: try again later', {
+        retryAfterSeconds: Math.ceil(context.ttl / 1000),
+      }),
   })
 
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -129,7 +135,7 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
     else log.debug(fields, 'request refused')
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', String(answer.retryAfterSeconds))
     if (answer.status === 401 && !wantsPage(request)) reply.header('www-authenticate', 'Bearer')
-    // The rest of the body is on its way still: reading it only to throw it away is what its sender wants.
+    // Close the connection: reading the rest of an oversized body only to discard it would serve its sender.
     if (answer.status === 413) reply.header('connection', 'close')
     reply.code(answer.status)
     if (options.errorPage && wantsPage(request))
@@ -138,12 +144,12 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
   }
   server.setErrorHandler(answerError)
   server.setNotFoundHandler({ preHandler: server.rateLimit({ max: 60, timeWindow: 60_000 }) }, (request, reply) =>
-    answerError(new AppError('not_found', 'there is nothing here'), request, reply),
+    answerError(new AppError('not_found', 'not found'), request, reply),
   )
   return server
 }
 
-/** Listens and says where: the port is the one the system chose when 0 was asked for. */
+/** Resolves to the port, which the system chooses for port 0. */
 export async function listen(server: WebServer, address: { readonly host: string; readonly port: number }): Promise<number> {
   await server.listen({ host: address.host, port: address.port })
   const bound = server.server.address()

@@ -1,5 +1,5 @@
-// The serving certificate of a process, replaceable while it serves: read from two files that an operator or a Secret mount renews.
-// Owns reading and noticing a change. A pair that does not fit together is refused and the old one stays in use.
+// The serving certificate of a process, which can be replaced while it serves: two files that an operator or a Secret mount renews.
+// A certificate and key that do not belong together are rejected, and the old pair stays in use.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { AppError, messageOf } from '../lib/errors.ts'
@@ -11,11 +11,11 @@ export type KeyPair = { readonly certificate: string; readonly privateKey: Secre
 
 export type Certificate = {
   readonly current: () => KeyPair
-  /** Calls back with every later pair; returns how to stop. */
+  /** Calls the listener with every later pair; returns a function that unsubscribes. */
   readonly onChange: (listener: (pair: KeyPair) => void) => () => void
 }
 
-/** Throws `invalid_configuration` when the key is not the certificate's. */
+/** Returns the pair. Throws `invalid_configuration` when the key does not belong to the certificate. */
 export function checkKeyPair(pair: KeyPair): KeyPair {
   try {
     if (new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.privateKey.reveal()))) return pair
@@ -25,7 +25,7 @@ export function checkKeyPair(pair: KeyPair): KeyPair {
   throw new AppError('invalid_configuration', 'the TLS key does not belong to the TLS certificate')
 }
 
-/** A pair that somebody else renews by calling `replace`. */
+/** A certificate that changes by `replace`, which throws like `checkKeyPair`. */
 export function createCertificate(first: KeyPair): Certificate & { readonly replace: (pair: KeyPair) => void } {
   let pair = checkKeyPair(first)
   const listeners = new Set<(pair: KeyPair) => void>()
@@ -52,8 +52,8 @@ function readPair(files: CertificateFiles): KeyPair {
 }
 
 /**
- * Watches both files. They are asked for every few seconds rather than watched by the kernel: a Secret mount is a chain of symbolic
- * links that is swapped as a whole, which file events do not show. `stop` ends the watching.
+ * Watches both files. They are polled rather than watched by the kernel: a Secret mount is a chain of symbolic links that is swapped as a
+ * whole, for which file events are not delivered. Throws when the first pair is not valid; `stop` ends the polling.
  */
 export function certificateFromFiles(
   files: CertificateFiles,
@@ -68,8 +68,8 @@ export function certificateFromFiles(
       certificate.replace(next)
       deps.log.info({ path: files.certificatePath }, 'TLS certificate reloaded')
     } catch (error) {
-      // Half-written pairs happen while both files are being replaced; the next look finds them whole.
-      deps.log.error({ path: files.certificatePath, reason: messageOf(error) }, 'TLS certificate not reloaded')
+      // Expected while the two files are being replaced; the next poll finds both.
+      deps.log.error({ path: files.certificatePath, error: messageOf(error) }, 'failed to reload TLS certificate')
     }
   }
   const options = { interval: deps.intervalMilliseconds ?? 5000, persistent: false }

@@ -8,7 +8,7 @@ import { createAppClient } from '../../src/github/index.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
-import { createRedeliveryPoll } from '../../src/redelivery/poll.ts'
+import { redeliveryPoll } from '../../src/redelivery/poll.ts'
 import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { quantile } from './fixtures/distribution.ts'
@@ -187,7 +187,7 @@ test('what GitHub could not deliver', async () => {
     log: silentLog,
     clock: systemClock,
   })
-  const poll = createRedeliveryPoll({
+  const poll = redeliveryPoll({
     apps: { list: () => [{ apiVersion: '', kind: '', metadata: { name: 'sekisho' }, spec: {} }] as never },
     githubApps: { get: async () => ({ client, endpoints, appId: site.github.app.id }) },
     isLeader: () => true,
@@ -195,7 +195,7 @@ test('what GitHub could not deliver', async () => {
     log: silentLog,
   })
   await context.webhooks.idle()
-  const needless = await poll.once()
+  const needless = await poll()
   context.store.change(() => app && Object.assign(app, { webhookUrl: 'https://127.0.0.1:9/webhooks/github' }))
   for (const [index, branch] of missed.entries()) {
     followed.heads.set(branch, head(100 + index))
@@ -206,11 +206,11 @@ test('what GitHub could not deliver', async () => {
   context.store.change(() => app && Object.assign(app, { webhookUrl: url }))
   expect(followed.behind()).toEqual(missed)
   const since = performance.now()
-  const asked = await poll.once()
+  const asked = await poll()
   await context.webhooks.idle()
   await settled()
   const seconds = (performance.now() - since) / 1000
-  const again = await poll.once()
+  const again = await poll()
   const named = `${missed.length} deliveries that GitHub could not make`
   await recordOutcome({
     fault,

@@ -33,9 +33,8 @@ beforeAll(async () => {
     keys: { getOrCreate: (_name, make) => make() },
     host: 'desk',
     clock: systemClock,
-    onError: () => {},
+    log: silentLog,
   })
-  certificate.stop()
   desk = await createWebServer({ log: silentLog, certificate, requestsPerMinute: 6000 })
   const client = { create: () => Promise.reject(new AppError('unauthenticated', 'no token')), get: async () => undefined }
   await desk.register(

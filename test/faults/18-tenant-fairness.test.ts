@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { onTestFinished, test } from 'vitest'
 import type { ConfigMap } from '../../src/api/builtin/index.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
-import { createObjectStore } from '../../src/kube/cache/object-cache.ts'
+import { createObjectCache } from '../../src/kube/cache/object-cache.ts'
 import { done } from '../../src/kube/controller/controller.ts'
 import { createControllerRunner } from '../../src/kube/controller/controller-runner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -22,7 +22,7 @@ function configMap(namespace: string, name: string, version: number): ConfigMap 
 }
 
 function startRunner(answer: (namespace: string, signal: AbortSignal) => Promise<void>) {
-  const store = createObjectStore<ConfigMap>()
+  const store = createObjectCache<ConfigMap>()
   const waiting = new Map<string, (at: number) => void>()
   let floods = 0
   const runner = createControllerRunner(

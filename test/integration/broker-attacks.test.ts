@@ -80,7 +80,7 @@ describe('binding an installation that is not yours', () => {
   test('a plain member, who sees the installation, is refused', () => expectRefused('mia', target, 'ActiveOwner'))
   test('a person who was only invited as owner is refused', async () => {
     const organization = world().organizations.find(({ id }) => id === environment.organization.id)
-    change(() => organization?.memberships.push({ userId: 1005, role: 'admin', state: 'pending', publicized: false }))
+    change(() => organization?.memberships.push({ userId: 1005, role: 'admin', state: 'pending' }))
     await expectRefused('noah', target, 'Visible')
     change(() => organization?.memberships.pop())
   })

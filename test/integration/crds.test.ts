@@ -1,7 +1,12 @@
-// Proves the kinds on the API server: they install, become Established, and refuse what their schemas and rules forbid, naming the field.
+// Proves the kinds on the API server: they install, become Established, accept the examples of the reference, and refuse what their schemas and
+// rules forbid, naming the field.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
-import { kinds } from '../../src/api/registry.ts'
+import { examplePaths } from '../../dev/generate/reference/kinds.ts'
+import { kinds, requesterKinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import { testKubeconfig, waitUntil, withNamespace } from '../fixtures/harness.ts'
 
@@ -89,8 +94,18 @@ const refused: Readonly<Record<string, Case>> = {
     spec: { ...grantSpec, permissions: { contents: 'owner' } },
     says: /permissions\.contents/,
   },
+  'a delivery that is not built': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, delivery: 'Secret' },
+    says: /spec\.delivery: Invalid value: [^:]*: not in this version: use TokenEndpoint/,
+  },
+  'a subject of a kind that is not built': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, subjects: [{ kind: 'AppPipeline', name: 'ci' }] },
+    says: /spec\.subjects\[0\]\.kind: Invalid value: [^:]*: not in this version: use ServiceAccount or RemoteSync/,
+  },
   'a grant without a reason': { kind: 'RepositoryGrant', spec: { ...grantSpec, reason: '' }, says: /spec\.reason/ },
-  'a grant of nobody': {
+  'a grant without a requester': {
     kind: 'RepositoryGrant',
     spec: { ...grantSpec, requestedBy: undefined },
     says: /spec\.requestedBy: Required/,
@@ -153,13 +168,28 @@ describe('the API server refuses', () => {
 })
 
 describe('the API server', () => {
+  test.each(kinds.map(kind => [kind.kind, kind] as const))(
+    'accepts the example of %s in the reference',
+    async (kindName, kind) => {
+      const { name, admin } = await withNamespace()
+      const text = readFileSync(join(import.meta.dirname, '../..', examplePaths[kindName] ?? expect.fail()), 'utf8')
+      const example = parse(text) as { metadata: { name: string }; spec: object }
+      // There is no admission webhook here that fills it in.
+      const requester = requesterKinds.some(({ kind: other }) => other === kind) ? { requestedBy: 'github|github.com|1' } : {}
+      const object = { ...example, metadata: { name: example.metadata.name }, spec: { ...example.spec, ...requester } }
+      const place = kind.namespaced ? pathOf(kindName, name) : `/apis/${kind.apiVersion}/${kind.plural}`
+      const answer = await admin.request('POST', `${place}?dryRun=All&fieldValidation=Strict`, object)
+      expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+    },
+  )
+
   test('fills in defaults, so that a short manifest is enough', async () => {
     const { name, admin } = await withNamespace()
     const created = await admin.call('POST', pathOf('RemoteSync', name), objectOf('RemoteSync', 'shop', remoteSyncSpec))
     expect(created).toMatchObject({ spec: { build: { strategy: 'Buildpacks', timeoutSeconds: 900 } } })
   })
 
-  test('keeps the spec of a grant as it was asked for', async () => {
+  test('keeps the spec of a grant as it was requested', async () => {
     const { name, admin } = await withNamespace()
     const path = pathOf('RepositoryGrant', name)
     await admin.call('POST', path, objectOf('RepositoryGrant', 'ci', grantSpec))
@@ -176,7 +206,7 @@ describe('the API server', () => {
     expect(labelled.status).toBe(200)
   })
 
-  test('finds grants by who asked for them', async () => {
+  test('finds grants by their requester', async () => {
     const { name, admin } = await withNamespace()
     const path = pathOf('RepositoryGrant', name)
     await admin.call('POST', path, objectOf('RepositoryGrant', 'mine', grantSpec))

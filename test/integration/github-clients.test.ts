@@ -1,8 +1,8 @@
-// The clients against the GitHub emulator with both formats of installation tokens: what a tenant's token can reach and what ends it.
+// The clients against the GitHub emulator with both formats of installation tokens: what a tenant's token can reach and what revokes it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setSuspended } from '../../dev/github/actions/install-app.ts'
 import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
-import { installedSite } from '../fixtures/github-fixture.ts'
+import { installedFixture } from '../fixtures/github-fixture.ts'
 
 describe.each(['short', 'stateless'] as const)('with %s tokens', installationTokenFormat => {
   let github: RunningEmulator
@@ -11,8 +11,8 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
   })
   afterAll(() => github?.stop())
 
-  test('the App knows itself and its installation, and nothing of another', async () => {
-    const { client, installation } = installedSite(github)
+  test('the App reads itself and its installation, and no other installation', async () => {
+    const { client, installation } = installedFixture(github)
     await expect(client.app()).resolves.toMatchObject({ id: github.app.id, slug: github.app.slug })
     await expect(client.installation(installation.id)).resolves.toMatchObject({
       appId: github.app.id,
@@ -23,7 +23,7 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
   })
 
   test('a token for one repository reads that one, and no other of the organisation', async () => {
-    const { client, installation, repositoryClient } = installedSite(github)
+    const { client, installation, repositoryClient } = installedFixture(github)
     const minted = await client.mint({
       installationId: installation.id,
       repositoryIds: [4001],
@@ -32,18 +32,23 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     expect(minted.repositoryIds).toEqual([4001])
     expect(minted.permissions).toMatchObject({ contents: 'read' })
     expect(minted.token.length).toBeGreaterThan(installationTokenFormat === 'short' ? 39 : 300)
-    const doorWithToken = repositoryClient(minted.token)
-    await expect(doorWithToken.repository(4001)).resolves.toMatchObject({ fullName: 'acme/shop' })
-    await expect(doorWithToken.branch('acme/shop', 'main')).resolves.toMatch(/^[0-9a-f]{40}$/)
-    await expect(doorWithToken.branch('acme/shop', 'no/such')).resolves.toBeUndefined()
-    await expect(doorWithToken.commit('acme/shop', 'f'.repeat(40))).resolves.toBeUndefined()
-    await expect(doorWithToken.repository(4002)).resolves.toBeUndefined()
-    await expect(doorWithToken.branch('acme/secret-plans', 'main')).resolves.toBeUndefined()
-    await expect(doorWithToken.repository('globex/site')).resolves.toBeUndefined()
+    const withToken = repositoryClient(minted.token)
+    await expect(withToken.branch('acme/shop', 'main')).resolves.toMatch(/^[0-9a-f]{40}$/)
+    await expect(withToken.branch('acme/shop', 'no/such')).resolves.toBeUndefined()
+    await expect(withToken.branch('acme/secret-plans', 'main')).resolves.toBeUndefined()
+    await expect(withToken.branch('globex/site', 'main')).resolves.toBeUndefined()
+    const statusOf = async (path: string): Promise<number> => {
+      const answer = await fetch(`${github.apiUrl}${path}`, { headers: { authorization: `Bearer ${minted.token.reveal()}` } })
+      await answer.body?.cancel()
+      return answer.status
+    }
+    expect(await statusOf('/repositories/4001')).toBe(200)
+    expect(await statusOf('/repositories/4002')).toBe(404)
+    expect(await statusOf('/repos/globex/site')).toBe(404)
   })
 
   test('names resolve within the installation’s account only', async () => {
-    const { client, installation } = installedSite(github)
+    const { client, installation } = installedFixture(github)
     const request = { installationId: installation.id, permissions: { metadata: 'read' } } as const
     const minted = await client.mint({ ...request, repositoryNames: ['shop'] })
     expect(minted.repositories).toEqual([{ id: 4001, fullName: 'acme/shop' }])
@@ -56,13 +61,13 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
   })
 
   test('permissions the App does not have are refused', async () => {
-    const { client, installation } = installedSite(github)
+    const { client, installation } = installedFixture(github)
     const request = { installationId: installation.id, repositoryIds: [4001], permissions: { administration: 'write' } } as const
     await expect(client.mint(request)).rejects.toMatchObject({ code: 'forbidden', reason: 'PermissionNotGranted' })
   })
 
   test('a collaborator’s permission comes with the person’s id', async () => {
-    const { client, installation, repositoryClient } = installedSite(github)
+    const { client, installation, repositoryClient } = installedFixture(github)
     const { token } = await client.mint({
       installationId: installation.id,
       repositoryIds: [4001],
@@ -76,20 +81,20 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     await expect(withToken.userById(1002)).resolves.toEqual({ id: 1002, login: 'dave' })
   })
 
-  test('a revoked token is dead, and revoking it again is no error', async () => {
-    const { client, installation, repositoryClient } = installedSite(github)
+  test('a revoked token is refused, and revoking it again is not an error', async () => {
+    const { client, installation, repositoryClient } = installedFixture(github)
     const { token } = await client.mint({
       installationId: installation.id,
       repositoryIds: [4001],
       permissions: { metadata: 'read' },
     })
     await client.revoke(token)
-    await expect(repositoryClient(token).repository(4001)).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    await expect(repositoryClient(token).branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
     await expect(client.revoke(token)).resolves.toBeUndefined()
   })
 
   test('a suspended installation mints nothing', async () => {
-    const { client, installation } = installedSite(github)
+    const { client, installation } = installedFixture(github)
     setSuspended(github.context, installation, 1001, true)
     const request = { installationId: installation.id, repositoryIds: [4001], permissions: { metadata: 'read' } } as const
     await expect(client.mint(request)).rejects.toMatchObject({ code: 'forbidden', reason: 'InstallationSuspended' })
@@ -97,8 +102,8 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     setSuspended(github.context, installation, 1001, false)
   })
 
-  test('a token that reads members tells owners from members by id', async () => {
-    const { client, installation, organizationClient } = installedSite(github)
+  test('a token that reads members distinguishes owners from members by id', async () => {
+    const { client, installation, organizationClient } = installedFixture(github)
     const { token } = await client.mintOrganizationReader(installation.id)
     const members = organizationClient(token)
     await expect(members.membership('acme', 'olivia')).resolves.toEqual({

@@ -23,10 +23,7 @@ export function createApplications(site: SoakSite, signal: AbortSignal): Applica
   let writes = 0
 
   const write = async (what: string, method: string, path: string, body?: object): Promise<void> => {
-    accepted(
-      await site.people.as(developer, method, path, body, method === 'PATCH' ? 'application/merge-patch+json' : undefined),
-      what,
-    )
+    accepted(await site.people.as(developer, method, path, body), what)
     writes += 1
   }
   const any = (): string | undefined => [...wanted.keys()][randomInt(Math.max(1, wanted.size))]

@@ -36,7 +36,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const sha = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
+function sha(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
+}
 
 function entryWith(memberOf?: string): CatalogEntry {
   const download = {

@@ -19,7 +19,9 @@ export function listenersIn(table: string, port: number): readonly string[] {
     .flatMap(fields => fields[9] ?? [])
 }
 
-const absent = (): undefined => undefined
+function absent(): undefined {
+  return undefined
+}
 
 /** Undefined when nobody listens on the port, on any address. */
 export async function portHolder(port: number): Promise<PortHolder | undefined> {

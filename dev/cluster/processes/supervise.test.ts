@@ -12,7 +12,9 @@ import { ensureRunning, hasEnded, stopProcess } from './supervise.ts'
 
 let folder: string
 const program = { name: 'sleeper', path: '/bin/sleep', args: ['300'] }
-const folders = () => ({ records: join(folder, 'records'), logs: join(folder, 'logs') })
+function folders() {
+  return { records: join(folder, 'records'), logs: join(folder, 'logs') }
+}
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'supervise-'))

@@ -1,12 +1,12 @@
 // Owns: making a repository in the world and on disk. The caller has checked who may.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
-import { everyMergeMethod, type Repository } from '../state/repositories.ts'
+import { timestamp } from '../state/clock.ts'
+import type { Repository } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
+import type { ActionContext } from './context.ts'
+import { tellRepository } from './repository/event.ts'
 import { claimName, requireFreeName } from './repository/names.ts'
-import { tellRepository } from './repository/tell.ts'
 
 export type NewRepository = {
   readonly name: string
@@ -17,12 +17,12 @@ export type NewRepository = {
 }
 
 /** Creates the repository and tells the Apps that reach it. */
-export const createRepository = async (
-  context: Context,
+export async function createRepository(
+  context: ActionContext,
   owner: Account,
   creator: User,
   wanted: NewRepository,
-): Promise<Repository> => {
+): Promise<Repository> {
   requireFreeName(context, owner, wanted.name)
   const at = timestamp(context.now())
   const repository: Repository = {
@@ -39,8 +39,6 @@ export const createRepository = async (
     pushedAt: at,
     lastNumber: 0,
     parentId: null,
-    mergeMethods: { ...everyMergeMethod },
-    deleteBranchOnMerge: false,
   }
   await context.git.create(repository.id, repository.defaultBranch)
   if (wanted.withReadme) {

@@ -1,26 +1,27 @@
 // Owns: the life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks each one sends.
 // The caller has checked that the person administers the account (access.ts); nothing here asks again.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import { timestamp } from '../state/clock.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/world.ts'
 import { simpleUser } from '../views/account.ts'
 import { installationView } from '../views/app.ts'
 import { minimalRepository } from '../views/repository.ts'
+import type { ActionContext } from './context.ts'
 import { endTokensOfInstallation, repositoriesOfInstallation } from './mint-installation-token.ts'
-import { Refusal } from './outcome.ts'
 
 export type Selection = { readonly repositorySelection: 'all' | 'selected'; readonly repositoryIds: readonly number[] }
 
 /** The short form in which installation events name repositories. */
-export const briefly = (context: Context, repositories: readonly Repository[]) =>
-  repositories.map(one => {
+export function briefly(context: ActionContext, repositories: readonly Repository[]) {
+  return repositories.map(one => {
     const { id, node_id, name, full_name, private: isPrivate } = minimalRepository(context, one)
     return { id, node_id, name, full_name, private: isPrivate }
   })
+}
 
-const checked = (context: Context, accountId: number, selection: Selection): Selection => {
+function checked(context: ActionContext, accountId: number, selection: Selection): Selection {
   if (selection.repositorySelection === 'all') return { repositorySelection: 'all', repositoryIds: [] }
   const owned = new Set(repositoriesOf(context.world, accountId).map(one => one.id))
   const ids = [...new Set(selection.repositoryIds)]
@@ -30,14 +31,14 @@ const checked = (context: Context, accountId: number, selection: Selection): Sel
 }
 
 /** Sends an event about an installation to its App, which cannot unsubscribe from it. */
-export const tellInstallation = (
-  context: Context,
+export function tellInstallation(
+  context: ActionContext,
   installation: Installation,
   name: string,
   action: string,
   senderId: number,
   more: Readonly<Record<string, unknown>>,
-): void => {
+): void {
   context.webhooks.emitTo(installation, {
     name,
     action,
@@ -50,13 +51,13 @@ export const tellInstallation = (
 }
 
 /** Installs the App on an account, or answers the installation that is already there. A pending request of a member is fulfilled. */
-export const installApp = (
-  context: Context,
+export function installApp(
+  context: ActionContext,
   app: App,
   accountId: number,
   installerId: number,
   wanted: Selection,
-): Installation => {
+): Installation {
   const existing = installationOf(context.world, app.id, accountId)
   if (existing) return existing
   const selection = checked(context, accountId, wanted)
@@ -88,13 +89,13 @@ export const installApp = (
 }
 
 /** Files the wish of a member for the owners to see. */
-export const requestInstallation = (
-  context: Context,
+export function requestInstallation(
+  context: ActionContext,
   app: App,
   accountId: number,
   requesterId: number,
   wanted: Selection,
-): InstallationRequest => {
+): InstallationRequest {
   const selection = checked(context, accountId, wanted)
   const pending = context.world.installationRequests.find(
     one => one.appId === app.id && one.accountId === accountId && one.requesterId === requesterId,
@@ -115,29 +116,35 @@ export const requestInstallation = (
 }
 
 /** Refuses a member's wish. */
-export const dropInstallationRequest = (context: Context, requestId: number): void => {
+export function dropInstallationRequest(context: ActionContext, requestId: number): void {
   context.store.change(world => {
     world.installationRequests = world.installationRequests.filter(one => one.id !== requestId)
   })
 }
 
 /** Sends `installation_repositories`. */
-export const tellRepositoriesChanged = (
-  context: Context,
+export function tellRepositoriesChanged(
+  context: ActionContext,
   installation: Installation,
   action: 'added' | 'removed',
   repositories: readonly Repository[],
   senderId: number,
-): void =>
+): void {
   tellInstallation(context, installation, 'installation_repositories', action, senderId, {
     repository_selection: installation.repositorySelection,
     repositories_added: action === 'added' ? briefly(context, repositories) : [],
     repositories_removed: action === 'removed' ? briefly(context, repositories) : [],
     requester: null,
   })
+}
 
 /** Changes which repositories an installation reaches; tokens lose what is taken away at once. */
-export const selectRepositories = (context: Context, installation: Installation, senderId: number, wanted: Selection): void => {
+export function selectRepositories(
+  context: ActionContext,
+  installation: Installation,
+  senderId: number,
+  wanted: Selection,
+): void {
   const selection = checked(context, installation.accountId, wanted)
   const before = repositoriesOfInstallation(context.world, installation)
   context.store.change(() => {
@@ -153,7 +160,7 @@ export const selectRepositories = (context: Context, installation: Installation,
 }
 
 /** Suspends or unsuspends; a suspended installation answers 403 to every use of its tokens. */
-export const setSuspended = (context: Context, installation: Installation, senderId: number, suspended: boolean): void => {
+export function setSuspended(context: ActionContext, installation: Installation, senderId: number, suspended: boolean): void {
   if ((installation.suspendedAt !== null) === suspended) return
   context.store.change(() => {
     const at = timestamp(context.now())
@@ -168,7 +175,7 @@ export const setSuspended = (context: Context, installation: Installation, sende
 }
 
 /** Removes the installation and ends its tokens. */
-export const uninstallApp = (context: Context, installation: Installation, senderId: number): void => {
+export function uninstallApp(context: ActionContext, installation: Installation, senderId: number): void {
   const repositories = briefly(context, repositoriesOfInstallation(context.world, installation))
   endTokensOfInstallation(context, installation.id)
   tellInstallation(context, installation, 'installation', 'deleted', senderId, { repositories, requester: null })
@@ -178,4 +185,6 @@ export const uninstallApp = (context: Context, installation: Installation, sende
 }
 
 /** Login of the account, for pages. */
-export const accountLogin = (context: Context, accountId: number): string => accountOf(context.world, accountId).login
+export function accountLogin(context: ActionContext, accountId: number): string {
+  return accountOf(context.world, accountId).login
+}

@@ -30,9 +30,18 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const settings = () => olivia.open(`${emulator.url}/settings/installations/${id}`)
-const app = () => olivia.open(`${emulator.url}/settings/apps/sekisho-dev`)
-const mint = (permissions?: Record<string, string>) => clients.mint(id, permissions ? { permissions } : {})
+function settings() {
+  return olivia.open(`${emulator.url}/settings/installations/${id}`)
+}
+
+function app() {
+  return olivia.open(`${emulator.url}/settings/apps/sekisho-dev`)
+}
+
+function mint(permissions?: Record<string, string>) {
+  return clients.mint(id, permissions ? { permissions } : {})
+}
+
 const shop = { owner: 'acme', repo: 'shop' }
 
 describe('new permissions', () => {
@@ -61,8 +70,8 @@ describe('new permissions', () => {
     const before = form.fields.get('permissions') ?? ''
     await form.submit({ permissions: before.replace(/pull_requests: \w+/, '').replace('contents: write', 'contents: read') })
     expect((await refusal(client.request('GET /repos/{owner}/{repo}/pulls', shop))).status).toBe(403)
-    const write = { ...shop, path: 'x', message: 'M', content: '' }
-    expect((await refusal(client.request('PUT /repos/{owner}/{repo}/contents/{path}', write))).status).toBe(403)
+    const merge = { ...shop, pull_number: 1 }
+    expect((await refusal(client.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', merge))).status).toBe(403)
     await (await app()).form('Save changes').submit({ permissions: before })
     expect((await refusal(client.request('GET /repos/{owner}/{repo}/pulls', shop))).status).toBe(403)
     await (await settings()).form('Accept new permissions').submit()
@@ -74,34 +83,20 @@ describe('new permissions', () => {
   })
 })
 
-describe('the selection of repositories', () => {
-  const path = '/user/installations/{installation_id}/repositories/{repository_id}' as const
-  const plans = () => ({ installation_id: id, repository_id: 4002 })
-
-  test('is changed by who administers the repository, with a personal token, and tokens follow at once', async () => {
-    const owner = clients.by(emulator.personalTokens['olivia'] ?? '')
-    const wide = clients.by(await mint())
-    expect((await wide.request('GET /installation/repositories')).data.repositories.map(one => one.id)).toEqual([4001])
-    await owner.request(`PUT ${path}`, plans())
-    await receiver.waitFor(one => one.event === 'installation_repositories' && one.payload['action'] === 'added')
-    expect((await wide.request('GET /installation/repositories')).data.total_count).toBe(2)
-    const narrow = await clients.mint(id, { repository_ids: [4002] })
-    await owner.request(`DELETE ${path}`, plans())
-    expect((await refusal(clients.by(narrow).request('GET /repositories/4002'))).status).toBe(404)
-    const git = await createGitClient()
-    expect((await git.run('ls-remote', cloneUrl(emulator.url, 'acme/secret-plans', narrow))).ok).toBe(false)
-    await git.remove()
-    expect((await refusal(owner.request(`DELETE ${path}`, { installation_id: id, repository_id: 4001 }))).status).toBe(422)
-  })
-
-  test('is changed by nobody else and by no token of the App', async () => {
-    const dave = clients.by(emulator.personalTokens['dave'] ?? '')
-    expect((await refusal(dave.request(`PUT ${path}`, { installation_id: id, repository_id: 4001 }))).status).toBe(404)
-    const gary = clients.by(emulator.personalTokens['gary'] ?? '')
-    expect((await refusal(gary.request(`PUT ${path}`, plans()))).status).toBe(404)
-    const viaApp = clients.by((await exchange(emulator, olivia)).access_token)
-    expect((await refusal(viaApp.request(`PUT ${path}`, plans()))).status).toBe(403)
-  })
+test('a change of the selected repositories reaches the tokens at once', async () => {
+  const select = async (...ids: string[]) =>
+    (await settings()).form('Save').submit({ repository_selection: 'selected', repository_ids: ids })
+  const wide = clients.by(await mint())
+  expect((await wide.request('GET /installation/repositories')).data.repositories.map(one => one.id)).toEqual([4001])
+  await select('4001', '4002')
+  await receiver.waitFor(one => one.event === 'installation_repositories' && one.payload['action'] === 'added')
+  expect((await wide.request('GET /installation/repositories')).data.total_count).toBe(2)
+  const narrow = await clients.mint(id, { repository_ids: [4002] })
+  await select('4001')
+  expect((await refusal(clients.by(narrow).request('GET /repositories/4002'))).status).toBe(404)
+  const git = await createGitClient()
+  expect((await git.run('ls-remote', cloneUrl(emulator.url, 'acme/secret-plans', narrow))).ok).toBe(false)
+  await git.remove()
 })
 
 test("a suspended installation stops the App's user tokens there, and git with its tokens, until it is unsuspended", async () => {

@@ -1,21 +1,21 @@
 // Owns: who joins and leaves organizations and teams, with the webhooks each change sends. The caller has checked the permissions.
 // https://docs.github.com/en/rest/orgs/members
-import { membershipOf } from '../access.ts'
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { membershipOf } from '../state/access.ts'
 import type { AccountRole, Organization, OrganizationMembership, Team, User } from '../state/accounts.ts'
+import { timestamp } from '../state/clock.ts'
+import { Refusal } from '../state/refusal.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../views/account.ts'
 import { simpleTeam } from '../views/team.ts'
-import { Refusal } from './outcome.ts'
+import { nodeId } from '../views/view.ts'
+import type { ActionContext } from './context.ts'
 
-const tellOrganization = (
-  context: Context,
+function tellOrganization(
+  context: ActionContext,
   organization: Organization,
   subject: { readonly user: User; readonly membership: OrganizationMembership },
   sender: User,
   action: 'member_added' | 'member_removed',
-): void =>
+): void {
   context.webhooks.emit({
     name: 'organization',
     action,
@@ -27,14 +27,15 @@ const tellOrganization = (
       sender: simpleUser(context, sender),
     },
   })
+}
 
-const tellInvited = (
-  context: Context,
+function tellInvited(
+  context: ActionContext,
   organization: Organization,
   user: User,
   membership: OrganizationMembership,
   inviter: User,
-): void =>
+): void {
   context.webhooks.emit({
     name: 'organization',
     action: 'member_invited',
@@ -60,11 +61,13 @@ const tellInvited = (
       sender: simpleUser(context, inviter),
     },
   })
+}
 
-const ownersOf = (organization: Organization): readonly OrganizationMembership[] =>
-  organization.memberships.filter(one => one.role === 'admin' && one.state === 'active')
+function ownersOf(organization: Organization): readonly OrganizationMembership[] {
+  return organization.memberships.filter(one => one.role === 'admin' && one.state === 'active')
+}
 
-const refuseLastOwner = (organization: Organization, user: User): void => {
+function refuseLastOwner(organization: Organization, user: User): void {
   const owners = ownersOf(organization)
   if (owners.length === 1 && owners[0]?.userId === user.id) {
     throw new Refusal(403, 'You cannot remove or demote the last owner of an organization.')
@@ -72,13 +75,13 @@ const refuseLastOwner = (organization: Organization, user: User): void => {
 }
 
 /** Sets the role of a member, or invites somebody: an invitation is `pending` until the person accepts it. */
-export const setRole = (
-  context: Context,
+export function setRole(
+  context: ActionContext,
   organization: Organization,
   user: User,
   role: AccountRole,
   inviter: User = user,
-): OrganizationMembership => {
+): OrganizationMembership {
   const existing = membershipOf(organization, user.id)
   if (existing) {
     if (role !== 'admin') refuseLastOwner(organization, user)
@@ -87,14 +90,14 @@ export const setRole = (
     })
     return existing
   }
-  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending', publicized: false }
+  const membership: OrganizationMembership = { userId: user.id, role, state: 'pending' }
   context.store.change(() => organization.memberships.push(membership))
   tellInvited(context, organization, user, membership, inviter)
   return membership
 }
 
 /** The invited person accepts. */
-export const acceptMembership = (context: Context, organization: Organization, user: User): OrganizationMembership => {
+export function acceptMembership(context: ActionContext, organization: Organization, user: User): OrganizationMembership {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw new Refusal(404, 'Not Found')
   if (membership.state === 'active') return membership
@@ -105,14 +108,14 @@ export const acceptMembership = (context: Context, organization: Organization, u
   return membership
 }
 
-const tellTeam = (
-  context: Context,
+function tellTeam(
+  context: ActionContext,
   organization: Organization,
   team: Team,
   user: User,
   sender: User,
   action: 'added' | 'removed',
-): void =>
+): void {
   context.webhooks.emit({
     name: 'membership',
     action,
@@ -126,9 +129,10 @@ const tellTeam = (
       sender: simpleUser(context, sender),
     },
   })
+}
 
 /** Takes a person out of a team. */
-export const leaveTeam = (context: Context, organization: Organization, team: Team, user: User, sender: User): void => {
+export function leaveTeam(context: ActionContext, organization: Organization, team: Team, user: User, sender: User): void {
   if (!team.members.some(one => one.userId === user.id)) return
   context.store.change(() => {
     team.members = team.members.filter(one => one.userId !== user.id)
@@ -137,14 +141,14 @@ export const leaveTeam = (context: Context, organization: Organization, team: Te
 }
 
 /** Puts a member of the organization into a team; who is no active member must be invited to the organization first. */
-export const joinTeam = (
-  context: Context,
+export function joinTeam(
+  context: ActionContext,
   organization: Organization,
   team: Team,
   user: User,
   role: 'member' | 'maintainer',
   sender: User,
-): void => {
+): void {
   if (membershipOf(organization, user.id)?.state !== 'active') {
     throw new Refusal(422, `${user.login} is no active member of ${organization.login}; invite them and let them accept first.`)
   }
@@ -157,7 +161,7 @@ export const joinTeam = (
 }
 
 /** Removes a person from the organization and from all of its teams, or withdraws an invitation. */
-export const leaveOrganization = (context: Context, organization: Organization, user: User, sender: User): void => {
+export function leaveOrganization(context: ActionContext, organization: Organization, user: User, sender: User): void {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw new Refusal(404, 'Not Found')
   refuseLastOwner(organization, user)

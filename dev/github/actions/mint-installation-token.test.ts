@@ -1,9 +1,11 @@
 // Installation tokens: what may be asked for, what they reach on REST and git, and when they die.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { installationById } from '../state/world.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
+import { setSuspended } from './install-app.ts'
 
 let emulator: RunningEmulator
 let clients: RestClients
@@ -13,7 +15,7 @@ let clock = Date.parse('2026-01-01T00:00:00Z')
 const shop = { owner: 'acme', repo: 'shop' }
 const plans = { owner: 'acme', repo: 'secret-plans' }
 
-const installed = async (login: string, accountId: number, repositoryIds: readonly number[] | 'all'): Promise<number> => {
+async function installed(login: string, accountId: number, repositoryIds: readonly number[] | 'all'): Promise<number> {
   const browser = await signIn(emulator, login)
   browser.stops.push('http://127.0.0.1:9/')
   return Number(new URL((await install(emulator, browser, accountId, { repositoryIds })).url).searchParams.get('installation_id'))
@@ -28,9 +30,14 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-const mint = (installation_id: number, parameters: Record<string, unknown>) =>
-  clients.app.request('POST /app/installations/{installation_id}/access_tokens', { installation_id, ...parameters })
-const minted = async (parameters: Record<string, unknown>) => clients.by((await mint(acme, parameters)).data.token)
+function mint(installation_id: number, parameters: Record<string, unknown>) {
+  return clients.app.request('POST /app/installations/{installation_id}/access_tokens', { installation_id, ...parameters })
+}
+
+async function minted(parameters: Record<string, unknown>) {
+  return clients.by((await mint(acme, parameters)).data.token)
+}
+
 const tooWide = { status: 422, message: 'The permissions requested are not granted to this installation.' }
 const unknownRepository = {
   status: 422,
@@ -148,11 +155,16 @@ describe('when a token dies', () => {
 
   test('a suspended installation refuses its tokens and mints none, until it is unsuspended', async () => {
     const client = await minted({})
+    const suspend = (suspended: boolean) => {
+      const installation = installationById(emulator.context.world, acme)
+      if (!installation) throw new Error('no installation')
+      setSuspended(emulator.context, installation, 1001, suspended)
+    }
     const suspended = { status: 403, message: 'This installation has been suspended' }
-    await clients.app.request('PUT /app/installations/{installation_id}/suspended', { installation_id: acme })
+    suspend(true)
     expect(await refusal(client.request('GET /installation/repositories'))).toEqual(suspended)
     expect(await refusal(mint(acme, {}))).toEqual(suspended)
-    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: acme })
+    suspend(false)
     expect((await client.request('GET /installation/repositories')).status).toBe(200)
   })
 

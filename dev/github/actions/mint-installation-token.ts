@@ -1,13 +1,13 @@
 // Owns: the making and ending of installation tokens: which repositories and permissions a request may ask for, and what is written
 // down. https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
-import { atLeast, installationSelects } from '../access.ts'
-import { hours } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { atLeast, installationSelects } from '../state/access.ts'
 import type { App, Installation, PermissionLevel, Permissions } from '../state/apps.ts'
+import { hours } from '../state/clock.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { repositoriesOf } from '../state/world.ts'
 import { credentialKey, newShortInstallationToken, newStatelessInstallationToken } from '../tokens/formats.ts'
-import { Refusal } from './outcome.ts'
+import type { ActionContext } from './context.ts'
 
 export type MintRequest = {
   /** Names without owner; `undefined` when the request has none. */
@@ -29,15 +29,16 @@ export type Minted = {
 const mostRepositories = 500
 
 /** The repositories that an installation was given, as they are now. */
-export const repositoriesOfInstallation = (world: Context['world'], installation: Installation): Repository[] =>
-  repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
+export function repositoriesOfInstallation(world: ActionContext['world'], installation: Installation): Repository[] {
+  return repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
+}
 
 /** The repositories that a request names, or `null` for all; 422 when one is out of reach or they are too many. */
-export const chooseRepositories = (
-  context: Context,
+export function chooseRepositories(
+  context: ActionContext,
   installation: Installation,
   request: Pick<MintRequest, 'repositories' | 'repositoryIds'>,
-): Repository[] | null => {
+): Repository[] | null {
   const names = request.repositories ?? []
   const ids = request.repositoryIds ?? []
   if (names.length + ids.length > mostRepositories) {
@@ -64,7 +65,7 @@ export const chooseRepositories = (
 }
 
 /** The permissions that a request names, or all of the installation; 422 when it names more than there is. */
-export const choosePermissions = (installation: Installation, asked: Permissions | undefined): Permissions => {
+export function choosePermissions(installation: Installation, asked: Permissions | undefined): Permissions {
   const wanted = Object.entries(asked ?? {})
   if (wanted.length === 0) return installation.permissions
   for (const [name, level] of wanted) {
@@ -78,7 +79,12 @@ export const choosePermissions = (installation: Installation, asked: Permissions
 }
 
 /** Mints a token of one hour. Refuses with 403 when suspended and 422 when more is asked than the installation has. */
-export const mintInstallationToken = (context: Context, app: App, installation: Installation, request: MintRequest): Minted => {
+export function mintInstallationToken(
+  context: ActionContext,
+  app: App,
+  installation: Installation,
+  request: MintRequest,
+): Minted {
   if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended')
   const asked = {
     repositories: chooseRepositories(context, installation, request),
@@ -112,7 +118,7 @@ export const mintInstallationToken = (context: Context, app: App, installation: 
 }
 
 /** Ends every token of an installation: uninstalling does; suspending refuses them as long as it lasts. */
-export const endTokensOfInstallation = (context: Context, installationId: number): void => {
+export function endTokensOfInstallation(context: ActionContext, installationId: number): void {
   context.store.change(({ credentials }) => {
     for (const [key, token] of Object.entries(credentials.accessTokens)) {
       if (token.kind === 'installation' && token.installationId === installationId) delete credentials.accessTokens[key]

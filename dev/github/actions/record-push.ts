@@ -1,30 +1,31 @@
 // Owns: what follows when refs of a repository have moved, by git or by a merge: times, pull requests that follow their branch, and
 // webhooks. Never moves a branch itself.
-import { timestamp } from '../clock.ts'
-import type { Context } from '../context.ts'
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import type { User } from '../state/accounts.ts'
+import { timestamp } from '../state/clock.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName } from '../state/world.ts'
 import { pushedCommit } from '../views/commit.ts'
 import { eventFrame } from '../views/event-frame.ts'
 import { requestSuites } from './checks/suites.ts'
-import { followPush } from './pull-request-events.ts'
+import type { ActionContext } from './context.ts'
+import { followPush } from './pull-requests/events.ts'
 
 /** A push event lists no more commits than this. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
 const mostCommits = 2048
 
 /** Commits of a new branch that no other branch has. */
-const newCommits = ({ git }: Context, repository: Repository, update: RefUpdate) =>
-  git.log(repository.id, [
+function newCommits({ git }: ActionContext, repository: Repository, update: RefUpdate) {
+  return git.log(repository.id, [
     `--max-count=${mostCommits}`,
     update.after,
     '--not',
     `--exclude=${update.ref.replace(/^refs\/heads\//, '')}`,
     '--branches',
   ])
+}
 
-const pushPayload = async (context: Context, repository: Repository, update: RefUpdate, pusher: User) => {
+async function pushPayload(context: ActionContext, repository: Repository, update: RefUpdate, pusher: User) {
   const created = update.before === noCommit
   const deleted = update.after === noCommit
   const listed = deleted
@@ -65,12 +66,12 @@ const pushPayload = async (context: Context, repository: Repository, update: Ref
 }
 
 /** Writes a push down and tells who listens. `updates` are what really changed, in order. */
-export const recordPush = async (
-  context: Context,
+export async function recordPush(
+  context: ActionContext,
   repository: Repository,
   pusher: User,
   updates: readonly RefUpdate[],
-): Promise<void> => {
+): Promise<void> {
   const visible = updates.filter(update => /^refs\/(?:heads|tags)\//.test(update.ref))
   if (visible.length === 0) return
   context.store.change(() => {

@@ -16,7 +16,7 @@ export const areas: readonly Area[] = [
     name: 'OAuth',
     routes: ['POST /login/oauth/access_token', 'POST /login/device/code'],
     driven: true,
-    check: '`@octokit/oauth-methods` runs the web flow, the device flow, refresh, check and reset with them',
+    check: '`@octokit/oauth-methods` runs the web flow, the device flow, refresh and check with them',
   },
   {
     name: 'Git over HTTP',
@@ -38,7 +38,7 @@ export const areas: readonly Area[] = [
     name: 'Control',
     routes: ['GET /_emulator*', 'POST /_emulator*', 'DELETE /_emulator*'],
     driven: false,
-    check: 'no part of GitHub: seeds people and arms faults, guarded by a token of its own (`rest.test.ts`, `faults/`)',
+    check: 'not part of GitHub: arms faults, guarded by a token of its own (`rest.test.ts`, `faults/`)',
   },
   {
     name: 'Pages',
@@ -70,6 +70,9 @@ export const areas: readonly Area[] = [
 ]
 
 /** The first area that has the route; exact entries come before those with a star. */
-export const areaOf = (route: string): Area | undefined =>
-  areas.find(area => area.routes.includes(route)) ??
-  areas.find(area => area.routes.some(one => one.endsWith('*') && route.startsWith(one.slice(0, -1))))
+export function areaOf(route: string): Area | undefined {
+  return (
+    areas.find(area => area.routes.includes(route)) ??
+    areas.find(area => area.routes.some(one => one.endsWith('*') && route.startsWith(one.slice(0, -1))))
+  )
+}

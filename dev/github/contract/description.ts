@@ -17,11 +17,11 @@ export type DescribedRoute = {
 }
 
 /** Looks routes up in one description; reading it takes a few tenths of a second. */
-export const openDescription = (name: DescriptionName): ((route: RestRoute) => DescribedRoute | undefined) => {
+export function openDescription(name: DescriptionName): (route: RestRoute) => DescribedRoute | undefined {
   const file = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${name}.json`)
   const { paths } = JSON.parse(readFileSync(file, 'utf8')) as Document
   return route => {
-    const operation = paths[route.describedAs ?? route.path]?.[route.method.toLowerCase()]
+    const operation = paths[route.path]?.[route.method.toLowerCase()]
     return (
       operation && {
         operationId: operation.operationId,
@@ -31,10 +31,4 @@ export const openDescription = (name: DescriptionName): ((route: RestRoute) => D
       }
     )
   }
-}
-
-/** The descriptions by which a route is held: that of the only kind of GitHub that has it, or both. */
-export const descriptionsOf = (route: RestRoute): readonly DescriptionName[] => {
-  if (route.only === 'github.com') return ['api.github.com']
-  return route.only === 'enterprise-server' ? ['ghes-3.19'] : descriptions
 }

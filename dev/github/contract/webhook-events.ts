@@ -3,7 +3,7 @@
 /** Event to its actions; an event without actions has none. */
 export const webhookEvents: Readonly<Record<string, readonly string[]>> = {
   check_run: ['completed', 'created', 'rerequested'],
-  check_suite: ['completed', 'requested', 'rerequested'],
+  check_suite: ['completed', 'requested'],
   deployment: ['created'],
   deployment_status: ['created'],
   fork: [],
@@ -14,7 +14,7 @@ export const webhookEvents: Readonly<Record<string, readonly string[]>> = {
   issue_comment: ['created', 'deleted', 'edited'],
   member: ['added', 'edited', 'removed'],
   membership: ['added', 'removed'],
-  organization: ['deleted', 'member_added', 'member_invited', 'member_removed', 'renamed'],
+  organization: ['member_added', 'member_invited', 'member_removed', 'renamed'],
   pull_request: ['closed', 'converted_to_draft', 'edited', 'opened', 'ready_for_review', 'reopened', 'synchronize'],
   push: [],
   repository: ['archived', 'created', 'deleted', 'edited', 'privatized', 'publicized', 'renamed', 'transferred', 'unarchived'],
@@ -28,7 +28,8 @@ export const subscribedEvents: readonly string[] = Object.keys(webhookEvents).fi
 )
 
 /** `event` or `event.action` of every webhook, sorted. */
-export const webhookNames = (): readonly string[] =>
-  Object.entries(webhookEvents)
+export function webhookNames(): readonly string[] {
+  return Object.entries(webhookEvents)
     .flatMap(([event, actions]) => (actions.length === 0 ? [event] : actions.map(action => `${event}.${action}`)))
     .sort()
+}

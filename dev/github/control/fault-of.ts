@@ -14,14 +14,14 @@ export type Arming = {
 const mostTimes = 10_000
 const longestSeconds = 86_400
 
-const bounded = (fields: Fields, name: 'times' | 'for', most: number): number | undefined => {
+function bounded(fields: Fields, name: 'times' | 'for', most: number): number | undefined {
   const value = fields.optionalNumber(name)
   if (value !== undefined && (value < 1 || value > most)) throw invalidField('Fault', name, 'invalid')
   return value
 }
 
 /** The field that the first error is about. */
-const wrongField = (kind: keyof typeof faultKinds, parameters: Readonly<Record<string, unknown>>): string | undefined => {
+function wrongField(kind: keyof typeof faultKinds, parameters: Readonly<Record<string, unknown>>): string | undefined {
   const [error] = Value.Errors(faultKinds[kind], parameters)
   if (error === undefined) return undefined
   const named = error.instancePath.split('/')[1]
@@ -36,7 +36,7 @@ const wrongField = (kind: keyof typeof faultKinds, parameters: Readonly<Record<s
   return missing ?? 'kind'
 }
 
-const lowerCaseHeaders = (parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+function lowerCaseHeaders(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { headers } = parameters
   if (typeof headers !== 'object' || headers === null) return parameters
   return {
@@ -49,7 +49,7 @@ const lowerCaseHeaders = (parameters: Readonly<Record<string, unknown>>): Readon
  * The fault, for how many uses (`times`, at most 10000) and for how long (`for`, seconds, at most a day). Neither given: one use; only
  * `for` given: any number of uses in that time. A wrong field is answered 422 with its name.
  */
-export const faultOf = (body: unknown): Arming => {
+export function faultOf(body: unknown): Arming {
   const fields = fieldsOf(body, 'Fault')
   const kind = fields.text('kind', 60)
   if (!isFaultKind(kind)) throw invalidField('Fault', 'kind', 'invalid')

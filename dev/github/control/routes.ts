@@ -1,21 +1,24 @@
-// Owns: what a test may do and real GitHub has no API for: make people, and arm faults. Guarded by a token of its own, so that nothing
-// that merely reaches the port can use it. The demo never calls it.
+// The control API under `/_emulator`: lists, arms and disarms faults, for which GitHub has no API. Guarded by a token of its own, so that
+// reaching the port is not enough to use it. The demo never calls it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import type { Faults } from '../faults/faults.ts'
 import { RestError } from '../rest/protocol/answer.ts'
-import { fieldsOf } from '../rest/protocol/body.ts'
-import { addUser } from './add-user.ts'
+import { Refusal } from '../state/refusal.ts'
 import { faultOf } from './fault-of.ts'
 
-/** Whether the text is the control token. */
-export const isControlToken = (context: Context, text: string): boolean => {
+export type ControlContext = {
+  readonly faults: Faults
+  /** Bearer token of the control API. */
+  readonly controlToken: string
+}
+
+function isControlToken(context: ControlContext, text: string): boolean {
   const [given, expected] = [Buffer.from(text), Buffer.from(context.controlToken)]
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-export const registerControl = (server: FastifyInstance, context: Context): void => {
+export function registerControl(server: FastifyInstance, context: ControlContext): void {
   server.addHook('onRequest', async (request, reply) => {
     if (!isControlToken(context, request.headers.authorization?.replace(/^bearer /i, '') ?? ''))
       await reply.code(401).send({ message: 'The control token is missing or wrong.' })
@@ -26,11 +29,6 @@ export const registerControl = (server: FastifyInstance, context: Context): void
     throw error
   })
 
-  server.post('/users', async request => {
-    const added = addUser(context, fieldsOf(request.body, 'User'))
-    await context.store.durable()
-    return added
-  })
   server.get('/faults', () => ({ faults: context.faults.list() }))
   server.post('/faults', request => {
     const { fault, times, seconds } = faultOf(request.body)

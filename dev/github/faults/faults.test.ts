@@ -1,6 +1,8 @@
 // Every fault that hits a request, armed through the control surface and felt over real HTTP.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { setSuspended } from '../actions/install-app.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { installationById } from '../state/world.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
 
@@ -26,8 +28,8 @@ afterEach(async () => {
 })
 afterAll(() => emulator.stop())
 
-const control = (method: string, path: string, body?: unknown) =>
-  fetch(`${emulator.url}/_emulator${path}`, {
+function control(method: string, path: string, body?: unknown) {
+  return fetch(`${emulator.url}/_emulator${path}`, {
     method,
     headers: {
       authorization: `Bearer ${emulator.controlToken}`,
@@ -35,23 +37,35 @@ const control = (method: string, path: string, body?: unknown) =>
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-const arm = async (fault: Readonly<Record<string, unknown>>): Promise<number> => {
+}
+
+async function arm(fault: Readonly<Record<string, unknown>>): Promise<number> {
   const answer = await control('POST', '/faults', fault)
   const { id } = (await answer.json()) as { id: number }
   expect(answer.status, JSON.stringify(fault)).toBe(200)
   return id
 }
-const armed = async () =>
-  ((await (await control('GET', '/faults')).json()) as { faults: { used: number; remaining: number | null }[] }).faults
-const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
-const get = (path: string, headers: Record<string, string> = as('dave')) => fetch(`${emulator.apiUrl}${path}`, { headers })
-const statuses = async (count: number, ask: () => Promise<Response>): Promise<number[]> => {
+
+async function armed() {
+  return ((await (await control('GET', '/faults')).json()) as { faults: { used: number; remaining: number | null }[] }).faults
+}
+
+function as(login: string) {
+  return { authorization: `Bearer ${emulator.personalTokens[login]}` }
+}
+
+function get(path: string, headers: Record<string, string> = as('dave')) {
+  return fetch(`${emulator.apiUrl}${path}`, { headers })
+}
+
+async function statuses(count: number, ask: () => Promise<Response>): Promise<number[]> {
   const found = []
   for (let at = 0; at < count; at += 1) found.push((await ask()).status)
   return found
 }
+
 /** The code of the network error that a request ends in. */
-const networkError = async (attempt: Promise<Response>): Promise<string> => {
+async function networkError(attempt: Promise<Response>): Promise<string> {
   try {
     await (await attempt).text()
   } catch (error) {
@@ -81,7 +95,7 @@ describe('arming', () => {
 
   test('method and path choose what is hit; a star stands for one segment', async () => {
     await arm({ kind: 'rest-status', method: 'POST', path: '/app/installations/*/access_tokens', status: 500 })
-    expect((await get('/app/installations', {})).status).toBe(401)
+    expect((await get('/app/installations/1', {})).status).toBe(401)
     expect((await refusal(clients.mint(installationId))).status).toBe(500)
     expect(await clients.mint(installationId)).toMatch(/^ghs_/)
   })
@@ -232,6 +246,11 @@ describe('the clock', () => {
 })
 
 describe('tokens and installations', () => {
+  const unsuspend = () => {
+    const installation = installationById(emulator.context.world, installationId)
+    if (!installation) throw new Error('no installation')
+    setSuspended(emulator.context, installation, 1001, false)
+  }
   const use = (token: string) => get('/installation/repositories', { authorization: `token ${token}` })
 
   test.each([401, 403])('a fresh token answers %i for its first uses and works then', async status => {
@@ -263,7 +282,7 @@ describe('tokens and installations', () => {
     expect((await use(token)).status).toBe(200)
     expect((await refusal(clients.mint(installationId))).status).toBe(403)
     expect((await use(token)).status).toBe(403)
-    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
+    unsuspend()
     expect((await use(token)).status).toBe(200)
     await emulator.context.webhooks.idle()
     const { data } = await clients.app.request('GET /app/hook/deliveries', { per_page: 2 })
@@ -273,6 +292,6 @@ describe('tokens and installations', () => {
     ])
     await arm({ kind: 'installation-suspended', path: '/installation/repositories' })
     expect((await use(token)).status).toBe(403)
-    await clients.app.request('DELETE /app/installations/{installation_id}/suspended', { installation_id: installationId })
+    unsuspend()
   })
 })

@@ -1,6 +1,6 @@
 // Owns: which faults are armed, for how many uses and until when, and the spending of uses. Never touches HTTP itself: the places that
 // can misbehave ask here. Faults are not part of the world: a restart forgets them.
-import { Refusal } from '../actions/outcome.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Fault, FaultKind, FaultOf } from './kinds.ts'
 
 export type ArmedFault = {
@@ -30,14 +30,16 @@ export type Faults = {
   takeRefusal(tokenKey: string): 401 | 403 | undefined
 }
 
-const isKind = <Kind extends FaultKind>(fault: Fault, kind: Kind): fault is FaultOf<Kind> => fault.kind === kind
+function isKind<Kind extends FaultKind>(fault: Fault, kind: Kind): fault is FaultOf<Kind> {
+  return fault.kind === kind
+}
 
 /** Most faults that may be armed, and most tokens that may be refused, at once. */
 const mostFaults = 100
 const mostTokens = 1000
 
 /** No fault is armed at first. `now` is the true time. Arming more than 100 at once is refused. */
-export const createFaults = (now: () => number): Faults => {
+export function createFaults(now: () => number): Faults {
   let armed: ArmedFault[] = []
   const refused = new Map<string, { readonly status: 401 | 403; uses: number }>()
   let lastId = 0

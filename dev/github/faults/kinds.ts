@@ -169,9 +169,11 @@ export type Fault = { readonly [Kind in FaultKind]: { readonly kind: Kind } & Re
 export type FaultOf<Kind extends FaultKind> = Extract<Fault, { readonly kind: Kind }>
 
 /** What a kind of fault does, in one sentence. */
-export const describeFault = (kind: FaultKind): string => {
+export function describeFault(kind: FaultKind): string {
   const schema = faultKinds[kind]
   return 'description' in schema ? String(schema.description) : ''
 }
 
-export const isFaultKind = (text: string): text is FaultKind => Object.hasOwn(faultKinds, text)
+export function isFaultKind(text: string): text is FaultKind {
+  return Object.hasOwn(faultKinds, text)
+}

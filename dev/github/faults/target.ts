@@ -11,23 +11,29 @@ export type Target = {
 const gitPath = /^\/[^/]+\/[^/]+\/(?:info\/refs|git-upload-pack|git-receive-pack)$/
 
 /** The target of a request; `url` is its path and query. */
-export const targetOf = (method: string, url: string, restPrefix: string): Target => {
+export function targetOf(method: string, url: string, restPrefix: string): Target {
   const path = url.split('?')[0] ?? ''
   if (path === '/_emulator' || path.startsWith('/_emulator/')) return { surface: 'control', method, path }
   if (path.startsWith(`${restPrefix}/`)) return { surface: 'rest', method, path: path.slice(restPrefix.length) }
   return { surface: gitPath.test(path) ? 'git' : 'web', method, path }
 }
 
-const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+function escaped(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+}
 
 /** Whether `path` begins with `pattern`, in which `*` stands for one segment. */
-export const pathFits = (pattern: string, path: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(escaped).join('[^/]*')}`).test(path)
+export function pathFits(pattern: string, path: string): boolean {
+  return new RegExp(`^${pattern.split('*').map(escaped).join('[^/]*')}`).test(path)
+}
 
 export type Matcher = { readonly method?: string; readonly path?: string }
 
 /** Whether the matcher of a fault fits; nobody can break the control surface, which is needed to mend things. */
-export const fits = (matcher: Matcher, target: Target): boolean =>
-  target.surface !== 'control' &&
-  (matcher.method === undefined || matcher.method === '' || matcher.method === target.method) &&
-  pathFits(matcher.path ?? '', target.path)
+export function fits(matcher: Matcher, target: Target): boolean {
+  return (
+    target.surface !== 'control' &&
+    (matcher.method === undefined || matcher.method === '' || matcher.method === target.method) &&
+    pathFits(matcher.path ?? '', target.path)
+  )
+}

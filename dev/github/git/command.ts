@@ -27,9 +27,8 @@ const longestOutput = 32 * 1024 * 1024
 const longestRun = 60_000
 
 /** A runner whose children see only `environment` (which must contain PATH). */
-export const createGitCommand =
-  (environment: Readonly<Record<string, string>>): GitCommand =>
-  (args, options = {}) =>
+export function createGitCommand(environment: Readonly<Record<string, string>>): GitCommand {
+  return (args, options = {}) =>
     new Promise((resolve, reject) => {
       const child = spawn('git', [...args], {
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
@@ -57,3 +56,4 @@ export const createGitCommand =
       child.stdin.on('error', () => undefined)
       child.stdin.end(options.input ?? '')
     })
+}

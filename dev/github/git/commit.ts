@@ -15,10 +15,12 @@ export type Commit = {
 export const prettyFormat = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x00')
 const fieldsPerCommit = 10
 
-const seconds = (text: string | undefined): string => `${new Date(Number(text) * 1000).toISOString().slice(0, 19)}Z`
+function seconds(text: string | undefined): string {
+  return `${new Date(Number(text) * 1000).toISOString().slice(0, 19)}Z`
+}
 
 /** Parses the output of `git log -z --format=<prettyFormat>`. */
-export const parseCommits = (output: string): readonly Commit[] => {
+export function parseCommits(output: string): readonly Commit[] {
   if (output === '') return []
   const fields = output.split('\0')
   const commits: Commit[] = []

@@ -6,8 +6,9 @@ export type RefUpdate = { readonly ref: string; readonly before: string; readonl
 export const noCommit = '0'.repeat(40)
 
 /** Parses what the post-receive hook was told: one `before after ref` per line. */
-export const parseRefUpdates = (report: string): readonly RefUpdate[] =>
-  report.split('\n').flatMap(line => {
+export function parseRefUpdates(report: string): readonly RefUpdate[] {
+  return report.split('\n').flatMap(line => {
     const [before, after, ref] = line.split(' ')
     return before && after && ref ? [{ before, after, ref }] : []
   })
+}

@@ -2,15 +2,18 @@
 // Rules of a ref name: git-check-ref-format(1).
 
 /** Whether the text is a plain ref name or commit id: no option, no range, no `@{}` or `~^:` expression. */
-export const isSafeRevision = (text: string): boolean =>
-  text.length > 0 &&
-  text.length <= 255 &&
-  !/^[-./]|[/.]$|\.\.|@\{|\/\/|\.lock$/.test(text) &&
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be kept out
-  !/[\u0000-\u0020\u007f~^:?*[\\]/.test(text)
+export function isSafeRevision(text: string): boolean {
+  return (
+    text.length > 0 &&
+    text.length <= 255 &&
+    !/^[-./]|[/.]$|\.\.|@\{|\/\/|\.lock$/.test(text) &&
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be kept out
+    !/[\u0000-\u0020\u007f~^:?*[\\]/.test(text)
+  )
+}
 
 /** Full names to try for what a caller wrote: a branch wins over a tag, and both over a commit id. */
-export const refCandidates = (text: string): readonly string[] => {
+export function refCandidates(text: string): readonly string[] {
   if (text.startsWith('refs/')) return [text]
   const named = [`refs/heads/${text}`, `refs/tags/${text}`]
   if (/^(?:heads|tags|pull)\//.test(text)) named.push(`refs/${text}`)

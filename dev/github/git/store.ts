@@ -1,6 +1,5 @@
 // Owns: the bare repositories on disk, one folder per repository id (so that a rename moves nothing), and what is asked of them.
 // Never knows who asks: access is decided before.
-import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGitCommand, type GitCommand, GitError } from './command.ts'
@@ -35,19 +34,10 @@ export type GitStore = {
   log(repositoryId: number, range: readonly string[]): Promise<readonly Commit[]>
   /** Points a ref at a commit, or removes it; `expected` guards against a push in between. */
   updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
-  /** As `updateRef`, but says so when the ref is not (any more) at `expected`. */
-  moveRef(repositoryId: number, ref: string, sha: string | undefined, expected: string): Promise<typeof unmoved | undefined>
-  /** Runs with an index file of its own, which is gone afterwards. */
-  withIndex<Result>(
-    repositoryId: number,
-    use: (environment: Readonly<Record<string, string>>) => Promise<Result>,
-  ): Promise<Result>
 }
 
-/** What a guarded move of a ref says when somebody else was faster. */
-export const unmoved = Symbol('unmoved')
-
-const configuration = (folder: string): string => `[core]
+function configuration(folder: string): string {
+  return `[core]
   hooksPath = ${join(folder, 'hooks')}
 [safe]
   directory = *
@@ -62,12 +52,13 @@ const configuration = (folder: string): string => `[core]
 [gc]
   auto = 0
 `
+}
 
 /** The hook hands the exact ref updates of a push to whoever started it; without a report file it does nothing. */
 const postReceive = '#!/bin/sh\nif [ -n "$PUSH_REPORT" ]; then cat > "$PUSH_REPORT"; else cat > /dev/null; fi\n'
 
 /** Prepares `folder` and answers the store over it. `searchPath` is the PATH under which git and sh are found. */
-export const createGitStore = async (folder: string, searchPath: string): Promise<GitStore> => {
+export async function createGitStore(folder: string, searchPath: string): Promise<GitStore> {
   await mkdir(join(folder, 'hooks'), { recursive: true })
   await writeFile(join(folder, 'gitconfig'), configuration(folder))
   await writeFile(join(folder, 'hooks', 'post-receive'), postReceive)
@@ -159,24 +150,5 @@ export const createGitStore = async (folder: string, searchPath: string): Promis
     commits: (repositoryId, from, to, limit) =>
       log(repositoryId, [`--max-count=${limit}`, '--end-of-options', ...(from === undefined ? [to] : [`${from}..${to}`])]),
     updateRef,
-    moveRef: async (repositoryId, ref, sha, expected) => {
-      try {
-        await updateRef(repositoryId, ref, sha, expected)
-        return undefined
-      } catch (error) {
-        if (!(error instanceof GitError)) throw error
-        const [now = '0'.repeat(40)] = (await refs(repositoryId, ref)).values()
-        if (now === expected) throw error
-        return unmoved
-      }
-    },
-    withIndex: async (repositoryId, use) => {
-      const indexFile = join(pathOf(repositoryId), `index-${randomUUID()}`)
-      try {
-        return await use({ GIT_INDEX_FILE: indexFile })
-      } finally {
-        await rm(indexFile, { force: true })
-      }
-    },
   }
 }

@@ -1,28 +1,29 @@
 // Owns: commits that the emulator makes itself: the first commit of a seeded repository and the merge of a pull request.
 // Works on objects only, without a work tree. Never moves a ref that it was not told to move.
 import { GitError } from './command.ts'
-import type { Signature } from './commit.ts'
 import type { GitStore } from './store.ts'
 
 export type Author = { readonly name: string; readonly email: string }
 
-const identity = (author: Author, seconds: number, written?: Signature): Record<string, string> => ({
-  GIT_AUTHOR_NAME: written?.name ?? author.name,
-  GIT_AUTHOR_EMAIL: written?.email ?? author.email,
-  GIT_AUTHOR_DATE: written?.date ?? `${seconds} +0000`,
-  GIT_COMMITTER_NAME: author.name,
-  GIT_COMMITTER_EMAIL: author.email,
-  GIT_COMMITTER_DATE: `${seconds} +0000`,
-})
+function identity(author: Author, seconds: number): Record<string, string> {
+  return {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_AUTHOR_DATE: `${seconds} +0000`,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+    GIT_COMMITTER_DATE: `${seconds} +0000`,
+  }
+}
 
 /** Makes a commit that contains exactly `files` (path to text) on `branch` and returns its id. `at` is milliseconds. */
-export const commitFiles = async (
+export async function commitFiles(
   git: GitStore,
   repositoryId: number,
   branch: string,
   files: Readonly<Record<string, string>>,
   commit: { readonly message: string; readonly author: Author; readonly at: number },
-): Promise<string> => {
+): Promise<string> {
   const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
   const who = `${commit.author.name} <${commit.author.email}> ${Math.floor(commit.at / 1000)} +0000`
   const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`)
@@ -33,12 +34,7 @@ export const commitFiles = async (
 }
 
 /** The tree that merging `head` into `base` gives; `undefined` when they conflict. */
-export const mergedTree = async (
-  git: GitStore,
-  repositoryId: number,
-  base: string,
-  head: string,
-): Promise<string | undefined> => {
+export async function mergedTree(git: GitStore, repositoryId: number, base: string, head: string): Promise<string | undefined> {
   try {
     return (await git.run(['merge-tree', '--write-tree', '--no-messages', base, head], { cwd: git.pathOf(repositoryId) })).trim()
   } catch (error) {
@@ -48,24 +44,22 @@ export const mergedTree = async (
 }
 
 /** Makes a commit object of a tree; nothing points at it yet. */
-export const commitTree = async (
+export async function commitTree(
   git: GitStore,
   repositoryId: number,
   commit: {
     readonly tree: string
     readonly parents: readonly string[]
     readonly message: string
-    /** Who commits, and who wrote it unless `written` says otherwise. */
     readonly author: Author
-    readonly written?: Signature
     readonly at: number
   },
-): Promise<string> => {
+): Promise<string> {
   const parents = commit.parents.flatMap(parent => ['-p', parent])
   const output = await git.run(['commit-tree', commit.tree, ...parents], {
     cwd: git.pathOf(repositoryId),
     input: commit.message,
-    environment: identity(commit.author, Math.floor(commit.at / 1000), commit.written),
+    environment: identity(commit.author, Math.floor(commit.at / 1000)),
   })
   return output.trim()
 }

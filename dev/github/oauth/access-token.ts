@@ -3,7 +3,8 @@
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { endUserToken, issueTokens } from '../actions/user-tokens.ts'
 import type { App } from '../state/apps.ts'
 import { appByClientId } from '../state/world.ts'
 import { credentialKey } from '../tokens/formats.ts'
@@ -17,24 +18,23 @@ import {
   unknownClient,
 } from './answer.ts'
 import { deviceGrant, pollDevice } from './device.ts'
-import { endUserToken, issueTokens } from './issue.ts'
 
 const badCode = failure('bad_verification_code', 'The code passed is incorrect or expired.')
 const badRefresh = failure('bad_refresh_token', 'The refresh token passed is incorrect or expired.')
 const badClient = failure('incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.')
 
-const equalText = (left: string, right: string): boolean => {
+function equalText(left: string, right: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(left), hash(right))
 }
 
 /** S256 of PKCE (RFC 7636 §4.6); a code made without a challenge needs no verifier. */
-const verifierFits = (challenge: string | null, verifier: string | undefined): boolean => {
+function verifierFits(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null) return true
   return verifier !== undefined && equalText(createHash('sha256').update(verifier).digest('base64url'), challenge)
 }
 
-const exchangeCode = (context: Context, app: App, form: Form): OAuthAnswer => {
+function exchangeCode(context: ActionContext, app: App, form: Form): OAuthAnswer {
   const key = credentialKey(form['code'] ?? '')
   const code = context.world.credentials.codes[key]
   if (!code || code.appId !== app.id || code.expiresAt <= context.now()) return badCode
@@ -51,7 +51,7 @@ const exchangeCode = (context: Context, app: App, form: Form): OAuthAnswer => {
 }
 
 /** A token of the device flow is refreshed without the client secret, which a device does not have. */
-const refresh = (context: Context, app: App, form: Form, secretFits: boolean): OAuthAnswer => {
+function refresh(context: ActionContext, app: App, form: Form, secretFits: boolean): OAuthAnswer {
   const key = credentialKey(form['refresh_token'] ?? '')
   const found = context.world.credentials.refreshTokens[key]
   if (!secretFits && !found?.byDevice) return badClient
@@ -63,7 +63,7 @@ const refresh = (context: Context, app: App, form: Form, secretFits: boolean): O
   return shownTokens(issueTokens(context, app, found.userId, { byDevice: found.byDevice }))
 }
 
-const decide = (context: Context, app: App, form: Form): OAuthAnswer => {
+function decide(context: ActionContext, app: App, form: Form): OAuthAnswer {
   const grant = form['grant_type'] ?? ''
   if (grant === deviceGrant) return pollDevice(context, app, form)
   const secret = form['client_secret']
@@ -76,10 +76,11 @@ const decide = (context: Context, app: App, form: Form): OAuthAnswer => {
 }
 
 /** Decides one request; the status is 200 but for an unknown client. */
-export const accessToken = (context: Context, form: Form): OAuthOutcome => {
+export function accessToken(context: ActionContext, form: Form): OAuthOutcome {
   const app = appByClientId(context.world, form['client_id'] ?? '')
   return app ? { status: 200, body: decide(context, app, form) } : unknownClient
 }
 
-export const registerAccessToken = (server: FastifyInstance, context: Context): void =>
+export function registerAccessToken(server: FastifyInstance, context: ActionContext): void {
   registerOAuthRoute(server, context, '/login/oauth/access_token', accessToken)
+}

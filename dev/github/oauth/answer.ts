@@ -1,8 +1,8 @@
 // Owns: how the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. Never decides anything.
 // https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../context.ts'
-import type { TokenPair } from './issue.ts'
+import type { ActionContext } from '../actions/context.ts'
+import type { TokenPair } from '../actions/user-tokens.ts'
 
 export type Form = Readonly<Record<string, string>>
 export type OAuthAnswer = Readonly<Record<string, string | number>>
@@ -11,41 +11,46 @@ export type OAuthOutcome = { readonly status: 200 | 404; readonly body: OAuthAns
 
 const troubleshooting = 'https://docs.github.com/apps/managing-oauth-apps/troubleshooting-oauth-app-access-token-request-errors/'
 
-export const failure = (error: string, description: string, more: OAuthAnswer = {}): OAuthAnswer => ({
-  error,
-  error_description: description,
-  error_uri: `${troubleshooting}#${error.replaceAll('_', '-')}`,
-  ...more,
-})
+export function failure(error: string, description: string, more: OAuthAnswer = {}): OAuthAnswer {
+  return {
+    error,
+    error_description: description,
+    error_uri: `${troubleshooting}#${error.replaceAll('_', '-')}`,
+    ...more,
+  }
+}
 
 export const unknownClient: OAuthOutcome = { status: 404, body: { error: 'Not Found' } }
 
-export const shownTokens = (pair: TokenPair): OAuthAnswer => ({
-  access_token: pair.accessToken,
-  expires_in: pair.expiresIn,
-  refresh_token: pair.refreshToken,
-  refresh_token_expires_in: pair.refreshTokenExpiresIn,
-  scope: '',
-  token_type: 'bearer',
-})
+export function shownTokens(pair: TokenPair): OAuthAnswer {
+  return {
+    access_token: pair.accessToken,
+    expires_in: pair.expiresIn,
+    refresh_token: pair.refreshToken,
+    refresh_token_expires_in: pair.refreshTokenExpiresIn,
+    scope: '',
+    token_type: 'bearer',
+  }
+}
 
 /** Text fields of a query, form or JSON body; anything else is ignored. */
-const textFields = (value: unknown): Form =>
-  typeof value === 'object' && value !== null
+function textFields(value: unknown): Form {
+  return typeof value === 'object' && value !== null
     ? Object.fromEntries(
         Object.entries(value).filter(
           (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= 2000,
         ),
       )
     : {}
+}
 
 /** Registers an address that takes a form or JSON and answers what `decide` says. The server already parses both. */
-export const registerOAuthRoute = (
+export function registerOAuthRoute(
   server: FastifyInstance,
-  context: Context,
+  context: ActionContext,
   path: string,
-  decide: (context: Context, form: Form) => OAuthOutcome,
-): void => {
+  decide: (context: ActionContext, form: Form) => OAuthOutcome,
+): void {
   server.post(path, async (request, reply) => {
     const { status, body } = decide(context, { ...textFields(request.query), ...textFields(request.body) })
     await context.store.durable()

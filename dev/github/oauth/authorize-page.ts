@@ -1,14 +1,14 @@
 // Owns: the consent page of the OAuth web flow and where it sends the browser. Never redirects to an address that is not registered.
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
 import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
+import { Refusal } from '../state/refusal.ts'
 import { appByClientId } from '../state/world.ts'
-import { issueCode, rememberConsent } from './issue.ts'
 
 type AuthorizeRequest = {
   readonly app: App
@@ -20,18 +20,20 @@ type AuthorizeRequest = {
 /** An error that the browser carries back to the application. */
 type Bounce = { readonly redirect: string }
 
-const withParameters = (address: string, parameters: Readonly<Record<string, string | undefined>>): string => {
+function withParameters(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(address)
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
   return url.toString()
 }
 
-const bounce = (redirectUri: string, error: string, description: string, state: string | undefined): Bounce => ({
-  redirect: withParameters(redirectUri, { error, error_description: description, state }),
-})
+function bounce(redirectUri: string, error: string, description: string, state: string | undefined): Bounce {
+  return {
+    redirect: withParameters(redirectUri, { error, error_description: description, state }),
+  }
+}
 
 /** Reads and checks the parameters; an unknown client or wrong redirect address never leads the browser anywhere unregistered. */
-const readRequest = (context: Context, get: (name: string) => string | undefined): AuthorizeRequest | Bounce => {
+function readRequest(context: ActionContext, get: (name: string) => string | undefined): AuthorizeRequest | Bounce {
   const app = appByClientId(context.world, get('client_id') ?? '')
   if (!app) throw new Refusal(404, 'There is no application with this client_id.')
   const [registered] = app.callbackUrls
@@ -59,14 +61,14 @@ const readRequest = (context: Context, get: (name: string) => string | undefined
   return { app, redirectUri, state, codeChallenge }
 }
 
-const grant = (context: Context, request: AuthorizeRequest, userId: number): Bounce => {
+function grant(context: ActionContext, request: AuthorizeRequest, userId: number): Bounce {
   const { app, redirectUri, codeChallenge, state } = request
   rememberConsent(context, app, userId)
   const code = issueCode(context, { appId: app.id, userId, redirectUri, codeChallenge })
   return { redirect: withParameters(redirectUri, { code, state }) }
 }
 
-const ask = (call: PageCall): PageResult => {
+function ask(call: PageCall): PageResult {
   const { context, visitor, query } = call
   const request = readRequest(context, name => query.get(name) ?? undefined)
   if ('redirect' in request) return request
@@ -91,14 +93,14 @@ const ask = (call: PageCall): PageResult => {
   )
 }
 
-const decide = (call: PageCall): PageResult => {
+function decide(call: PageCall): PageResult {
   const request = readRequest(call.context, name => call.posted.one(name))
   if ('redirect' in request) return request
   if (call.posted.one('authorize') === '1') return grant(call.context, request, call.visitor.user.id)
   return bounce(request.redirectUri, 'access_denied', 'The user has denied your application access.', request.state)
 }
 
-export const registerAuthorizePage = (server: FastifyInstance, context: Context): void => {
+export function registerAuthorizePage(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/login/oauth/authorize', ask)
   registerPage(server, context, 'POST', '/login/oauth/authorize', decide)
 }

@@ -1,31 +1,32 @@
 // Owns: the pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
 import type { DeviceAuthorization } from '../state/credentials.ts'
+import { Refusal } from '../state/refusal.ts'
 import { appById } from '../state/world.ts'
 import { answerDevice, deviceByUserCode } from './device.ts'
 
-const enterCode = ({ visitor }: PageCall): PageResult =>
-  page(
+function enterCode({ visitor }: PageCall): PageResult {
+  return page(
     'Device activation',
     visitor,
     html`<p>Enter the code that your device shows.</p><form method="post" action="/login/device">${formToken(visitor)}
 <p><label>Code <input name="user_code" required maxlength="9" autocomplete="off"></label></p><button>Continue</button></form>`,
   )
+}
 
-const waitingFor = ({ context, posted }: PageCall): { readonly app: App; readonly device: DeviceAuthorization } => {
+function waitingFor({ context, posted }: PageCall): { readonly app: App; readonly device: DeviceAuthorization } {
   const device = deviceByUserCode(context, posted.one('user_code') ?? '')
   const app = device && appById(context.world, device.appId)
   if (!app) throw new Refusal(422, 'This code is unknown, used or expired. Start again on your device.')
   return { app, device }
 }
 
-const confirm = (call: PageCall): PageResult => {
+function confirm(call: PageCall): PageResult {
   const { app } = waitingFor(call)
   return page(
     `Authorize ${app.name}`,
@@ -37,7 +38,7 @@ else should send you a code.</p><form method="post" action="/login/device/confir
   )
 }
 
-const decide = (call: PageCall): PageResult => {
+function decide(call: PageCall): PageResult {
   const { app, device } = waitingFor(call)
   const granted = call.posted.one('authorize') === '1'
   answerDevice(call.context, app, device, call.visitor.user.id, granted)
@@ -48,7 +49,7 @@ const decide = (call: PageCall): PageResult => {
   )
 }
 
-export const registerDevicePages = (server: FastifyInstance, context: Context): void => {
+export function registerDevicePages(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/login/device', enterCode)
   registerPage(server, context, 'POST', '/login/device', confirm)
   registerPage(server, context, 'POST', '/login/device/confirm', decide)

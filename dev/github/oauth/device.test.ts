@@ -1,11 +1,11 @@
-// The device flow as a device, its user and the App's owner see it, and what the App may do with a token afterwards.
-import { createDeviceCode, exchangeDeviceCode, refreshToken, resetToken, scopeToken } from '@octokit/oauth-methods'
+// The device flow as a device, its user and the App's owner see it.
+import { createDeviceCode, exchangeDeviceCode } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import type { Browser } from '../testing/browser.ts'
 import { exchange, postToken } from '../testing/oauth.ts'
-import { install, signIn } from '../testing/people.ts'
+import { signIn } from '../testing/people.ts'
 
 const callback = 'http://127.0.0.1:9/callback'
 const grant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -22,7 +22,7 @@ afterAll(() => emulator.stop())
 
 type Codes = { readonly device_code: string; readonly user_code: string }
 
-const start = async (client_id = emulator.app.clientId): Promise<Codes> => {
+async function start(client_id = emulator.app.clientId): Promise<Codes> {
   const response = await fetch(`${emulator.url}/login/device/code`, {
     method: 'POST',
     headers: { accept: 'application/json' },
@@ -32,20 +32,21 @@ const start = async (client_id = emulator.app.clientId): Promise<Codes> => {
 }
 
 /** As a device: without the client secret. */
-const poll = async (device_code: string, more: Record<string, string> = {}): Promise<Record<string, unknown>> => {
+async function poll(device_code: string, more: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const body = new URLSearchParams({ client_id: emulator.app.clientId, device_code, grant_type: grant, ...more })
   const headers = { accept: 'application/json' }
   const response = await fetch(`${emulator.url}/login/oauth/access_token`, { method: 'POST', headers, body })
   return (await response.json()) as Record<string, unknown>
 }
 
-const answer = async (browser: Browser, user_code: string, button: string) => {
+async function answer(browser: Browser, user_code: string, button: string) {
   const confirm = await (await browser.open(`${emulator.url}/login/device`)).form('Continue').submit({ user_code })
   return confirm.form(button).submit()
 }
 
-const whoIs = async (token: unknown): Promise<number> =>
-  (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+async function whoIs(token: unknown): Promise<number> {
+  return (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+}
 
 describe('the device flow', () => {
   test('real clients get a code, wait, and get a token of the person who typed it', async () => {
@@ -129,47 +130,5 @@ describe('refreshing', () => {
     const refresh = { grant_type: 'refresh_token', refresh_token: web.refresh_token }
     expect(await poll('', refresh)).toMatchObject({ error: 'incorrect_client_credentials' })
     expect(await whoIs(web.access_token)).toBe(200)
-  })
-})
-
-describe('what the App does with a token', () => {
-  const client = () => ({
-    clientType: 'github-app' as const,
-    clientId: emulator.app.clientId,
-    clientSecret: emulator.app.clientSecret,
-    request: request.defaults({ baseUrl: emulator.apiUrl }),
-  })
-
-  test('a reset token has a new text; the old one is dead and the refresh token good', async () => {
-    const tokens = await exchange(emulator, dave)
-    const { authentication } = await resetToken({ ...client(), token: tokens.access_token })
-    expect(await whoIs(tokens.access_token)).toBe(401)
-    expect(await whoIs(authentication.token)).toBe(200)
-    const refreshed = await refreshToken({ ...client(), refreshToken: tokens.refresh_token })
-    expect(await whoIs(authentication.token)).toBe(401)
-    expect(await whoIs(refreshed.authentication.token)).toBe(200)
-  })
-
-  test('a narrowed token reaches what it was narrowed to and no more, and cannot be wider than the installation', async () => {
-    const olivia = await signIn(emulator, 'olivia')
-    olivia.stops.push('http://127.0.0.1:9/')
-    await install(emulator, olivia, 2001, { repositoryIds: [4001, 4002] })
-    const { access_token: token } = await exchange(emulator, olivia)
-    const narrow = { ...client(), token, target: 'acme', repository_ids: [4001] }
-    const { authentication } = await scopeToken({ ...narrow, permissions: { contents: 'read' } })
-    const status = async (path: string, init: RequestInit = {}): Promise<number> => {
-      const headers = { authorization: `Bearer ${authentication.token}` }
-      return (await fetch(`${emulator.apiUrl}${path}`, { ...init, headers })).status
-    }
-    expect(await status('/repos/acme/shop/branches')).toBe(200)
-    expect(await status('/repos/acme/secret-plans')).toBe(404)
-    expect(await status('/repos/acme/shop/pulls')).toBe(403)
-    const body = JSON.stringify({ message: 'M', content: '' })
-    expect(await status('/repos/acme/shop/contents/x', { method: 'PUT', body })).toBe(403)
-    await expect(scopeToken({ ...narrow, repository_ids: [4003], permissions: { contents: 'read' } })).rejects.toThrow()
-    await expect(scopeToken({ ...narrow, permissions: { administration: 'write' } })).rejects.toThrow(/not granted/)
-    const wider = { ...narrow, token: authentication.token, repository_ids: [4002], permissions: { contents: 'write' as const } }
-    await expect(scopeToken(wider)).rejects.toThrow(/scoped already/)
-    await expect(scopeToken({ ...narrow, target: 'globex', permissions: { contents: 'read' } })).rejects.toThrow()
   })
 })

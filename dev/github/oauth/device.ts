@@ -2,9 +2,10 @@
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app#using-the-device-flow-to-generate-a-user-access-token
 // RFC 8628 §3.5.
 import type { FastifyInstance } from 'fastify'
-import { hours, minutes, seconds } from '../clock.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { issueTokens, rememberConsent } from '../actions/user-tokens.ts'
 import type { App } from '../state/apps.ts'
+import { hours, minutes, seconds } from '../state/clock.ts'
 import type { DeviceAuthorization } from '../state/credentials.ts'
 import { appByClientId } from '../state/world.ts'
 import { credentialKey, newDeviceCode, newUserCode } from '../tokens/formats.ts'
@@ -17,7 +18,6 @@ import {
   shownTokens,
   unknownClient,
 } from './answer.ts'
-import { issueTokens, rememberConsent } from './issue.ts'
 
 /** RFC 8628 §3.4. */
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -29,7 +29,7 @@ const mostWaiting = 1000
 
 const disabled = failure('device_flow_disabled', 'Device Flow must be explicitly enabled for this App')
 
-const dropOldest = (context: Context, app: App): void => {
+function dropOldest(context: ActionContext, app: App): void {
   const waiting = Object.entries(context.world.credentials.devices).filter(([, one]) => one.appId === app.id)
   const [oldest] = waiting.sort(([, left], [, right]) => left.validUntil - right.validUntil)
   if (waiting.length < mostWaiting || !oldest) return
@@ -39,7 +39,7 @@ const dropOldest = (context: Context, app: App): void => {
 }
 
 /** `POST /login/device/code`. */
-const startDevice = (context: Context, form: Form): OAuthOutcome => {
+function startDevice(context: ActionContext, form: Form): OAuthOutcome {
   const app = appByClientId(context.world, form['client_id'] ?? '')
   if (!app) return unknownClient
   if (!app.deviceFlow) return { status: 200, body: disabled }
@@ -70,7 +70,7 @@ const startDevice = (context: Context, form: Form): OAuthOutcome => {
 }
 
 /** Whether the poll comes too soon; if so the device must wait five seconds longer from now on. */
-const tooSoon = (context: Context, device: DeviceAuthorization): boolean => {
+function tooSoon(context: ActionContext, device: DeviceAuthorization): boolean {
   const { lastPollAt } = device
   const early = lastPollAt !== null && context.now() - lastPollAt < device.interval
   context.store.change(() => {
@@ -81,7 +81,7 @@ const tooSoon = (context: Context, device: DeviceAuthorization): boolean => {
 }
 
 /** What a device is told; a granted code is spent by the answer. */
-export const pollDevice = (context: Context, app: App, form: Form): OAuthAnswer => {
+export function pollDevice(context: ActionContext, app: App, form: Form): OAuthAnswer {
   if (!app.deviceFlow) return disabled
   const key = credentialKey(form['device_code'] ?? '')
   const device = context.world.credentials.devices[key]
@@ -105,7 +105,7 @@ export const pollDevice = (context: Context, app: App, form: Form): OAuthAnswer 
 }
 
 /** The try that waits for this user code; case and the dash do not matter. */
-export const deviceByUserCode = (context: Context, typed: string): DeviceAuthorization | undefined => {
+export function deviceByUserCode(context: ActionContext, typed: string): DeviceAuthorization | undefined {
   const letters = typed.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
   const key = credentialKey(`${letters.slice(0, 4)}-${letters.slice(4)}`)
   return Object.values(context.world.credentials.devices).find(
@@ -114,7 +114,13 @@ export const deviceByUserCode = (context: Context, typed: string): DeviceAuthori
 }
 
 /** The person's answer; a code is answered once. */
-export const answerDevice = (context: Context, app: App, device: DeviceAuthorization, userId: number, granted: boolean): void => {
+export function answerDevice(
+  context: ActionContext,
+  app: App,
+  device: DeviceAuthorization,
+  userId: number,
+  granted: boolean,
+): void {
   if (granted) rememberConsent(context, app, userId)
   context.store.change(() => {
     device.state = granted ? 'granted' : 'denied'
@@ -122,5 +128,6 @@ export const answerDevice = (context: Context, app: App, device: DeviceAuthoriza
   })
 }
 
-export const registerDeviceCode = (server: FastifyInstance, context: Context): void =>
+export function registerDeviceCode(server: FastifyInstance, context: ActionContext): void {
   registerOAuthRoute(server, context, '/login/device/code', startDevice)
+}

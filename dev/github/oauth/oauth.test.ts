@@ -26,8 +26,9 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const whoIs = async (token: unknown): Promise<number> =>
-  (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+async function whoIs(token: unknown): Promise<number> {
+  return (await fetch(`${emulator.apiUrl}/user`, { headers: { authorization: `Bearer ${String(token)}` } })).status
+}
 
 describe('authorizing', () => {
   test('nobody signed in is sent to sign in first and comes back to the consent page', async () => {

@@ -1,14 +1,14 @@
 // Owns: the page where a person sees which Apps may act for them, and takes that back.
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
-import { revokeGrant } from '../oauth/issue.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { revokeGrant } from '../actions/user-tokens.ts'
+import { Refusal } from '../state/refusal.ts'
 import { appById } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { html } from './html.ts'
 import { buttonForm, page } from './layout.ts'
 
-const list = ({ context, visitor }: PageCall): PageResult => {
+function list({ context, visitor }: PageCall): PageResult {
   const mine = context.world.authorizations.filter(one => one.userId === visitor.user.id)
   const items = mine.map(one => {
     const app = appById(context.world, one.appId)
@@ -17,14 +17,14 @@ const list = ({ context, visitor }: PageCall): PageResult => {
   return page('Authorized GitHub Apps', visitor, mine.length === 0 ? html`<p>None.</p>` : html`<ul>${items}</ul>`)
 }
 
-const revoke = ({ context, visitor, params }: PageCall): PageResult => {
+function revoke({ context, visitor, params }: PageCall): PageResult {
   const id = params['id'] ?? ''
   const app = /^\d{1,15}$/.test(id) ? appById(context.world, Number(id)) : undefined
   if (!app || !revokeGrant(context, app, visitor.user.id)) throw new Refusal(404, 'You have not authorized this App.')
   return { redirect: '/settings/apps/authorizations' }
 }
 
-export const registerAuthorizationPages = (server: FastifyInstance, context: Context): void => {
+export function registerAuthorizationPages(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/settings/apps/authorizations', list)
   registerPage(server, context, 'POST', '/settings/apps/authorizations/:id/revoke', revoke)
 }

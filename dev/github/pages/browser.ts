@@ -1,7 +1,7 @@
 // Owns: the frame around every page handler: who is signed in, whether a posted form is genuine, and refusals as readable pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { Refusal } from '../state/refusal.ts'
 import { type Html, html } from './html.ts'
 import { page } from './layout.ts'
 import { formIsGenuine, type Visitor, visitorOf } from './session.ts'
@@ -10,7 +10,7 @@ import { formIsGenuine, type Visitor, visitorOf } from './session.ts'
 export type Posted = { one(name: string): string | undefined; all(name: string): readonly string[] }
 
 export type PageCall = {
-  readonly context: Context
+  readonly context: ActionContext
   readonly visitor: Visitor
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -21,36 +21,43 @@ export type PageCall = {
 /** What a page handler gives back: a page to show or an address to go to. */
 export type PageResult = Html | { readonly redirect: string }
 
-const postedOf = (body: unknown): Posted => {
+function postedOf(body: unknown): Posted {
   const values: Readonly<Record<string, unknown>> = typeof body === 'object' && body !== null ? { ...body } : {}
   const all = (name: string): readonly string[] => [values[name]].flat().filter(one => typeof one === 'string')
   return { all, one: name => all(name)[0] }
 }
 
-export const showHtml = (reply: FastifyReply, status: number, content: Html): FastifyReply =>
-  reply
+export function showHtml(reply: FastifyReply, status: number, content: Html): FastifyReply {
+  return reply
     .code(status)
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
     .send(content.text)
+}
 
 /** The refusal of a page as a page. */
-export const showRefusal = (reply: FastifyReply, visitor: Visitor | undefined, status: number, message: string): FastifyReply =>
-  showHtml(reply, status, page(status === 404 ? 'Not found' : 'This did not work', visitor, html`<p role="alert">${message}</p>`))
+export function showRefusal(reply: FastifyReply, visitor: Visitor | undefined, status: number, message: string): FastifyReply {
+  return showHtml(
+    reply,
+    status,
+    page(status === 404 ? 'Not found' : 'This did not work', visitor, html`<p role="alert">${message}</p>`),
+  )
+}
 
 /** An address on this host only: what `return_to` may hold. */
-export const localPath = (text: string | undefined): string =>
-  text !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(text) ? text : '/'
+export function localPath(text: string | undefined): string {
+  return text !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(text) ? text : '/'
+}
 
 /** Registers a page that needs somebody signed in; who is not is sent to sign in and comes back. */
-export const registerPage = (
+export function registerPage(
   server: FastifyInstance,
-  context: Context,
+  context: ActionContext,
   method: 'GET' | 'POST',
   path: string,
   handle: (call: PageCall) => PageResult | Promise<PageResult>,
-): void => {
+): void {
   const run = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visitor = visitorOf(context, request)
     if (!visitor) return reply.redirect(`/login?return_to=${encodeURIComponent(method === 'GET' ? request.url : '/')}`)

@@ -11,11 +11,13 @@ export class Html {
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escapeText = (text: string): string => text.replace(/[&<>"']/g, character => escapes[character] ?? character)
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, character => escapes[character] ?? character)
+}
 
 export type Part = Html | string | number | undefined | readonly Part[]
 
-const render = (part: Part): string => {
+function render(part: Part): string {
   if (part === undefined) return ''
   if (part instanceof Html) return part.text
   if (typeof part === 'string') return escapeText(part)
@@ -24,5 +26,6 @@ const render = (part: Part): string => {
 }
 
 /** Template tag: `html\`<p>${text}</p>\``. */
-export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
-  new Html(strings.reduce((text, string, at) => text + string + (at < parts.length ? render(parts[at]) : ''), ''))
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.reduce((text, string, at) => text + string + (at < parts.length ? render(parts[at]) : ''), ''))
+}

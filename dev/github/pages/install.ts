@@ -2,33 +2,31 @@
 // application. An owner installs; a member's try becomes a request that the owners see.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
 import type { FastifyInstance } from 'fastify'
-import { administers, membershipOf } from '../access.ts'
-import { installApp, requestInstallation, type Selection } from '../actions/install-app.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
-import { issueCode, rememberConsent } from '../oauth/issue.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { installApp, requestInstallation } from '../actions/install-app.ts'
+import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
+import { administers, membershipOf } from '../state/access.ts'
 import type { Account, User } from '../state/accounts.ts'
 import type { App } from '../state/apps.ts'
+import { Refusal } from '../state/refusal.ts'
 import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/world.ts'
-import { type PageCall, type PageResult, type Posted, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { type Html, html } from './html.ts'
+import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { formToken, page } from './layout.ts'
-import { repositoryChoice } from './repository-choice.ts'
-import { afterInstall } from './return-to-app.ts'
 
-const appOf = ({ context, params }: PageCall): App => {
+function appOf({ context, params }: PageCall): App {
   const app = appBySlug(context.world, params['slug'] ?? '')
   if (!app) throw new Refusal(404, 'There is no such App.')
   return app
 }
 
 /** Accounts that the person may install on, or ask the owners of to install on. */
-const accountsOf = ({ world }: Context, user: User): Account[] => [
-  user,
-  ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active'),
-]
+function accountsOf({ world }: ActionContext, user: User): Account[] {
+  return [user, ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active')]
+}
 
-const accountOfCall = (call: PageCall, id: string | undefined): Account => {
+function accountOfCall(call: PageCall, id: string | undefined): Account {
   const account = /^\d{1,15}$/.test(id ?? '') ? accountById(call.context.world, Number(id)) : undefined
   if (!account || !accountsOf(call.context, call.visitor.user).includes(account)) {
     throw new Refusal(404, 'There is no such account, or you are no member of it.')
@@ -36,19 +34,11 @@ const accountOfCall = (call: PageCall, id: string | undefined): Account => {
   return account
 }
 
-/** Reads "all or selected" of a posted form. */
-export const selectionOf = (posted: Posted): Selection => {
-  const repositorySelection = posted.one('repository_selection') === 'all' ? 'all' : 'selected'
-  const repositoryIds = posted
-    .all('repository_ids')
-    .filter(id => /^\d{1,15}$/.test(id))
-    .map(Number)
-  return { repositorySelection, repositoryIds }
+function root(context: ActionContext, app: App): string {
+  return new URL(context.links.appPage(app.slug)).pathname
 }
 
-const root = (context: Context, app: App): string => new URL(context.links.appPage(app.slug)).pathname
-
-const about = (call: PageCall): PageResult => {
+function about(call: PageCall): PageResult {
   const app = appOf(call)
   return page(
     app.name,
@@ -57,7 +47,7 @@ const about = (call: PageCall): PageResult => {
   )
 }
 
-const chooseAccount = (call: PageCall): PageResult => {
+function chooseAccount(call: PageCall): PageResult {
   const { context, visitor, query } = call
   const app = appOf(call)
   const state = query.get('state')
@@ -72,7 +62,7 @@ const chooseAccount = (call: PageCall): PageResult => {
   return page(`Install ${app.name}`, visitor, html`<p>Where do you want to install ${app.name}?</p><ul>${rows}</ul>`)
 }
 
-const chooseRepositories = (call: PageCall): PageResult => {
+function chooseRepositories(call: PageCall): PageResult {
   const { context, visitor, query } = call
   const app = appOf(call)
   const account = accountOfCall(call, query.get('target_id') ?? undefined)
@@ -92,7 +82,7 @@ ${repositoryChoice(repositoriesOf(context.world, account.id), { repositorySelect
   )
 }
 
-const install = (call: PageCall): PageResult => {
+function install(call: PageCall): PageResult {
   const { context, visitor, posted } = call
   const app = appOf(call)
   const account = accountOfCall(call, posted.one('target_id'))
@@ -120,7 +110,7 @@ const install = (call: PageCall): PageResult => {
 }
 
 /** Registers the pages under both roots: `/github-apps` of a GitHub Enterprise Server and `/apps` of github.com. */
-export const registerInstallPages = (server: FastifyInstance, context: Context): void => {
+export function registerInstallPages(server: FastifyInstance, context: ActionContext): void {
   for (const prefix of ['/github-apps', '/apps']) {
     registerPage(server, context, 'GET', `${prefix}/:slug`, about)
     registerPage(server, context, 'GET', `${prefix}/:slug/installations/new`, chooseAccount)

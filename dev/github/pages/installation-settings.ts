@@ -1,6 +1,6 @@
 // Owns: the page where an owner changes, suspends or removes one installation, and answers the requests of members.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../access.ts'
+import type { ActionContext } from '../actions/context.ts'
 import {
   accountLogin,
   dropInstallationRequest,
@@ -10,20 +10,18 @@ import {
   uninstallApp,
 } from '../actions/install-app.ts'
 import { acceptPermissions, pendingPermissions } from '../actions/installation-permissions.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { administers } from '../state/access.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import { Refusal } from '../state/refusal.ts'
 import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { type Html, html } from './html.ts'
-import { selectionOf } from './install.ts'
+import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { buttonForm, formToken, page } from './layout.ts'
-import { repositoryChoice } from './repository-choice.ts'
-import { afterInstall } from './return-to-app.ts'
 
 type Subject = { readonly installation: Installation; readonly app: App }
 
-const subjectOf = ({ context, params, visitor }: PageCall): Subject => {
+function subjectOf({ context, params, visitor }: PageCall): Subject {
   const id = params['id'] ?? ''
   const installation = /^\d{1,15}$/.test(id) ? installationById(context.world, Number(id)) : undefined
   const app = installation && appById(context.world, installation.appId)
@@ -34,20 +32,20 @@ const subjectOf = ({ context, params, visitor }: PageCall): Subject => {
 }
 
 /** What the App wants beyond what it was given, with the button that gives it. */
-const pendingRequest = ({ visitor }: PageCall, { installation, app }: Subject): Html | undefined => {
+function pendingRequest({ visitor }: PageCall, { installation, app }: Subject): Html | undefined {
   const pending = Object.entries(pendingPermissions(app, installation))
   if (pending.length === 0) return undefined
   return html`<h2>Permission updates requested</h2><ul>${pending.map(([name, level]) => html`<li>${name}: ${level}</li>`)}</ul>
 ${buttonForm(visitor, `/settings/installations/${installation.id}/permissions`, 'Accept new permissions')}`
 }
 
-const accept = (call: PageCall): PageResult => {
+function accept(call: PageCall): PageResult {
   const { installation, app } = subjectOf(call)
   acceptPermissions(call.context, app, installation, call.visitor.user.id)
   return { redirect: `/settings/installations/${installation.id}` }
 }
 
-const settings = (call: PageCall): PageResult => {
+function settings(call: PageCall): PageResult {
   const { context, visitor } = call
   const { installation, app } = subjectOf(call)
   const at = `/settings/installations/${installation.id}`
@@ -62,27 +60,27 @@ ${buttonForm(visitor, `${at}/uninstall`, 'Uninstall', {}, 'danger')}</p>`,
   )
 }
 
-const changeRepositories = (call: PageCall): PageResult => {
+function changeRepositories(call: PageCall): PageResult {
   const { installation, app } = subjectOf(call)
   selectRepositories(call.context, installation, call.visitor.user.id, selectionOf(call.posted))
   if (!app.setupOnUpdate) return { redirect: `/settings/installations/${installation.id}` }
   return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'update' }) }
 }
 
-const suspend = (call: PageCall): PageResult => {
+function suspend(call: PageCall): PageResult {
   const { installation } = subjectOf(call)
   setSuspended(call.context, installation, call.visitor.user.id, call.posted.one('suspended') === '1')
   return { redirect: `/settings/installations/${installation.id}` }
 }
 
-const uninstall = (call: PageCall): PageResult => {
+function uninstall(call: PageCall): PageResult {
   const { installation } = subjectOf(call)
   const account = accountById(call.context.world, installation.accountId)
   uninstallApp(call.context, installation, call.visitor.user.id)
   return { redirect: `/${account?.login ?? ''}` }
 }
 
-const requestOf = ({ context, params, visitor }: PageCall): InstallationRequest => {
+function requestOf({ context, params, visitor }: PageCall): InstallationRequest {
   const request = context.world.installationRequests.find(one => String(one.id) === params['id'])
   if (!request || !administers(context.world, visitor.user.id, request.accountId)) {
     throw new Refusal(404, 'There is no such request, or you do not administer its account.')
@@ -90,7 +88,7 @@ const requestOf = ({ context, params, visitor }: PageCall): InstallationRequest 
   return request
 }
 
-const approve = (call: PageCall): PageResult => {
+function approve(call: PageCall): PageResult {
   const request = requestOf(call)
   const app = appById(call.context.world, request.appId)
   if (!app) throw new Refusal(404, 'The App of this request is gone.')
@@ -98,13 +96,13 @@ const approve = (call: PageCall): PageResult => {
   return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'install' }) }
 }
 
-const deny = (call: PageCall): PageResult => {
+function deny(call: PageCall): PageResult {
   const request = requestOf(call)
   dropInstallationRequest(call.context, request.id)
   return { redirect: `/${accountLogin(call.context, request.accountId)}` }
 }
 
-export const registerInstallationSettings = (server: FastifyInstance, context: Context): void => {
+export function registerInstallationSettings(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/settings/installations/:id', settings)
   registerPage(server, context, 'GET', '/organizations/:organization/settings/installations/:id', settings)
   registerPage(server, context, 'POST', '/settings/installations/:id/repositories', changeRepositories)

@@ -10,33 +10,40 @@ button{font:inherit;padding:.3em 1em;border:1px solid #1f883d;background:#1f883d
 button.quiet{background:#f6f8fa;color:#24292f;border-color:#d0d7de}button.danger{background:#fff;color:#cf222e;border-color:#cf222e}
 fieldset{border:1px solid #d0d7de;border-radius:6px;margin:1em 0}code{background:#f6f8fa;padding:.1em .3em}.flash{background:#fff8c5;padding:.6em}`
 
-const signedIn = (user: User, formToken: string): Html => html`<span>Signed in as <strong>${user.login}</strong></span>
+function signedIn(user: User, formToken: string): Html {
+  return html`<span>Signed in as <strong>${user.login}</strong></span>
 <form class="inline" method="post" action="/logout"><input type="hidden" name="authenticity_token" value="${formToken}"><button class="quiet">Sign out</button></form>`
+}
 
 /** A whole page. */
-export const page = (title: string, visitor: Visitor | undefined, content: Part): Html => html`<!doctype html>
+export function page(title: string, visitor: Visitor | undefined, content: Part): Html {
+  return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${style}</style></head>
 <body><header><a href="/">GitHub emulator</a>${visitor ? signedIn(visitor.user, visitor.session.formToken) : html`<a href="/login">Sign in</a>`}</header>
 <main><h1>${title}</h1>${content}</main></body></html>`
+}
 
 /** The hidden field that every form must carry. */
-export const formToken = (visitor: Visitor): Html =>
-  html`<input type="hidden" name="authenticity_token" value="${visitor.session.formToken}">`
+export function formToken(visitor: Visitor): Html {
+  return html`<input type="hidden" name="authenticity_token" value="${visitor.session.formToken}">`
+}
 
 /** A form of one button. */
-export const buttonForm = (
+export function buttonForm(
   visitor: Visitor,
   action: string,
   label: string,
   fields: Readonly<Record<string, string>> = {},
   look: '' | 'quiet' | 'danger' = '',
-): Html =>
-  html`<form class="inline" method="post" action="${action}">${formToken(visitor)}${Object.entries(fields).map(
+): Html {
+  return html`<form class="inline" method="post" action="${action}">${formToken(visitor)}${Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}<button class="${look}">${label}</button></form>`
+}
 
 /** A table with a heading row. */
-export const table = (headings: readonly string[], rows: readonly (readonly Part[])[]): Html =>
-  html`<table><thead><tr>${headings.map(one => html`<th>${one}</th>`)}</tr></thead><tbody>${rows.map(
+export function table(headings: readonly string[], rows: readonly (readonly Part[])[]): Html {
+  return html`<table><thead><tr>${headings.map(one => html`<th>${one}</th>`)}</tr></thead><tbody>${rows.map(
     row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>`,
   )}</tbody></table>`
+}

@@ -1,9 +1,9 @@
 // Owns: the start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
 import type { FastifyInstance } from 'fastify'
-import { administers, canSee, membershipOf } from '../access.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { administers, canSee, membershipOf } from '../state/access.ts'
 import type { Account, Organization, Team } from '../state/accounts.ts'
+import { Refusal } from '../state/refusal.ts'
 import {
   accountByLogin,
   appById,
@@ -17,7 +17,7 @@ import { type PageCall, type PageResult, registerPage } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, page, table } from './layout.ts'
 
-const home = (call: PageCall): PageResult => {
+function home(call: PageCall): PageResult {
   const { context, visitor } = call
   const mine = context.world.organizations.filter(one => membershipOf(one, visitor.user.id)?.state === 'active')
   const apps = context.world.apps.map(
@@ -31,7 +31,7 @@ const home = (call: PageCall): PageResult => {
   )
 }
 
-const repositoryList = ({ context, visitor }: PageCall, account: Account): Html => {
+function repositoryList({ context, visitor }: PageCall, account: Account): Html {
   const seen = repositoriesOf(context.world, account.id).filter(one =>
     canSee(context.world, { kind: 'person', user: visitor.user }, one),
   )
@@ -40,7 +40,7 @@ const repositoryList = ({ context, visitor }: PageCall, account: Account): Html 
   )}</ul>`
 }
 
-const installations = ({ context, visitor }: PageCall, account: Account): Html | undefined => {
+function installations({ context, visitor }: PageCall, account: Account): Html | undefined {
   if (!administers(context.world, visitor.user.id, account.id)) return undefined
   const nameOf = (appId: number): string => appById(context.world, appId)?.name ?? ''
   const installed = context.world.installations.filter(one => one.accountId === account.id)
@@ -54,7 +54,7 @@ ${buttonForm(visitor, `/settings/installation-requests/${one.id}/deny`, 'Deny', 
   )}</ul>`
 }
 
-const members = ({ context }: PageCall, organization: Organization): Html => {
+function members({ context }: PageCall, organization: Organization): Html {
   const rows = organization.memberships.map(one => [userOf(context.world, one.userId).login, one.role, one.state])
   const teams = context.world.teams.filter(team => team.organizationId === organization.id)
   return html`<h2>Members</h2>${table(['Person', 'Role', 'State'], rows)}<h2>Teams</h2><ul>${teams.map(
@@ -62,7 +62,7 @@ const members = ({ context }: PageCall, organization: Organization): Html => {
   )}</ul>`
 }
 
-const account = (call: PageCall): PageResult => {
+function account(call: PageCall): PageResult {
   const { context, params, visitor } = call
   const found = accountByLogin(context.world, params['owner'] ?? '')
   if (!found) throw new Refusal(404, 'There is no such account.')
@@ -71,7 +71,7 @@ const account = (call: PageCall): PageResult => {
   return page(found.login, visitor, content)
 }
 
-const teamPage = (call: PageCall): PageResult => {
+function teamPage(call: PageCall): PageResult {
   const { context, params, visitor } = call
   const organization = organizationByLogin(context.world, params['organization'] ?? '')
   const team: Team | undefined = organization && teamBySlug(context.world, organization.id, params['team'] ?? '')
@@ -89,7 +89,7 @@ const teamPage = (call: PageCall): PageResult => {
   )
 }
 
-export const registerOrganizationPages = (server: FastifyInstance, context: Context): void => {
+export function registerOrganizationPages(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/', home)
   registerPage(server, context, 'GET', '/:owner', account)
   registerPage(server, context, 'GET', '/orgs/:organization/teams/:team', teamPage)

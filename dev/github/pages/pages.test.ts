@@ -22,13 +22,17 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const person = async (login: string): Promise<Browser> => {
+async function person(login: string): Promise<Browser> {
   const browser = await signIn(emulator, login)
   browser.stops.push('http://127.0.0.1:9/')
   return browser
 }
-const parameters = (url: string): Record<string, string> => Object.fromEntries(new URL(url).searchParams)
-const app = () => {
+
+function parameters(url: string): Record<string, string> {
+  return Object.fromEntries(new URL(url).searchParams)
+}
+
+function app() {
   const [first] = emulator.context.world.apps
   if (!first) throw new Error('no App')
   return first
@@ -165,37 +169,6 @@ describe('pull requests', () => {
     await git.run('push', 'origin', ':second')
     expect((await dave.open(pull.url)).text).toContain('<strong>closed</strong>')
     await git.remove()
-  })
-})
-
-describe('files', () => {
-  const readme = (): string => `${emulator.url}/acme/shop/blob/main/README.md`
-
-  test('folders and files are shown, also of a branch with a slash, and never run as pages', async () => {
-    const dave = await person('dave')
-    const git = await createGitClient()
-    await git.run('clone', cloneUrl(emulator.url, 'acme/shop', emulator.personalTokens['dave']), '.')
-    await git.run('checkout', '-b', 'docs/page')
-    await git.commit('page.html', '<script>alert(1)</script>', 'Page')
-    await git.run('push', 'origin', 'HEAD')
-    await git.remove()
-    expect((await dave.open(`${emulator.url}/acme/shop/tree/docs/page`)).text).toContain('>page.html</a>')
-    const shown = await dave.open(`${emulator.url}/acme/shop/blob/docs/page/page.html`)
-    expect(shown.text).toContain('&lt;script&gt;')
-    const headers = { authorization: `token ${emulator.personalTokens['dave']}` }
-    const raw = await fetch(`${emulator.url}/acme/shop/raw/docs/page/page.html`, { headers })
-    expect([raw.headers.get('content-type'), await raw.text()]).toEqual([
-      'text/plain; charset=utf-8',
-      '<script>alert(1)</script>',
-    ])
-    expect((await dave.open(readme())).text).toContain('# shop')
-  })
-
-  test('nobody without access sees one', async () => {
-    expect((await (await person('mia')).open(readme())).status).toBe(404)
-    const raw = readme().replace('/blob/', '/raw/')
-    expect((await fetch(raw)).status).toBe(404)
-    expect((await fetch(raw, { headers: { authorization: `token ${emulator.personalTokens['mia']}` } })).status).toBe(404)
   })
 })
 

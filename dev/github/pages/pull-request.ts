@@ -1,12 +1,12 @@
 // Owns: the page of one pull request and the buttons on it: open, comment, merge, close, reopen, draft, delete the branch.
 import type { FastifyInstance } from 'fastify'
-import { canSee } from '../access.ts'
-import { createComment } from '../actions/comments.ts'
-import { deleteHeadBranch, mergePullRequest } from '../actions/merge-pull-request.ts'
-import { Refusal } from '../actions/outcome.ts'
-import { pullRequestFacts } from '../actions/pull-request-facts.ts'
-import { openPullRequest, setDraft, setPullRequestState } from '../actions/pull-requests.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { createComment } from '../actions/pull-requests/comments.ts'
+import { pullRequestFacts } from '../actions/pull-requests/facts.ts'
+import { deleteHeadBranch, mergePullRequest } from '../actions/pull-requests/merge.ts'
+import { openPullRequest, setDraft, setPullRequestState } from '../actions/pull-requests/pull-requests.ts'
+import { canSee } from '../state/access.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, pullRequestByNumber, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
@@ -19,7 +19,7 @@ type Subject = { readonly repository: Repository; readonly pull: PullRequest; re
 const longestTitle = 256
 const longestText = 65_536
 
-const subjectOf = (call: PageCall): Subject => {
+function subjectOf(call: PageCall): Subject {
   const repository = repositoryOfPage(call)
   const number = call.params['number'] ?? ''
   const pull = /^\d{1,9}$/.test(number) ? pullRequestByNumber(call.context.world, repository.id, Number(number)) : undefined
@@ -27,34 +27,27 @@ const subjectOf = (call: PageCall): Subject => {
   return { repository, pull, at: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
 }
 
-const bounded = (text: string | undefined, longest: number, name: string): string => {
+function bounded(text: string | undefined, longest: number, name: string): string {
   if (text === undefined || text.trim() === '') throw new Refusal(422, `${name} is empty.`)
   if (text.length > longest) throw new Refusal(422, `${name} is longer than ${longest} characters.`)
   return text
 }
 
-type Mergeability = { readonly mergeable: boolean | null; readonly rebaseable: boolean | null }
-
-/** One button per way to merge that the repository allows and git can do. */
-const mergeButtons = ({ visitor }: PageCall, { repository, pull, at }: Subject, can: Mergeability): readonly Html[] => {
+/** One button per way to merge, when git can. */
+function mergeButtons({ visitor }: PageCall, { pull, at }: Subject, mergeable: boolean | null): readonly Html[] {
   if (pull.draft) return [html`<p>This pull request is a draft.</p>`]
-  if (!can.mergeable) return [html`<p>This branch has conflicts.</p>`]
-  const { merge, squash, rebase } = repository.mergeMethods
+  if (!mergeable) return [html`<p>This branch has conflicts.</p>`]
   const button = (label: string, method: string): Html =>
     buttonForm(visitor, `${at}/merge`, label, { expected_head: pull.head.sha, method })
-  return [
-    ...(merge ? [button('Merge pull request', 'merge')] : []),
-    ...(squash ? [button('Squash and merge', 'squash')] : []),
-    ...(rebase && can.rebaseable ? [button('Rebase and merge', 'rebase')] : []),
-  ]
+  return [button('Merge pull request', 'merge'), button('Squash and merge', 'squash')]
 }
 
-const buttonsOf = (call: PageCall, subject: Subject, can: Mergeability): readonly Html[] => {
+function buttonsOf(call: PageCall, subject: Subject, mergeable: boolean | null): readonly Html[] {
   const { visitor } = call
   const { repository, pull, at } = subject
   if (pull.state === 'open') {
     return [
-      ...mergeButtons(call, subject, can),
+      ...mergeButtons(call, subject, mergeable),
       pull.draft
         ? buttonForm(visitor, `${at}/ready`, 'Ready for review', {}, 'quiet')
         : buttonForm(visitor, `${at}/draft`, 'Convert to draft', {}, 'quiet'),
@@ -69,10 +62,10 @@ const buttonsOf = (call: PageCall, subject: Subject, can: Mergeability): readonl
   ]
 }
 
-const show = async (call: PageCall): Promise<PageResult> => {
+async function show(call: PageCall): Promise<PageResult> {
   const { context, visitor } = call
   const { repository, pull, at } = subjectOf(call)
-  const { mergeable, rebaseable, commits, additions, deletions } = await pullRequestFacts(context, pull)
+  const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
   const comments = context.world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
   return page(
     `#${pull.number} ${pull.title}`,
@@ -82,11 +75,11 @@ const show = async (call: PageCall): Promise<PageResult> => {
 <h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}${checkList(context, repository, pull.head.sha)}<h2>Comments</h2>
 ${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
 <form method="post" action="${at}/comments">${formToken(visitor)}<p><label>Comment <textarea name="body" required></textarea></label></p><button class="quiet">Comment</button></form>
-<p>${buttonsOf(call, { repository, pull, at }, { mergeable, rebaseable })}</p>`,
+<p>${buttonsOf(call, { repository, pull, at }, mergeable)}</p>`,
   )
 }
 
-const open = async (call: PageCall): Promise<PageResult> => {
+async function open(call: PageCall): Promise<PageResult> {
   const repository = repositoryOfPage(call)
   requireAlive(repository)
   const person = { kind: 'person', user: call.visitor.user } as const
@@ -101,7 +94,7 @@ const open = async (call: PageCall): Promise<PageResult> => {
   return { redirect: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
 }
 
-const comment = (call: PageCall): PageResult => {
+function comment(call: PageCall): PageResult {
   const { repository, pull, at } = subjectOf(call)
   requireAlive(repository)
   createComment(
@@ -114,43 +107,43 @@ const comment = (call: PageCall): PageResult => {
   return { redirect: at }
 }
 
-const merge = async (call: PageCall): Promise<PageResult> => {
+async function merge(call: PageCall): Promise<PageResult> {
   const { repository, pull, at } = subjectOf(call)
   requirePush(call, repository)
   const expectedHead = call.posted.one('expected_head')
   const asked = call.posted.one('method')
-  const method = asked === 'squash' || asked === 'rebase' ? asked : 'merge'
+  const method = asked === 'squash' ? 'squash' : 'merge'
   const wish = { method, expectedHead, title: undefined, message: undefined } as const
   await mergePullRequest(call.context, repository, pull, call.visitor.user, wish)
   return { redirect: at }
 }
 
-const setState =
-  (state: PullRequest['state']) =>
-  async (call: PageCall): Promise<PageResult> => {
+function setState(state: PullRequest['state']) {
+  return async (call: PageCall): Promise<PageResult> => {
     const { repository, pull, at } = subjectOf(call)
     if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
     await setPullRequestState(call.context, repository, pull, call.visitor.user, state)
     return { redirect: at }
   }
+}
 
-const changeDraft =
-  (draft: boolean) =>
-  async (call: PageCall): Promise<PageResult> => {
+function changeDraft(draft: boolean) {
+  return async (call: PageCall): Promise<PageResult> => {
     const { repository, pull, at } = subjectOf(call)
     if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
     await setDraft(call.context, repository, pull, call.visitor.user, draft)
     return { redirect: at }
   }
+}
 
-const deleteBranch = async (call: PageCall): Promise<PageResult> => {
+async function deleteBranch(call: PageCall): Promise<PageResult> {
   const { repository, pull, at } = subjectOf(call)
   requirePush(call, repository)
   await deleteHeadBranch(call.context, repository, pull, call.visitor.user)
   return { redirect: at }
 }
 
-export const registerPullRequestPages = (server: FastifyInstance, context: Context): void => {
+export function registerPullRequestPages(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'POST', '/:owner/:repository/pulls', open)
   registerPage(server, context, 'GET', '/:owner/:repository/pull/:number', show)
   registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/comments', comment)

@@ -1,8 +1,8 @@
 // Owns: the pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
 import type { FastifyInstance } from 'fastify'
-import { canSee, mayUse } from '../access.ts'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
+import { canSee, mayUse } from '../state/access.ts'
+import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from './browser.ts'
@@ -10,7 +10,7 @@ import { type Html, html } from './html.ts'
 import { formToken, page, table } from './layout.ts'
 
 /** The repository of the path, also by a former name; who cannot see it gets 404. */
-export const repositoryOfPage = ({ context, params, visitor }: PageCall): Repository => {
+export function repositoryOfPage({ context, params, visitor }: PageCall): Repository {
   const [owner = '', name = ''] = [params['owner'], params['repository']]
   const repository = repositoryByName(context.world, owner, name) ?? repositoryByFormerName(context.world, owner, name)
   if (!repository || !canSee(context.world, { kind: 'person', user: visitor.user }, repository)) {
@@ -20,12 +20,12 @@ export const repositoryOfPage = ({ context, params, visitor }: PageCall): Reposi
 }
 
 /** Refuses to write to an archived repository. */
-export const requireAlive = (repository: Repository): void => {
+export function requireAlive(repository: Repository): void {
   if (repository.archived) throw new Refusal(403, 'This repository was archived so it is read-only.')
 }
 
 /** Refuses who may not push. */
-export const requirePush = ({ context, visitor }: PageCall, repository: Repository): void => {
+export function requirePush({ context, visitor }: PageCall, repository: Repository): void {
   requireAlive(repository)
   if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, 'contents', 'write')) {
     throw new Refusal(403, 'You may read this repository but not write to it.')
@@ -33,7 +33,7 @@ export const requirePush = ({ context, visitor }: PageCall, repository: Reposito
 }
 
 /** Latest status per context of a commit. */
-export const statusList = (context: Context, repository: Repository, sha: string): Html => {
+export function statusList(context: ActionContext, repository: Repository, sha: string): Html {
   const all = context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
   const latest = all.filter((one, at) => all.findIndex(other => other.context === one.context) === at)
   return html`<ul>${latest.map(
@@ -43,7 +43,7 @@ export const statusList = (context: Context, repository: Repository, sha: string
 }
 
 /** Check runs of a commit, those of the newest suite first. */
-export const checkList = ({ world }: Context, repository: Repository, sha: string): Html => {
+export function checkList({ world }: ActionContext, repository: Repository, sha: string): Html {
   const suites = world.checkSuites.filter(one => one.repositoryId === repository.id && one.headSha === sha).reverse()
   const runs = suites.flatMap(suite =>
     world.checkRuns.filter(one => one.suiteId === suite.id).map(run => ({ run, app: appById(world, suite.appId)?.name ?? '' })),
@@ -60,7 +60,7 @@ export const checkList = ({ world }: Context, repository: Repository, sha: strin
   )}`
 }
 
-const deployments = (context: Context, repository: Repository): Html => {
+function deployments(context: ActionContext, repository: Repository): Html {
   const found = context.world.deployments
     .filter(one => one.repositoryId === repository.id)
     .slice(-20)
@@ -73,7 +73,7 @@ const deployments = (context: Context, repository: Repository): Html => {
   return table(['Environment', 'Commit', 'State', 'Address', 'By'], rows)
 }
 
-const overview = async (call: PageCall): Promise<PageResult> => {
+async function overview(call: PageCall): Promise<PageResult> {
   const { context, visitor } = call
   const repository = repositoryOfPage(call)
   const name = fullName(context.world, repository)
@@ -83,7 +83,7 @@ const overview = async (call: PageCall): Promise<PageResult> => {
   const branches = [...heads].map(([ref, sha]) => {
     const branch = ref.slice('refs/heads/'.length)
     return [
-      html`<a href="/${name}/commits/${branch}">${branch}</a> (<a href="/${name}/tree/${branch}">files</a>)`,
+      html`<a href="/${name}/commits/${branch}">${branch}</a>`,
       html`<code>${sha.slice(0, 7)}</code>`,
       statusList(context, repository, sha),
     ]
@@ -98,7 +98,7 @@ ${repository.archived ? html`<p class="flash">This repository was archived. It i
   )
 }
 
-const commits = async (call: PageCall): Promise<PageResult> => {
+async function commits(call: PageCall): Promise<PageResult> {
   const { context, visitor, params } = call
   const repository = repositoryOfPage(call)
   const ref = params['*'] ?? ''
@@ -118,7 +118,7 @@ const commits = async (call: PageCall): Promise<PageResult> => {
   )
 }
 
-const commit = async (call: PageCall): Promise<PageResult> => {
+async function commit(call: PageCall): Promise<PageResult> {
   const { context, visitor, params } = call
   const repository = repositoryOfPage(call)
   const sha = await context.git.resolve(repository.id, params['sha'] ?? '')
@@ -131,7 +131,19 @@ const commit = async (call: PageCall): Promise<PageResult> => {
   )
 }
 
-const pulls = (call: PageCall): PageResult => {
+function checkRun(call: PageCall): PageResult {
+  const { context, visitor, params } = call
+  const repository = repositoryOfPage(call)
+  const run = context.world.checkRuns.find(one => one.repositoryId === repository.id && String(one.id) === params['id'])
+  if (!run) throw new Refusal(404, 'There is no such check run.')
+  return page(
+    run.name,
+    visitor,
+    html`<p><strong>${run.conclusion ?? run.status}</strong>: ${run.title ?? ''}</p><pre>${run.summary ?? ''}</pre><pre>${run.text ?? ''}</pre>`,
+  )
+}
+
+function pulls(call: PageCall): PageResult {
   const { context, visitor } = call
   const repository = repositoryOfPage(call)
   const name = fullName(context.world, repository)
@@ -155,9 +167,10 @@ const pulls = (call: PageCall): PageResult => {
   )
 }
 
-export const registerRepositoryPages = (server: FastifyInstance, context: Context): void => {
+export function registerRepositoryPages(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/:owner/:repository', overview)
   registerPage(server, context, 'GET', '/:owner/:repository/commits/*', commits)
   registerPage(server, context, 'GET', '/:owner/:repository/commit/:sha', commit)
+  registerPage(server, context, 'GET', '/:owner/:repository/runs/:id', checkRun)
   registerPage(server, context, 'GET', '/:owner/:repository/pulls', pulls)
 }

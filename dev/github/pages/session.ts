@@ -2,9 +2,9 @@
 // emulator's people have none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { days } from '../clock.ts'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import type { User } from '../state/accounts.ts'
+import { days } from '../state/clock.ts'
 import type { BrowserSession } from '../state/credentials.ts'
 import { userById } from '../state/world.ts'
 import { credentialKey } from '../tokens/formats.ts'
@@ -13,13 +13,13 @@ export const sessionCookie = 'user_session'
 
 export type Visitor = { readonly user: User; readonly session: BrowserSession }
 
-const secretOf = (request: FastifyRequest): string | undefined => {
+function secretOf(request: FastifyRequest): string | undefined {
   const cookie = request.cookies[sessionCookie]
   return cookie !== undefined && cookie.length <= 200 ? cookie : undefined
 }
 
 /** The signed-in person, if any. */
-export const visitorOf = (context: Context, request: FastifyRequest): Visitor | undefined => {
+export function visitorOf(context: ActionContext, request: FastifyRequest): Visitor | undefined {
   const secret = secretOf(request)
   const session = secret === undefined ? undefined : context.world.credentials.sessions[credentialKey(secret)]
   if (!session || session.expiresAt <= context.now()) return undefined
@@ -28,7 +28,7 @@ export const visitorOf = (context: Context, request: FastifyRequest): Visitor | 
 }
 
 /** Starts a session for the person and sets its cookie. */
-export const startSession = (context: Context, reply: FastifyReply, user: User): void => {
+export function startSession(context: ActionContext, reply: FastifyReply, user: User): void {
   const secret = randomBytes(32).toString('base64url')
   const formToken = randomBytes(32).toString('base64url')
   context.store.change(world => {
@@ -38,7 +38,7 @@ export const startSession = (context: Context, reply: FastifyReply, user: User):
 }
 
 /** Ends the session of the request. */
-export const endSession = (context: Context, request: FastifyRequest, reply: FastifyReply): void => {
+export function endSession(context: ActionContext, request: FastifyRequest, reply: FastifyReply): void {
   const secret = secretOf(request)
   if (secret !== undefined) {
     context.store.change(world => {
@@ -49,7 +49,7 @@ export const endSession = (context: Context, request: FastifyRequest, reply: Fas
 }
 
 /** Whether a posted form carries the token of the session it was shown in. */
-export const formIsGenuine = (visitor: Visitor, posted: string | undefined): boolean => {
+export function formIsGenuine(visitor: Visitor, posted: string | undefined): boolean {
   const expected = Buffer.from(visitor.session.formToken)
   const given = Buffer.from(posted ?? '')
   return expected.length === given.length && timingSafeEqual(expected, given)

@@ -1,19 +1,19 @@
 // Owns: signing in and out. The emulator's people have no passwords: one picks who one is.
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../context.ts'
+import type { ActionContext } from '../actions/context.ts'
 import { userByLogin } from '../state/world.ts'
 import { localPath, showHtml, showRefusal } from './browser.ts'
 import { html } from './html.ts'
 import { page } from './layout.ts'
 import { endSession, formIsGenuine, startSession, visitorOf } from './session.ts'
 
-const field = (value: unknown, name: string): string | undefined => {
+function field(value: unknown, name: string): string | undefined {
   const record: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {}
   const found = record[name]
   return typeof found === 'string' ? found : undefined
 }
 
-export const registerSignIn = (server: FastifyInstance, context: Context): void => {
+export function registerSignIn(server: FastifyInstance, context: ActionContext): void {
   server.get('/login', (request, reply) => {
     const returnTo = localPath(field(request.query, 'return_to'))
     const people = context.world.users.filter(user => user.type === 'User')

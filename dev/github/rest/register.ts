@@ -2,20 +2,19 @@
 // https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../actions/outcome.ts'
-import type { Context } from '../context.ts'
+import { Refusal } from '../state/refusal.ts'
+import type { RestContext } from './context.ts'
 import { errorBody, RestError } from './protocol/answer.ts'
-import { mediaTypeHeader } from './protocol/media-type.ts'
 import { createRateLimiter } from './protocol/rate-limit.ts'
-import { respond, send } from './protocol/respond.ts'
 import { createSecondaryLimiter } from './protocol/secondary-limit.ts'
+import { respond, send } from './respond.ts'
 import { restRoutes } from './routes.ts'
 
 /** Largest JSON body. */
 const largestBody = 1024 * 1024
 
 /** A defect of the emulator is answered 500 and reported; everything else says what is wrong with the request. */
-const asRestError = (error: unknown, report: (message: string) => void): RestError => {
+function asRestError(error: unknown, report: (message: string) => void): RestError {
   if (error instanceof RestError) return error
   if (error instanceof Refusal) return new RestError(error.status, error.message, error.errors)
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500) {
@@ -26,16 +25,17 @@ const asRestError = (error: unknown, report: (message: string) => void): RestErr
 }
 
 /** The Fastify form of an OpenAPI path. */
-export const fastifyPath = (path: string, greedy = false): string =>
-  (greedy ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
+export function fastifyPath(path: string, greedy = false): string {
+  return (greedy ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
+}
 
 /** What every address of the API has in common: headers, the JSON parser, errors as JSON. */
-const frame = (server: FastifyInstance, context: Context): void => {
+function frame(server: FastifyInstance, context: RestContext): void {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers({
       'x-github-request-id': randomUUID().toUpperCase(),
-      'x-github-media-type': mediaTypeHeader('json'),
-      ...(context.settings.flavour === 'enterprise-server' ? { 'x-github-enterprise-version': '3.19.0' } : {}),
+      'x-github-media-type': 'github.v3; format=json',
+      ...(context.links.flavour === 'enterprise-server' ? { 'x-github-enterprise-version': '3.19.0' } : {}),
     })
   })
   const parser = server.getDefaultJsonParser('error', 'error')
@@ -53,13 +53,12 @@ const frame = (server: FastifyInstance, context: Context): void => {
 }
 
 /** Registers the whole REST surface on an instance that already carries the REST prefix. */
-export const registerRest = (server: FastifyInstance, context: Context): void => {
+export function registerRest(server: FastifyInstance, context: RestContext): void {
   const { rateLimit } = context.settings
   const limiter = createRateLimiter(rateLimit, context.now, context.world)
   const secondary = rateLimit.secondary && createSecondaryLimiter(rateLimit.secondary, context.now)
   frame(server, context)
-  for (const route of restRoutes({ limiter })) {
-    if (route.only !== undefined && route.only !== context.settings.flavour) continue
+  for (const route of restRoutes) {
     for (const path of route.byId === undefined ? [route.path] : [route.path, route.byId]) {
       server.route({
         method: route.method,
@@ -69,6 +68,3 @@ export const registerRest = (server: FastifyInstance, context: Context): void =>
     }
   }
 }
-
-/** Registers the host of uploads. It takes files of releases only, and nothing here has releases: every path is a JSON 404. */
-export const registerUploads = (server: FastifyInstance, context: Context): void => frame(server, context)

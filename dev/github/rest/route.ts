@@ -1,50 +1,36 @@
 // Owns: the declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
 // check in front of the handler, so that no handler runs for somebody who may not see its subject.
-import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../access.ts'
-import type { Context } from '../context.ts'
-import type { Flavour } from '../links.ts'
+import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
 import type { Repository } from '../state/repositories.ts'
-import {
-  organizationById,
-  organizationByLogin,
-  repositoryByFormerName,
-  repositoryById,
-  repositoryByName,
-  userOf,
-} from '../state/world.ts'
+import { organizationByLogin, repositoryByFormerName, repositoryById, repositoryByName, userOf } from '../state/world.ts'
+import type { RestContext } from './context.ts'
 import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './protocol/answer.ts'
-import type { MediaForm } from './protocol/media-type.ts'
 import type { Paging } from './protocol/page.ts'
+import type { Bucket } from './protocol/rate-limit.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export type RestCall = {
-  readonly context: Context
+  readonly context: RestContext
   readonly actor: Actor
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: unknown
   readonly paging: Paging
-  /** The form of the answer that the Accept header asks for. */
-  readonly form: MediaForm
-  /** Where the caller is, for limits of those without credentials. */
-  readonly address: string
+  /** What is left of the caller's hourly limit, this request counted. */
+  readonly rateLimit: Bucket
 }
 
 export type RestRoute = {
   readonly method: Method
   /** OpenAPI notation: `/repos/{owner}/{repo}`. */
   readonly path: string
-  /** Path under which the OpenAPI description has the answer, when GitHub serves this one without describing it. */
-  readonly describedAs?: string
   /** The same route by the numeric id of the repository; GitHub redirects and pages to it. */
   readonly byId?: string
-  /** Served by this kind of GitHub only. */
-  readonly only?: Flavour
   /** The last parameter takes slashes too. */
   readonly greedy?: boolean
   /** What a caller needs: a kind of credential, or permissions as `name=level`, alternatives separated by `; `. */
@@ -53,7 +39,7 @@ export type RestRoute = {
 }
 
 type Answer = RestAnswer | Promise<RestAnswer>
-type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'describedAs' | 'greedy' | 'only'> & {
+type Declaration<Call> = Pick<RestRoute, 'method' | 'path' | 'greedy'> & {
   readonly handle: (call: Call) => Answer
 }
 
@@ -64,74 +50,85 @@ export type RepositoryCall = RestCall & { readonly repository: Repository }
 export type OrganizationCall = RestCall & { readonly organization: Organization }
 
 /** Anybody, also without credentials. */
-export const publicRoute = (declaration: Declaration<RestCall>): RestRoute => ({ ...declaration, needs: 'nothing' })
+export function publicRoute(declaration: Declaration<RestCall>): RestRoute {
+  return { ...declaration, needs: 'nothing' }
+}
 
 /** Only an App with its JSON web token. */
-export const appRoute = (declaration: Declaration<AppCall>): RestRoute => ({
-  ...declaration,
-  needs: 'App JWT',
-  handle: call => {
-    if (call.actor.kind !== 'app') throw new RestError(401, 'A JSON web token could not be decoded')
-    return declaration.handle({ ...call, app: call.actor.app })
-  },
-})
+export function appRoute(declaration: Declaration<AppCall>): RestRoute {
+  return {
+    ...declaration,
+    needs: 'App JWT',
+    handle: call => {
+      if (call.actor.kind !== 'app') throw new RestError(401, 'A JSON web token could not be decoded')
+      return declaration.handle({ ...call, app: call.actor.app })
+    },
+  }
+}
 
 /** Only an installation access token. */
-export const installationRoute = (declaration: Declaration<InstallationCall>): RestRoute => ({
-  ...declaration,
-  needs: 'installation token',
-  handle: call => {
-    const { actor } = call
-    if (actor.kind === 'anonymous') throw requiresAuthentication()
-    if (actor.kind !== 'installation')
-      throw new RestError(403, 'You must authenticate with an installation access token for this resource.')
-    return declaration.handle({ ...call, app: actor.app, installation: actor.installation, token: actor.token })
-  },
-})
+export function installationRoute(declaration: Declaration<InstallationCall>): RestRoute {
+  return {
+    ...declaration,
+    needs: 'installation token',
+    handle: call => {
+      const { actor } = call
+      if (actor.kind === 'anonymous') throw requiresAuthentication()
+      if (actor.kind !== 'installation')
+        throw new RestError(403, 'You must authenticate with an installation access token for this resource.')
+      return declaration.handle({ ...call, app: actor.app, installation: actor.installation, token: actor.token })
+    },
+  }
+}
 
 /** Only a person, by a user token of an App or a personal token. */
-export const userRoute = (declaration: Declaration<UserCall>): RestRoute => ({
-  ...declaration,
-  needs: 'user token',
-  handle: call => {
-    const { actor } = call
-    switch (actor.kind) {
-      case 'anonymous':
-        throw requiresAuthentication()
-      case 'app':
-        throw new RestError(401, 'A JSON web token is only accepted for the App itself')
-      case 'installation':
-        throw notAccessible()
-      case 'user':
-        return declaration.handle({ ...call, user: actor.user, app: actor.app })
-      case 'person':
-        return declaration.handle({ ...call, user: actor.user, app: undefined })
-    }
-  },
-})
+export function userRoute(declaration: Declaration<UserCall>): RestRoute {
+  return {
+    ...declaration,
+    needs: 'user token',
+    handle: call => {
+      const { actor } = call
+      switch (actor.kind) {
+        case 'anonymous':
+          throw requiresAuthentication()
+        case 'app':
+          throw new RestError(401, 'A JSON web token is only accepted for the App itself')
+        case 'installation':
+          throw notAccessible()
+        case 'user':
+          return declaration.handle({ ...call, user: actor.user, app: actor.app })
+        case 'person':
+          return declaration.handle({ ...call, user: actor.user, app: undefined })
+      }
+    },
+  }
+}
 
-const refuseJwt = (actor: Actor): void => {
+function refuseJwt(actor: Actor): void {
   if (actor.kind === 'app') throw new RestError(401, 'A JSON web token is only accepted for the App itself')
 }
 
-const refuseUnseen = (actor: Actor): RestError => (actor.kind === 'anonymous' ? notFound() : notAccessible())
+function refuseUnseen(actor: Actor): RestError {
+  return actor.kind === 'anonymous' ? notFound() : notAccessible()
+}
 
 const byName = '/repos/{owner}/{repo}'
 
 /** The address of the call itself with the repository by its id. */
-const addressById = ({ context, paging }: RestCall, repository: Repository): string =>
-  context.links.api(
+function addressById({ context, paging }: RestCall, repository: Repository): string {
+  return context.links.api(
     paging.url.slice(context.links.apiUrl.length).replace(/^\/repos\/[^/]+\/[^/]+/, `/repositories/${repository.id}`),
   )
+}
 
 /** Where the same request is answered now, for a name that the repository had before. */
-const movedTo = (call: RestCall, method: Method, repository: Repository): RestError => {
+function movedTo(call: RestCall, method: Method, repository: Repository): RestError {
   const { query } = call.paging
   const address = addressById(call, repository)
   return moved(method === 'GET' ? 301 : 307, query.size === 0 ? address : `${address}?${query.toString()}`)
 }
 
-const repositoryOf = (call: RestCall, method: Method): Repository => {
+function repositoryOf(call: RestCall, method: Method): Repository {
   const { params, context } = call
   const id = params['repository_id']
   const found =
@@ -151,7 +148,7 @@ const repositoryOf = (call: RestCall, method: Method): Repository => {
  * A repository and one of the named permissions at `level`. Who cannot see the repository gets 404; who sees it but lacks the
  * permission 403. Writing always needs credentials. A former name is answered with the address by id.
  */
-export const repositoryRoute = (
+export function repositoryRoute(
   needed: {
     readonly permission: string | readonly string[]
     readonly level: Exclude<PermissionLevel, 'none'>
@@ -159,7 +156,7 @@ export const repositoryRoute = (
     readonly whenArchived?: boolean
   },
   declaration: Declaration<RepositoryCall>,
-): RestRoute => {
+): RestRoute {
   const names = typeof needed.permission === 'string' ? [needed.permission] : needed.permission
   return {
     ...declaration,
@@ -180,34 +177,30 @@ export const repositoryRoute = (
 }
 
 /** An organization and, unless `needed` is undefined, an organization permission. Organizations as such are public. */
-export const organizationRoute = (
+export function organizationRoute(
   needed: { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> } | undefined,
   declaration: Declaration<OrganizationCall>,
-): RestRoute => ({
-  ...declaration,
-  needs: needed === undefined ? 'nothing' : `${needed.permission}=${needed.level}`,
-  handle: call => {
-    refuseJwt(call.actor)
-    const { params, context } = call
-    const id = params['org_id']
-    const found =
-      id === undefined
-        ? organizationByLogin(context.world, params['org'] ?? '')
-        : /^\d{1,15}$/.test(id)
-          ? organizationById(context.world, Number(id))
-          : undefined
-    if (!found) throw notFound()
-    if (needed !== undefined) {
-      if (call.actor.kind === 'anonymous') throw requiresAuthentication()
-      if (!atLeast(permissionOnOrganization(context.world, call.actor, found, needed.permission), needed.level))
-        throw notAccessible()
-    }
-    return declaration.handle({ ...call, organization: found })
-  },
-})
+): RestRoute {
+  return {
+    ...declaration,
+    needs: needed === undefined ? 'nothing' : `${needed.permission}=${needed.level}`,
+    handle: call => {
+      refuseJwt(call.actor)
+      const { params, context } = call
+      const found = organizationByLogin(context.world, params['org'] ?? '')
+      if (!found) throw notFound()
+      if (needed !== undefined) {
+        if (call.actor.kind === 'anonymous') throw requiresAuthentication()
+        if (!atLeast(permissionOnOrganization(context.world, call.actor, found, needed.permission), needed.level))
+          throw notAccessible()
+      }
+      return declaration.handle({ ...call, organization: found })
+    },
+  }
+}
 
 /** The account in whose name the call writes. */
-export const writerOf = ({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User => {
+export function writerOf({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User {
   const id = actingUserId(actor)
   if (id === undefined) throw requiresAuthentication()
   return userOf(context.world, id)

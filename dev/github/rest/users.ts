@@ -1,33 +1,33 @@
 // Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
-import { atLeast, canSee, membershipOf, permissionOnOrganization } from '../access.ts'
 import { acceptMembership } from '../actions/memberships.ts'
-import type { Context } from '../context.ts'
-import type { Account, Organization, User } from '../state/accounts.ts'
-import { accountById, accountByLogin, organizationByLogin, repositoriesOf } from '../state/world.ts'
+import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
+import type { Organization, User } from '../state/accounts.ts'
+import { accountById, organizationByLogin } from '../state/world.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
-import { minimalRepository } from '../views/repository.ts'
 import { fullTeam } from '../views/team.ts'
+import type { RestContext } from './context.ts'
 import { invalidField, notAccessible, notFound, ok, type RestAnswer } from './protocol/answer.ts'
 import { fieldsOf } from './protocol/body.ts'
 import { paged } from './protocol/page.ts'
 import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } from './route.ts'
 
 /** Organizations of the person that this token may speak about: for a token of an App, those where the App may read members. */
-const organizationsOf = ({ context, actor, user, app }: UserCall): Organization[] =>
-  context.world.organizations.filter(
+function organizationsOf({ context, actor, user, app }: UserCall): Organization[] {
+  return context.world.organizations.filter(
     one =>
       membershipOf(one, user.id)?.state === 'active' &&
       (app === undefined || atLeast(permissionOnOrganization(context.world, actor, one, 'members'), 'read')),
   )
+}
 
-const membershipAnswer = (context: Context, organization: Organization, user: User): RestAnswer => {
+function membershipAnswer(context: RestContext, organization: Organization, user: User): RestAnswer {
   const membership = membershipOf(organization, user.id)
   if (!membership) throw notFound()
   return ok(organizationMembership(context, organization, membership, user))
 }
 
 /** Whether the App that the token belongs to may read the members of the organization; the person's own state does not matter here. */
-const appMayReadMembers = ({ context, app }: UserCall, organization: Organization): boolean => {
+function appMayReadMembers({ context, app }: UserCall, organization: Organization): boolean {
   if (!app) return true
   const installation = context.world.installations.find(one => one.appId === app.id && one.accountId === organization.id)
   return (
@@ -37,14 +37,14 @@ const appMayReadMembers = ({ context, app }: UserCall, organization: Organizatio
   )
 }
 
-const ownMembership = (call: UserCall): RestAnswer => {
+function ownMembership(call: UserCall): RestAnswer {
   const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
   return membershipAnswer(call.context, organization, call.user)
 }
 
-const accept = (call: UserCall): RestAnswer => {
+function accept(call: UserCall): RestAnswer {
   const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
@@ -54,48 +54,11 @@ const accept = (call: UserCall): RestAnswer => {
   )
 }
 
-const ownMemberships = (call: UserCall): RestAnswer => {
-  const state = call.query.get('state')
-  const mine = call.context.world.organizations.flatMap(organization => {
-    const membership = membershipOf(organization, call.user.id)
-    const wanted = membership && (state === null || membership.state === state) && appMayReadMembers(call, organization)
-    return wanted ? [{ organization, membership }] : []
-  })
-  return paged(call.paging, mine, one => organizationMembership(call.context, one.organization, one.membership, call.user))
-}
-
-const showAccount = (call: RestCall, account: ReturnType<typeof accountById>): RestAnswer => {
+function showAccount(call: RestCall, account: ReturnType<typeof accountById>): RestAnswer {
   if (!account) throw notFound()
   const { actor } = call
   const own = (actor.kind === 'user' || actor.kind === 'person') && actor.user.id === account.id
   return ok(own && account.kind === 'user' ? privateUser(call.context, account) : publicUser(call.context, account))
-}
-
-const ofAccount = (call: RestCall, login: string): Account => {
-  const account = accountByLogin(call.context.world, login)
-  if (!account) throw notFound()
-  return account
-}
-
-/** What the account owns and the caller may see. */
-const repositoriesOfAccount = (call: RestCall): RestAnswer => {
-  const { world } = call.context
-  const owned = repositoriesOf(world, ofAccount(call, call.params['username'] ?? '').id)
-  return paged(
-    call.paging,
-    owned.filter(one => canSee(world, call.actor, one)),
-    one => minimalRepository(call.context, one),
-  )
-}
-
-/** Memberships that the person shows to everybody. */
-const publicOrganizations = (call: RestCall): RestAnswer => {
-  const user = ofAccount(call, call.params['username'] ?? '')
-  const shown = call.context.world.organizations.filter(one => {
-    const membership = membershipOf(one, user.id)
-    return membership?.state === 'active' && membership.publicized
-  })
-  return paged(call.paging, shown, one => simpleOrganization(call.context, one))
 }
 
 export const userRoutes: readonly RestRoute[] = [
@@ -116,7 +79,6 @@ export const userRoutes: readonly RestRoute[] = [
       return paged(call.paging, teams, team => fullTeam(call.context, team))
     },
   }),
-  userRoute({ method: 'GET', path: '/user/memberships/orgs', handle: ownMemberships }),
   userRoute({ method: 'GET', path: '/user/memberships/orgs/{org}', handle: ownMembership }),
   userRoute({ method: 'PATCH', path: '/user/memberships/orgs/{org}', handle: accept }),
   publicRoute({
@@ -127,11 +89,4 @@ export const userRoutes: readonly RestRoute[] = [
       return showAccount(call, /^\d{1,15}$/.test(id) ? accountById(call.context.world, Number(id)) : undefined)
     },
   }),
-  publicRoute({
-    method: 'GET',
-    path: '/users/{username}',
-    handle: call => showAccount(call, accountByLogin(call.context.world, call.params['username'] ?? '')),
-  }),
-  publicRoute({ method: 'GET', path: '/users/{username}/repos', handle: repositoriesOfAccount }),
-  publicRoute({ method: 'GET', path: '/users/{username}/orgs', handle: publicOrganizations }),
 ]

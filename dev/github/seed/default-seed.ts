@@ -1,7 +1,9 @@
 // Owns: the people and organizations of the local demo.
 import type { Seed } from './seed.ts'
 
-const readme = (name: string, text: string): Record<string, string> => ({ 'README.md': `# ${name}\n\n${text}\n` })
+function readme(name: string, text: string): Record<string, string> {
+  return { 'README.md': `# ${name}\n\n${text}\n` }
+}
 
 export const defaultSeed: Seed = {
   users: [

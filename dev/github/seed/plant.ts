@@ -4,11 +4,10 @@ import { generateKeyPair } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { days, timestamp } from '../clock.ts'
 import type { GitStore } from '../git/store.ts'
 import { commitFiles } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
-import { everyMergeMethod } from '../state/repositories.ts'
+import { days, timestamp } from '../state/clock.ts'
 import { accountByLogin, emptyWorld, organizationByLogin, repositoryByName, type World } from '../state/world.ts'
 import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
 import type { Seed } from './seed.ts'
@@ -16,28 +15,31 @@ import type { Seed } from './seed.ts'
 const generate = promisify(generateKeyPair)
 
 /** Where the tooling finds what only the owner of an App or a person would know; mode 0600. */
-export const secretFiles = (stateFolder: string) => ({
-  appKey: (slug: string) => join(stateFolder, 'secrets', `${slug}.private-key.pem`),
-  app: (slug: string) => join(stateFolder, 'secrets', `${slug}.json`),
-  personalTokens: join(stateFolder, 'secrets', 'personal-access-tokens.json'),
-  control: join(stateFolder, 'secrets', 'control-token'),
-  tokenSigningKey: join(stateFolder, 'secrets', 'token-signing-key.pem'),
-})
+export function secretFiles(stateFolder: string) {
+  return {
+    appKey: (slug: string) => join(stateFolder, 'secrets', `${slug}.private-key.pem`),
+    app: (slug: string) => join(stateFolder, 'secrets', `${slug}.json`),
+    personalTokens: join(stateFolder, 'secrets', 'personal-access-tokens.json'),
+    control: join(stateFolder, 'secrets', 'control-token'),
+    tokenSigningKey: join(stateFolder, 'secrets', 'token-signing-key.pem'),
+  }
+}
 
 /** A fresh 2048-bit RSA pair in PEM, as GitHub hands out. */
-export const newKeyPair = (): Promise<{ publicKey: string; privateKey: string }> =>
-  generate('rsa', {
+export function newKeyPair(): Promise<{ publicKey: string; privateKey: string }> {
+  return generate('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   })
+}
 
-const required = <Value>(value: Value | undefined, what: string): Value => {
+function required<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new Error(`the seed refers to ${what}, which it does not define`)
   return value
 }
 
-const plantAccounts = (world: World, seed: Seed, at: string): void => {
+function plantAccounts(world: World, seed: Seed, at: string): void {
   const person = (id: number, login: string, name: string, type: User['type']): User => ({
     kind: 'user',
     id,
@@ -57,22 +59,20 @@ const plantAccounts = (world: World, seed: Seed, at: string): void => {
     id: one.id,
     login: one.login,
     name: one.name,
-    description: null,
     basePermission: one.basePermission,
     memberships: [
-      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const, publicized: false })),
+      ...one.owners.map(login => ({ userId: idOf(login), role: 'admin' as const, state: 'active' as const })),
       ...one.members.map(login => ({
         userId: idOf(login),
         role: 'member' as const,
         state: 'active' as const,
-        publicized: false,
       })),
     ],
     createdAt: at,
   }))
 }
 
-const plantRepositories = (world: World, seed: Seed, at: string): void => {
+function plantRepositories(world: World, seed: Seed, at: string): void {
   world.repositories = seed.repositories.map(one => ({
     id: one.id,
     ownerId: required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`),
@@ -90,12 +90,10 @@ const plantRepositories = (world: World, seed: Seed, at: string): void => {
     pushedAt: at,
     lastNumber: 0,
     parentId: null,
-    mergeMethods: { ...everyMergeMethod },
-    deleteBranchOnMerge: false,
   }))
 }
 
-const plantTeams = (world: World, seed: Seed, at: string): void => {
+function plantTeams(world: World, seed: Seed, at: string): void {
   world.teams = seed.teams.map(one => ({
     id: one.id,
     organizationId: required(organizationByLogin(world, one.organization)?.id, `the organization ${one.organization}`),
@@ -122,7 +120,7 @@ const plantTeams = (world: World, seed: Seed, at: string): void => {
   }))
 }
 
-const plantApps = async (world: World, seed: Seed, at: string, stateFolder: string): Promise<void> => {
+async function plantApps(world: World, seed: Seed, at: string, stateFolder: string): Promise<void> {
   for (const one of seed.apps) {
     const { publicKey, privateKey } = await newKeyPair()
     const { id, botId, slug, name, description, requestOAuthOnInstall, permissions, events } = one
@@ -145,7 +143,7 @@ const plantApps = async (world: World, seed: Seed, at: string, stateFolder: stri
   }
 }
 
-const plantPersonalTokens = async (world: World, now: number, stateFolder: string): Promise<void> => {
+async function plantPersonalTokens(world: World, now: number, stateFolder: string): Promise<void> {
   const tokens: Record<string, string> = {}
   for (const user of world.users.filter(one => one.type === 'User')) {
     const token = newPersonalToken()
@@ -161,7 +159,7 @@ const plantPersonalTokens = async (world: World, now: number, stateFolder: strin
 }
 
 /** Plants the seed: a World, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
-export const plant = async (seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> => {
+export async function plant(seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> {
   const world = emptyWorld()
   const at = timestamp(now)
   await mkdir(join(stateFolder, 'secrets'), { recursive: true, mode: 0o700 })

@@ -19,15 +19,13 @@ export type User = {
   readonly createdAt: string
 }
 
-/** `publicized`: everybody may know of the membership; the person decides that. */
-export type OrganizationMembership = { readonly userId: number; role: AccountRole; state: MembershipState; publicized: boolean }
+export type OrganizationMembership = { readonly userId: number; role: AccountRole; state: MembershipState }
 
 export type Organization = {
   readonly kind: 'organization'
   readonly id: number
   login: string
   name: string
-  description: string | null
   basePermission: 'none' | 'read' | 'write' | 'admin'
   memberships: OrganizationMembership[]
   readonly createdAt: string

@@ -1,4 +1,4 @@
-// Owns: the shape of check suites, check runs and environments. Only an App writes checks; people look at them.
+// Owns: the shape of check suites and check runs. Only an App writes checks; people look at them.
 
 export const checkStatuses = ['queued', 'in_progress', 'completed'] as const
 export type CheckStatus = (typeof checkStatuses)[number]
@@ -18,17 +18,6 @@ export type CheckSuite = {
   updatedAt: string
 }
 
-export const annotationLevels = ['notice', 'warning', 'failure'] as const
-
-export type CheckAnnotation = {
-  readonly path: string
-  readonly startLine: number
-  readonly endLine: number
-  readonly level: (typeof annotationLevels)[number]
-  readonly title: string | null
-  readonly message: string
-}
-
 export type CheckRun = {
   readonly id: number
   readonly suiteId: number
@@ -43,14 +32,4 @@ export type CheckRun = {
   title: string | null
   summary: string | null
   text: string | null
-  annotations: CheckAnnotation[]
-}
-
-/** A place to deploy to. Made by hand or by the first deployment that names it. */
-export type Environment = {
-  readonly id: number
-  readonly repositoryId: number
-  readonly name: string
-  readonly createdAt: string
-  updatedAt: string
 }

@@ -12,21 +12,12 @@ export type InstallationToken = {
   readonly expiresAt: number
 }
 
-/** What `POST /applications/{client_id}/token/scoped` narrowed a user token to. */
-export type TokenScope = {
-  readonly accountId: number
-  /** `null`: every repository that the installation on the account reaches. */
-  readonly repositoryIds: readonly number[] | null
-  readonly permissions: Permissions
-}
-
 export type UserToken = {
   readonly kind: 'user'
   readonly id: number
   readonly appId: number
   readonly userId: number
   readonly lastEight: string
-  readonly scope: TokenScope | null
   readonly createdAt: number
   readonly expiresAt: number
 }

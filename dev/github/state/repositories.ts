@@ -18,27 +18,10 @@ export type Repository = {
   lastNumber: number
   /** The repository that this one was forked from; it may be gone. */
   readonly parentId: number | null
-  mergeMethods: MergeMethods
-  deleteBranchOnMerge: boolean
 }
-
-/** Ways to merge that the repository allows. */
-export type MergeMethods = { merge: boolean; squash: boolean; rebase: boolean }
-
-export const everyMergeMethod: MergeMethods = { merge: true, squash: true, rebase: true }
 
 /** A name that a repository had; it leads to the repository until another one takes the name. Lower case. */
 export type RepositoryRedirect = { readonly owner: string; readonly name: string; readonly repositoryId: number }
-
-/** Access that was offered to somebody outside and waits for them. */
-export type RepositoryInvitation = {
-  readonly id: number
-  readonly repositoryId: number
-  readonly inviteeId: number
-  readonly inviterId: number
-  role: RepositoryRole
-  readonly createdAt: string
-}
 
 export type PullRequest = {
   readonly id: number

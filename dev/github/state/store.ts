@@ -3,7 +3,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
-import { upgradeWorld } from './upgrade.ts'
 import type { World } from './world.ts'
 
 export type WorldStore = {
@@ -14,8 +13,8 @@ export type WorldStore = {
   durable(): Promise<void>
 }
 
-/** Reads a snapshot; `undefined` when there is none yet. A file of an older version is read too, one of an unknown version refused: delete the state folder. */
-export const readWorld = async (file: string): Promise<World | undefined> => {
+/** Reads a snapshot; `undefined` when there is none yet. Throws when another version of the emulator wrote it. */
+export async function readWorld(file: string): Promise<World | undefined> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
@@ -23,13 +22,13 @@ export const readWorld = async (file: string): Promise<World | undefined> => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  const world = upgradeWorld(JSON.parse(text) as World)
-  if (!world) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
+  const world = JSON.parse(text) as World
+  if (world.version !== 2) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
   return world
 }
 
 /** Drops what has expired, so that the snapshot stays as small as what is alive. */
-const dropExpired = (credentials: Credentials, now: number): void => {
+function dropExpired(credentials: Credentials, now: number): void {
   const tables: Record<string, { readonly expiresAt: number }>[] = [
     credentials.accessTokens,
     credentials.refreshTokens,
@@ -42,7 +41,7 @@ const dropExpired = (credentials: Credentials, now: number): void => {
 }
 
 /** A store over `file`. `now` is milliseconds since the epoch. */
-export const createStore = (world: World, file: string, now: () => number): WorldStore => {
+export function createStore(world: World, file: string, now: () => number): WorldStore {
   let changed = 0
   let written = 0
   let writing: Promise<void> | undefined

@@ -27,20 +27,27 @@ export type Browser = {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-const unescapeText = (text: string): string =>
-  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+function unescapeText(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}
 
-const attribute = (tag: string, name: string): string | undefined => {
+function attribute(tag: string, name: string): string | undefined {
   const found = new RegExp(`\\s${name}="([^"]*)"`, 'i').exec(tag)?.[1]
   return found === undefined ? undefined : unescapeText(found)
 }
 
-const labelOf = (markup: string): string =>
-  unescapeText(markup.replace(/<[^>]*>/g, ''))
+function labelOf(markup: string): string {
+  return unescapeText(markup.replace(/<[^>]*>/g, ''))
     .replace(/\s+/g, ' ')
     .trim()
+}
 
-const filledFields = (form: string): URLSearchParams => {
+function filledFields(form: string): URLSearchParams {
   const fields = new URLSearchParams()
   for (const [tag] of form.matchAll(/<input\b[^>]*>/gi)) {
     const name = attribute(tag, 'name')
@@ -56,7 +63,7 @@ const filledFields = (form: string): URLSearchParams => {
 }
 
 /** A fresh browser. `fetchPage` can bring an own dispatcher (a test CA); it must not follow redirects. */
-export const createBrowser = (fetchPage: Fetch = fetch): Browser => {
+export function createBrowser(fetchPage: Fetch = fetch): Browser {
   const jars = new Map<string, Map<string, string>>()
   const stops: string[] = []
 

@@ -16,7 +16,7 @@ export type GitClient = {
 }
 
 /** `http://x-access-token:<token>@host/owner/name.git`. */
-export const cloneUrl = (base: string, fullName: string, token?: string): string => {
+export function cloneUrl(base: string, fullName: string, token?: string): string {
   const url = new URL(`${base}/${fullName}.git`)
   if (token !== undefined) {
     url.username = 'x-access-token'
@@ -26,7 +26,7 @@ export const cloneUrl = (base: string, fullName: string, token?: string): string
 }
 
 /** A client in a temporary folder, deaf to the configuration of the machine. */
-export const createGitClient = async (author = { name: 'Dave Developer', email: 'dave@example.test' }): Promise<GitClient> => {
+export async function createGitClient(author = { name: 'Dave Developer', email: 'dave@example.test' }): Promise<GitClient> {
   const folder = await mkdtemp(join(tmpdir(), 'git-client-'))
   const env = {
     PATH: '/usr/local/bin:/usr/bin:/bin',

@@ -12,17 +12,18 @@ export type Tokens = {
 
 type Site = Pick<RunningEmulator, 'url' | 'app' | 'context'>
 
-export const newVerifier = (): { readonly verifier: string; readonly challenge: string } => {
+export function newVerifier(): { readonly verifier: string; readonly challenge: string } {
   const verifier = randomBytes(32).toString('base64url')
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
 /** The address of the consent page with these parameters. */
-export const authorizeUrl = (site: Site, parameters: Readonly<Record<string, string>>): string =>
-  `${site.url}/login/oauth/authorize?${new URLSearchParams({ client_id: site.app.clientId, ...parameters }).toString()}`
+export function authorizeUrl(site: Site, parameters: Readonly<Record<string, string>>): string {
+  return `${site.url}/login/oauth/authorize?${new URLSearchParams({ client_id: site.app.clientId, ...parameters }).toString()}`
+}
 
 /** Posts to the token address as the application, JSON asked for. */
-export const postToken = async (site: Site, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>> => {
+export async function postToken(site: Site, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const body = new URLSearchParams({ client_id: site.app.clientId, client_secret: site.app.clientSecret, ...parameters })
   const response = await fetch(`${site.url}/login/oauth/access_token`, {
     method: 'POST',
@@ -33,11 +34,11 @@ export const postToken = async (site: Site, parameters: Readonly<Record<string, 
 }
 
 /** Lets the person at the browser consent (the first time) and answers the code. */
-export const obtainCode = async (
+export async function obtainCode(
   site: Site,
   browser: Browser,
   parameters: Readonly<Record<string, string>> = {},
-): Promise<string> => {
+): Promise<string> {
   const [callback = ''] = site.context.world.apps[0]?.callbackUrls ?? []
   browser.stops.push(parameters['redirect_uri'] ?? callback)
   let page = await browser.open(authorizeUrl(site, parameters))
@@ -46,7 +47,7 @@ export const obtainCode = async (
 }
 
 /** The whole web flow with PKCE. */
-export const exchange = async (site: Site, browser: Browser): Promise<Tokens> => {
+export async function exchange(site: Site, browser: Browser): Promise<Tokens> {
   const { verifier, challenge } = newVerifier()
   const code = await obtainCode(site, browser, { code_challenge: challenge, code_challenge_method: 'S256' })
   return (await postToken(site, { code, code_verifier: verifier })) as Tokens

@@ -5,19 +5,19 @@ import { type Browser, type BrowserPage, createBrowser } from './browser.ts'
 type Site = Pick<RunningEmulator, 'url' | 'app'>
 
 /** A browser in which this person is signed in. */
-export const signIn = async (site: Site, login: string): Promise<Browser> => {
+export async function signIn(site: Site, login: string): Promise<Browser> {
   const browser = createBrowser()
   await (await browser.open(`${site.url}/login`)).form(`Sign in as ${login}`).submit()
   return browser
 }
 
 /** Installs the App on an account (or asks for it) and answers where the browser was sent. */
-export const install = async (
+export async function install(
   site: Site,
   browser: Browser,
   accountId: number,
   choice: { readonly repositoryIds: readonly number[] | 'all'; readonly state?: string; readonly button?: 'Install' | 'Request' },
-): Promise<BrowserPage> => {
+): Promise<BrowserPage> {
   const state = choice.state === undefined ? '' : `&state=${encodeURIComponent(choice.state)}`
   const page = await browser.open(
     `${site.url}/github-apps/${site.app.slug}/installations/new/permissions?target_id=${accountId}${state}`,

@@ -3,7 +3,6 @@ import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
 import type { RunningEmulator } from '../emulator.ts'
-import { createRateLimiter } from '../rest/protocol/rate-limit.ts'
 import { restRoutes } from '../rest/routes.ts'
 import { describeAnswers } from './openapi.ts'
 
@@ -24,10 +23,9 @@ export type RestClients = {
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Clients for one emulator. */
-export const createRestClients = (emulator: RunningEmulator): RestClients => {
-  const limiter = createRateLimiter({ authenticated: 5000, anonymous: 60 }, Date.now)
-  const description = emulator.context.settings.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
-  const described = describeAnswers(restRoutes({ limiter }), emulator.apiUrl, description)
+export function createRestClients(emulator: RunningEmulator): RestClients {
+  const description = emulator.context.links.flavour === 'enterprise-server' ? 'ghes-3.19' : 'api.github.com'
+  const described = describeAnswers(restRoutes, emulator.apiUrl, description)
   const base = { baseUrl: emulator.apiUrl, request: { fetch: described.fetch }, log: silent }
   const app = new Client({
     ...base,
@@ -49,11 +47,12 @@ export const createRestClients = (emulator: RunningEmulator): RestClients => {
   }
 }
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
+}
 
 /** Status and message of a refused request; throws when it was answered, or failed in another way. */
-export const refusal = async (attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> => {
+export async function refusal(attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> {
   try {
     await attempt
   } catch (error) {

@@ -22,7 +22,7 @@ export type WebhookReceiver = {
 }
 
 /** Starts a receiver on a free port of 127.0.0.1. */
-export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = []
   const waiting = new Set<() => void>()
   let status = 202

@@ -17,11 +17,12 @@ type Described = { readonly components: object; readonly webhooks: Readonly<Reco
 const longestDetail = 200
 
 /** `pull_request` with the action `ready_for_review` is described as `pull-request-ready-for-review`. */
-const nameOf = (event: string, action: unknown): string =>
-  [event, ...(typeof action === 'string' ? [action] : [])].join('-').replaceAll('_', '-')
+function nameOf(event: string, action: unknown): string {
+  return [event, ...(typeof action === 'string' ? [action] : [])].join('-').replaceAll('_', '-')
+}
 
 /** Reads the description once per call; about half a second. */
-export const checkWebhooks = (description: WebhookDescription): WebhookCheck => {
+export function checkWebhooks(description: WebhookDescription): WebhookCheck {
   const file = createRequire(import.meta.url).resolve(`@octokit/openapi-webhooks/generated/${description}.json`)
   const { components, webhooks } = JSON.parse(readFileSync(file, 'utf8')) as Described
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, validateFormats: true, formats, logger: false })

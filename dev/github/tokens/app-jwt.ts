@@ -8,10 +8,13 @@ export type JwtCheck =
   | { readonly ok: true; readonly app: App }
   | { readonly ok: false; readonly status: 401 | 404; readonly message: string }
 
-const refuse = (message: string, status: 401 | 404 = 401): JwtCheck => ({ ok: false, status, message })
+function refuse(message: string, status: 401 | 404 = 401): JwtCheck {
+  return { ok: false, status, message }
+}
+
 const undecodable = refuse('A JSON web token could not be decoded')
 
-const decode = (part: string | undefined): Record<string, unknown> | undefined => {
+function decode(part: string | undefined): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part ?? '', 'base64url').toString('utf8'))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
@@ -22,10 +25,11 @@ const decode = (part: string | undefined): Record<string, unknown> | undefined =
 }
 
 /** Whether the text has the shape of a JWT rather than of any `gh?_` token. */
-export const looksLikeJwt = (text: string): boolean =>
-  /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(text) && !/^gh[a-z]_/.test(text)
+export function looksLikeJwt(text: string): boolean {
+  return /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(text) && !/^gh[a-z]_/.test(text)
+}
 
-const issuerOf = (world: World, issuer: unknown): App | undefined => {
+function issuerOf(world: World, issuer: unknown): App | undefined {
   if (typeof issuer === 'number') return appById(world, issuer)
   if (typeof issuer !== 'string') return undefined
   return appByClientId(world, issuer) ?? (/^\d{1,15}$/.test(issuer) ? appById(world, Number(issuer)) : undefined)
@@ -35,7 +39,7 @@ const issuerOf = (world: World, issuer: unknown): App | undefined => {
  * Checks an App JWT: RS256 by one of the App's keys, `iss` = client id or App id, `iat` not in the future, `exp` in the future and
  * at most ten minutes ahead. `now` is milliseconds since the epoch.
  */
-export const checkAppJwt = (world: World, token: string, now: number): JwtCheck => {
+export function checkAppJwt(world: World, token: string, now: number): JwtCheck {
   const [head, body, signature] = token.split('.')
   const header = decode(head)
   const claims = decode(body)

@@ -1,5 +1,5 @@
 // Owns: from the Authorization header to the actor. Never decides what the actor may do (access.ts).
-import type { Actor } from '../access.ts'
+import type { Actor } from '../state/access.ts'
 import { appById, installationById, userById, type World } from '../state/world.ts'
 import { checkAppJwt, looksLikeJwt } from './app-jwt.ts'
 import { credentialKey } from './formats.ts'
@@ -13,7 +13,7 @@ const badCredentials: Authentication = { ok: false, status: 401, message: 'Bad c
 const longestHeader = 4096
 
 /** Both halves of Basic credentials; `undefined` when the header is not well-formed Basic. */
-export const basicCredentials = (header: string): { readonly name: string; readonly password: string } | undefined => {
+export function basicCredentials(header: string): { readonly name: string; readonly password: string } | undefined {
   const encoded = /^basic ([A-Za-z0-9+/=]+)$/i.exec(header)?.[1]
   if (encoded === undefined) return undefined
   const text = Buffer.from(encoded, 'base64').toString('utf8')
@@ -22,7 +22,7 @@ export const basicCredentials = (header: string): { readonly name: string; reado
 }
 
 /** The actor behind one opaque token, or why there is none. `now` is milliseconds since the epoch. */
-export const authenticateToken = (world: World, token: string, now: number): Authentication => {
+export function authenticateToken(world: World, token: string, now: number): Authentication {
   const found = world.credentials.accessTokens[credentialKey(token)]
   if (!found || found.expiresAt <= now) return badCredentials
   switch (found.kind) {
@@ -46,7 +46,7 @@ export const authenticateToken = (world: World, token: string, now: number): Aut
 }
 
 /** The credential in an Authorization header: after `Bearer` or `token`, or a token as user name or password of Basic. */
-export const tokenOf = (header: string | undefined): string | undefined => {
+export function tokenOf(header: string | undefined): string | undefined {
   if (header === undefined || header.length > longestHeader) return undefined
   const basic = basicCredentials(header)
   if (basic) return basic.password === '' || basic.password === 'x-oauth-basic' ? basic.name : basic.password
@@ -54,7 +54,7 @@ export const tokenOf = (header: string | undefined): string | undefined => {
 }
 
 /** The actor behind an Authorization header; without one it is anonymous. A JWT is taken as bearer only. */
-export const authenticate = (world: World, header: string | undefined, now: number): Authentication => {
+export function authenticate(world: World, header: string | undefined, now: number): Authentication {
   if (header === undefined || header === '') return { ok: true, actor: { kind: 'anonymous' } }
   const credential = tokenOf(header)
   if (credential === undefined) return badCredentials

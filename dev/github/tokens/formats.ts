@@ -6,7 +6,7 @@ import { createHash, type KeyObject, randomBytes, randomInt, sign } from 'node:c
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Random characters of base 62; unbiased, because bytes beyond the last full multiple of 62 are thrown away. */
-export const randomText = (length: number): string => {
+export function randomText(length: number): string {
   let text = ''
   while (text.length < length)
     for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += alphabet[byte % 62]
@@ -14,35 +14,55 @@ export const randomText = (length: number): string => {
 }
 
 /** `ghu_`, `ghr_` (76 characters), `ghp_` and short `ghs_` tokens. */
-export const newUserToken = (): string => `ghu_${randomText(36)}`
-export const newRefreshToken = (): string => `ghr_${randomText(72)}`
-export const newPersonalToken = (): string => `ghp_${randomText(36)}`
-export const newShortInstallationToken = (): string => `ghs_${randomText(36)}`
+export function newUserToken(): string {
+  return `ghu_${randomText(36)}`
+}
+
+export function newRefreshToken(): string {
+  return `ghr_${randomText(72)}`
+}
+
+export function newPersonalToken(): string {
+  return `ghp_${randomText(36)}`
+}
+
+export function newShortInstallationToken(): string {
+  return `ghs_${randomText(36)}`
+}
+
 /** 20 lower-case hexadecimal characters, as GitHub's codes are. */
-export const newAuthorizationCode = (): string => randomBytes(10).toString('hex')
+export function newAuthorizationCode(): string {
+  return randomBytes(10).toString('hex')
+}
 
 /** 40 lower-case hexadecimal characters. */
-export const newDeviceCode = (): string => randomBytes(20).toString('hex')
+export function newDeviceCode(): string {
+  return randomBytes(20).toString('hex')
+}
 
 /** Letters and digits that are hard to take for one another. */
 const legible = 'BCDFGHJKLMNPQRSTVWXZ23456789'
 
 /** `XXXX-XXXX`, for a person to type. */
-export const newUserCode = (): string => {
+export function newUserCode(): string {
   const letters = Array.from({ length: 8 }, () => legible[randomInt(legible.length)]).join('')
   return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
 /** The address part that opens one archive. */
-export const newArchiveTicket = (): string => randomText(40)
+export function newArchiveTicket(): string {
+  return randomText(40)
+}
 
-const segment = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+function segment(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
 
 /** The stateless form; about 520 characters with `.`, `-` and `_` in it. `now` and `expiresAt` are milliseconds. */
-export const newStatelessInstallationToken = (
+export function newStatelessInstallationToken(
   facts: { readonly appId: number; readonly installationId: number; readonly now: number; readonly expiresAt: number },
   key: KeyObject,
-): string => {
+): string {
   const header = segment({ alg: 'RS256', typ: 'JWT' })
   const claims = segment({
     iss: String(facts.appId),
@@ -56,4 +76,6 @@ export const newStatelessInstallationToken = (
 }
 
 /** The name under which a credential is filed. */
-export const credentialKey = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+export function credentialKey(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}

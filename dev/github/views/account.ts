@@ -1,13 +1,10 @@
 // Owns: how people and organizations look in JSON. Pure. Logins are display only; the id is the identity.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
 import type { Account, Organization, OrganizationMembership, User } from '../state/accounts.ts'
 import { repositoriesOf } from '../state/world.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `simple-user`; organizations appear in this form too, with `type: Organization`. */
-export const simpleUser = ({ links }: Pick<Context, 'links'>, account: Account) => {
+export function simpleUser({ links }: Pick<View, 'links'>, account: Account) {
   const url = links.api(`/users/${account.login}`)
   const type = account.kind === 'organization' ? 'Organization' : account.type
   return {
@@ -34,26 +31,28 @@ export const simpleUser = ({ links }: Pick<Context, 'links'>, account: Account) 
 }
 
 /** OpenAPI `public-user`: what everybody may know of an account. */
-export const publicUser = (context: View, account: Account) => ({
-  ...simpleUser(context, account),
-  name: account.name,
-  company: null,
-  blog: '',
-  location: null,
-  email: null,
-  hireable: null,
-  bio: account.kind === 'organization' ? account.description : null,
-  twitter_username: null,
-  public_repos: repositoriesOf(context.world, account.id).filter(one => !one.private).length,
-  public_gists: 0,
-  followers: 0,
-  following: 0,
-  created_at: account.createdAt,
-  updated_at: account.createdAt,
-})
+export function publicUser(context: View, account: Account) {
+  return {
+    ...simpleUser(context, account),
+    name: account.name,
+    company: null,
+    blog: '',
+    location: null,
+    email: null,
+    hireable: null,
+    bio: null,
+    twitter_username: null,
+    public_repos: repositoriesOf(context.world, account.id).filter(one => !one.private).length,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    created_at: account.createdAt,
+    updated_at: account.createdAt,
+  }
+}
 
 /** OpenAPI `private-user`: what a person's own token shows. */
-export const privateUser = (context: View, user: User) => {
+export function privateUser(context: View, user: User) {
   const owned = repositoriesOf(context.world, user.id).filter(one => one.private).length
   return {
     ...publicUser(context, user),
@@ -68,7 +67,7 @@ export const privateUser = (context: View, user: User) => {
 }
 
 /** OpenAPI `organization-simple`. */
-export const simpleOrganization = ({ links }: Pick<Context, 'links'>, organization: Organization) => {
+export function simpleOrganization({ links }: Pick<View, 'links'>, organization: Organization) {
   const url = links.api(`/orgs/${organization.login}`)
   return {
     login: organization.login,
@@ -82,38 +81,42 @@ export const simpleOrganization = ({ links }: Pick<Context, 'links'>, organizati
     members_url: `${url}/members{/member}`,
     public_members_url: `${url}/public_members{/member}`,
     avatar_url: links.web(`/avatars/u/${organization.id}`),
-    description: organization.description,
+    description: null,
   }
 }
 
 /** OpenAPI `organization-full`. */
-export const fullOrganization = (context: View, organization: Organization) => ({
-  ...simpleOrganization(context, organization),
-  name: organization.name,
-  html_url: context.links.web(`/${organization.login}`),
-  has_organization_projects: false,
-  has_repository_projects: false,
-  public_repos: repositoriesOf(context.world, organization.id).filter(one => !one.private).length,
-  public_gists: 0,
-  followers: 0,
-  following: 0,
-  type: 'Organization',
-  created_at: organization.createdAt,
-  updated_at: organization.createdAt,
-  archived_at: null,
-})
+export function fullOrganization(context: View, organization: Organization) {
+  return {
+    ...simpleOrganization(context, organization),
+    name: organization.name,
+    html_url: context.links.web(`/${organization.login}`),
+    has_organization_projects: false,
+    has_repository_projects: false,
+    public_repos: repositoriesOf(context.world, organization.id).filter(one => !one.private).length,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    type: 'Organization',
+    created_at: organization.createdAt,
+    updated_at: organization.createdAt,
+    archived_at: null,
+  }
+}
 
 /** OpenAPI `org-membership`. */
-export const organizationMembership = (
+export function organizationMembership(
   context: View,
   organization: Organization,
   membership: OrganizationMembership,
   user: User,
-) => ({
-  url: context.links.api(`/orgs/${organization.login}/memberships/${user.login}`),
-  state: membership.state,
-  role: membership.role,
-  organization_url: context.links.api(`/orgs/${organization.login}`),
-  organization: simpleOrganization(context, organization),
-  user: simpleUser(context, user),
-})
+) {
+  return {
+    url: context.links.api(`/orgs/${organization.login}/memberships/${user.login}`),
+    state: membership.state,
+    role: membership.role,
+    organization_url: context.links.api(`/orgs/${organization.login}`),
+    organization: simpleOrganization(context, organization),
+    user: simpleUser(context, user),
+  }
+}

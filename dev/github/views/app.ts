@@ -1,32 +1,31 @@
 // Owns: how Apps and installations look in JSON. Pure; never shows a secret or a key.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
-import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import type { App, Installation } from '../state/apps.ts'
 import { accountOf, appById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `integration`. */
-export const integration = ({ links, world }: View, app: App) => ({
-  id: app.id,
-  slug: app.slug,
-  client_id: app.clientId,
-  node_id: nodeId('Integration', app.id),
-  owner: simpleUser({ links }, accountOf(world, app.ownerId)),
-  name: app.name,
-  description: app.description,
-  external_url: app.setupUrl ?? links.appPage(app.slug),
-  html_url: links.appPage(app.slug),
-  created_at: app.createdAt,
-  updated_at: app.updatedAt,
-  permissions: app.permissions,
-  events: app.events,
-  installations_count: world.installations.filter(one => one.appId === app.id).length,
-})
+export function integration({ links, world }: View, app: App) {
+  return {
+    id: app.id,
+    slug: app.slug,
+    client_id: app.clientId,
+    node_id: nodeId('Integration', app.id),
+    owner: simpleUser({ links }, accountOf(world, app.ownerId)),
+    name: app.name,
+    description: app.description,
+    external_url: app.setupUrl ?? links.appPage(app.slug),
+    html_url: links.appPage(app.slug),
+    created_at: app.createdAt,
+    updated_at: app.updatedAt,
+    permissions: app.permissions,
+    events: app.events,
+    installations_count: world.installations.filter(one => one.appId === app.id).length,
+  }
+}
 
 /** OpenAPI `installation`. */
-export const installationView = ({ links, world }: View, installation: Installation) => {
+export function installationView({ links, world }: View, installation: Installation) {
   const app = appById(world, installation.appId)
   if (!app) throw new Error(`installation ${installation.id} belongs to App ${installation.appId}, which does not exist`)
   const account = accountOf(world, installation.accountId)
@@ -56,12 +55,3 @@ export const installationView = ({ links, world }: View, installation: Installat
     suspended_at: installation.suspendedAt,
   }
 }
-
-/** OpenAPI `integration-installation-request`. */
-export const installationRequestView = ({ links, world }: View, request: InstallationRequest) => ({
-  id: request.id,
-  node_id: nodeId('IntegrationInstallationRequest', request.id),
-  account: simpleUser({ links }, accountOf(world, request.accountId)),
-  requester: simpleUser({ links }, userOf(world, request.requesterId)),
-  created_at: request.createdAt,
-})

@@ -1,19 +1,18 @@
-// Owns: how check suites, check runs and environments look in JSON. Pure.
-import type { Context } from '../context.ts'
+// Owns: how check suites and check runs look in JSON. Pure.
 import type { Commit } from '../git/commit.ts'
-import { nodeId } from '../links.ts'
-import type { CheckAnnotation, CheckRun, CheckSuite, Environment } from '../state/checks.ts'
+import type { CheckRun, CheckSuite } from '../state/checks.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryById } from '../state/world.ts'
 import { integration } from './app.ts'
 import { minimalRepository } from './repository.ts'
+import { nodeId, type View } from './view.ts'
 
-type View = Pick<Context, 'links' | 'world'>
-
-const urlOf = ({ links, world }: View, repository: Repository): string => links.api(`/repos/${fullName(world, repository)}`)
+function urlOf({ links, world }: View, repository: Repository): string {
+  return links.api(`/repos/${fullName(world, repository)}`)
+}
 
 /** OpenAPI `pull-request-minimal` of the open pull requests with this head. */
-const pullRequestsWith = (view: View, repository: Repository, sha: string) => {
+function pullRequestsWith(view: View, repository: Repository, sha: string) {
   const end = (repositoryId: number, branch: { readonly ref: string; readonly sha: string }) => {
     const from = repositoryById(view.world, repositoryId)
     const url = from ? urlOf(view, from) : view.links.api(`/repositories/${repositoryId}`)
@@ -31,19 +30,19 @@ const pullRequestsWith = (view: View, repository: Repository, sha: string) => {
     .map(show)
 }
 
-const suiteOf = ({ world }: View, run: CheckRun): CheckSuite => {
+function suiteOf({ world }: View, run: CheckRun): CheckSuite {
   const suite = world.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
   return suite
 }
 
-const appOf = (view: View, appId: number) => {
+function appOf(view: View, appId: number) {
   const app = appById(view.world, appId)
   return app ? integration(view, app) : null
 }
 
 /** OpenAPI `check-run`. */
-export const checkRunView = (view: View, repository: Repository, run: CheckRun) => {
+export function checkRunView(view: View, repository: Repository, run: CheckRun) {
   const suite = suiteOf(view, run)
   const url = `${urlOf(view, repository)}/check-runs/${run.id}`
   return {
@@ -63,7 +62,7 @@ export const checkRunView = (view: View, repository: Repository, run: CheckRun) 
       title: run.title,
       summary: run.summary,
       text: run.text,
-      annotations_count: run.annotations.length,
+      annotations_count: 0,
       annotations_url: `${url}/annotations`,
     },
     check_suite: { id: suite.id },
@@ -72,22 +71,8 @@ export const checkRunView = (view: View, repository: Repository, run: CheckRun) 
   }
 }
 
-/** OpenAPI `check-annotation`. */
-export const annotationView = (view: View, repository: Repository, sha: string, annotation: CheckAnnotation) => ({
-  path: annotation.path,
-  blob_href: view.links.web(`/${fullName(view.world, repository)}/blob/${sha}/${annotation.path}`),
-  start_line: annotation.startLine,
-  end_line: annotation.endLine,
-  start_column: null,
-  end_column: null,
-  annotation_level: annotation.level,
-  title: annotation.title,
-  message: annotation.message,
-  raw_details: null,
-})
-
 /** What a suite says as a whole: it is as far as its slowest run and as good as its worst. */
-export const suiteState = (runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> => {
+export function suiteState(runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> {
   if (runs.length === 0) return { status: 'queued', conclusion: null }
   if (runs.some(one => one.status !== 'completed')) {
     return { status: runs.some(one => one.status === 'in_progress') ? 'in_progress' : 'queued', conclusion: null }
@@ -97,7 +82,7 @@ export const suiteState = (runs: readonly CheckRun[]): Pick<CheckRun, 'status' |
 }
 
 /** OpenAPI `check-suite`; `commit` is its head. */
-export const checkSuiteView = (view: View, repository: Repository, suite: CheckSuite, commit: Commit) => {
+export function checkSuiteView(view: View, repository: Repository, suite: CheckSuite, commit: Commit) {
   const runs = view.world.checkRuns.filter(one => one.suiteId === suite.id)
   const url = `${urlOf(view, repository)}/check-suites/${suite.id}`
   return {
@@ -126,21 +111,5 @@ export const checkSuiteView = (view: View, repository: Repository, suite: CheckS
       committer: { name: commit.committer.name, email: commit.committer.email },
     },
     repository: minimalRepository(view, repository),
-  }
-}
-
-/** OpenAPI `environment`. */
-export const environmentView = (view: View, repository: Repository, environment: Environment) => {
-  const name = fullName(view.world, repository)
-  return {
-    id: environment.id,
-    node_id: nodeId('Environment', environment.id),
-    name: environment.name,
-    url: `${urlOf(view, repository)}/environments/${encodeURIComponent(environment.name)}`,
-    html_url: view.links.web(`/${name}/deployments/activity_log?environments_filter=${encodeURIComponent(environment.name)}`),
-    created_at: environment.createdAt,
-    updated_at: environment.updatedAt,
-    protection_rules: [],
-    deployment_branch_policy: null,
   }
 }

@@ -1,14 +1,71 @@
-// Owns: how comments look in JSON. Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
-import type { IssueComment } from '../state/repositories.ts'
+// Owns: how comments look in JSON, and the pull request as the issue that a comment belongs to. Pure.
+import type { IssueComment, PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
-import { noReactions } from './issue.ts'
 import { authorAssociation } from './pull-request.ts'
+import { nodeId, type View } from './view.ts'
+
+/** OpenAPI `reaction-rollup`; `url` is the resource that is reacted to. */
+function noReactions(url: string) {
+  return {
+    url: `${url}/reactions`,
+    total_count: 0,
+    '+1': 0,
+    '-1': 0,
+    laugh: 0,
+    hooray: 0,
+    confused: 0,
+    heart: 0,
+    rocket: 0,
+    eyes: 0,
+  }
+}
+
+/** The `issue` of a webhook about a comment on a pull request. */
+export function issueOfPullRequest(context: View, repository: Repository, pull: PullRequest) {
+  const { links, world } = context
+  const name = fullName(world, repository)
+  const url = links.api(`/repos/${name}/issues/${pull.number}`)
+  const htmlUrl = links.web(`/${name}/pull/${pull.number}`)
+  return {
+    url,
+    repository_url: links.api(`/repos/${name}`),
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    html_url: htmlUrl,
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    number: pull.number,
+    title: pull.title,
+    user: simpleUser(context, userOf(world, pull.authorId)),
+    labels: [],
+    state: pull.state,
+    locked: false,
+    assignee: null,
+    assignees: [],
+    milestone: null,
+    comments: world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number).length,
+    created_at: pull.createdAt,
+    updated_at: pull.updatedAt,
+    closed_at: pull.closedAt,
+    author_association: authorAssociation(world, pull.authorId, repository),
+    active_lock_reason: null,
+    draft: pull.draft,
+    pull_request: {
+      url: links.api(`/repos/${name}/pulls/${pull.number}`),
+      html_url: htmlUrl,
+      diff_url: `${htmlUrl}.diff`,
+      patch_url: `${htmlUrl}.patch`,
+      merged_at: pull.mergedAt,
+    },
+    body: pull.body,
+    reactions: noReactions(url),
+  }
+}
 
 /** OpenAPI `issue-comment`. */
-export const commentView = ({ links, world }: Pick<Context, 'links' | 'world'>, comment: IssueComment) => {
+export function commentView({ links, world }: View, comment: IssueComment) {
   const repository = repositoryById(world, comment.repositoryId)
   if (!repository) throw new Error(`comment ${comment.id} belongs to repository ${comment.repositoryId}, which does not exist`)
   const name = fullName(world, repository)

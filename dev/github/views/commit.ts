@@ -1,19 +1,17 @@
 // Owns: how commits look in JSON, in REST and in push events. Pure. An author is a person of this GitHub when the e-mail address is.
-import type { Context } from '../context.ts'
 import type { Commit, Signature } from '../git/commit.ts'
-import { nodeId } from '../links.ts'
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName } from '../state/world.ts'
 import { simpleUser } from './account.ts'
+import { nodeId, type View } from './view.ts'
 
-type View = Pick<Context, 'links' | 'world'>
-
-const personOf = ({ world }: View, signature: Signature): User | undefined =>
-  world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
+function personOf({ world }: View, signature: Signature): User | undefined {
+  return world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
+}
 
 /** OpenAPI `commit`. */
-export const commitView = (view: View, repository: Repository, commit: Commit) => {
+export function commitView(view: View, repository: Repository, commit: Commit) {
   const name = fullName(view.world, repository)
   const url = view.links.api(`/repos/${name}/commits/${commit.sha}`)
   const account = (signature: Signature) => {
@@ -46,7 +44,7 @@ export const commitView = (view: View, repository: Repository, commit: Commit) =
 }
 
 /** A commit as push events carry it. */
-export const pushedCommit = (view: View, repository: Repository, commit: Commit) => {
+export function pushedCommit(view: View, repository: Repository, commit: Commit) {
   const signature = (one: Signature) => {
     const user = personOf(view, one)
     return { name: one.name, email: one.email, date: one.date, ...(user ? { username: user.login } : {}) }

@@ -1,32 +1,27 @@
 // Owns: how pull requests look in JSON. Pure: what git must say (commits, lines, mergeability) is handed in.
-import { membershipOf, repositoryRole } from '../access.ts'
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { membershipOf, repositoryRole } from '../state/access.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
-import { accountOf, fullName, organizationById, repositoryById, userOf } from '../state/world.ts'
+import { accountOf, fullName, organizationById, repositoryById, userOf, type World } from '../state/world.ts'
 import { simpleUser } from './account.ts'
-import { headIsSound } from './head-state.ts'
 import { repositoryView } from './repository.ts'
-
-type View = Pick<Context, 'links' | 'world'>
+import { nodeId, type View } from './view.ts'
 
 export type PullRequestFacts = {
   readonly mergeable: boolean | null
-  readonly rebaseable: boolean | null
   readonly commits: number
   readonly additions: number
   readonly deletions: number
   readonly changedFiles: number
 }
 
-const repositoryOf = (view: View, id: number): Repository => {
+function repositoryOf(view: View, id: number): Repository {
   const repository = repositoryById(view.world, id)
   if (!repository) throw new Error(`repository ${id} is referred to but does not exist`)
   return repository
 }
 
 /** GitHub's word for how a person stands to a repository. */
-export const authorAssociation = (world: Context['world'], userId: number, repository: Repository): string => {
+export function authorAssociation(world: World, userId: number, repository: Repository): string {
   if (repository.ownerId === userId) return 'OWNER'
   const organization = organizationById(world, repository.ownerId)
   if (organization && membershipOf(organization, userId)?.state === 'active') return 'MEMBER'
@@ -34,7 +29,7 @@ export const authorAssociation = (world: Context['world'], userId: number, repos
 }
 
 /** One end of a pull request; a fork that was deleted has no repository any more. */
-const branchOf = (view: View, repository: Repository | undefined, branch: { readonly ref: string; readonly sha: string }) => {
+function branchOf(view: View, repository: Repository | undefined, branch: { readonly ref: string; readonly sha: string }) {
   if (!repository) return { label: `unknown:${branch.ref}`, ref: branch.ref, sha: branch.sha, user: null, repo: null }
   const owner = accountOf(view.world, repository.ownerId)
   return {
@@ -47,7 +42,7 @@ const branchOf = (view: View, repository: Repository | undefined, branch: { read
 }
 
 /** OpenAPI `pull-request-simple`. */
-export const simplePullRequest = (view: View, pull: PullRequest) => {
+export function simplePullRequest(view: View, pull: PullRequest) {
   const repository = repositoryOf(view, pull.repositoryId)
   const name = fullName(view.world, repository)
   const url = view.links.api(`/repos/${name}/pulls/${pull.number}`)
@@ -103,8 +98,21 @@ export const simplePullRequest = (view: View, pull: PullRequest) => {
   }
 }
 
+const sound = new Set(['success', 'neutral', 'skipped'])
+
+/** Whether the newest status per context and every check run has succeeded; a commit without any is sound. */
+function headIsSound(world: World, repositoryId: number, sha: string): boolean {
+  const newestFirst = world.statuses.filter(one => one.repositoryId === repositoryId && one.sha === sha).reverse()
+  const latest = newestFirst.filter((one, at) => newestFirst.findIndex(other => other.context === one.context) === at)
+  const suites = new Set(
+    world.checkSuites.filter(one => one.repositoryId === repositoryId && one.headSha === sha).map(one => one.id),
+  )
+  const runs = world.checkRuns.filter(one => suites.has(one.suiteId))
+  return latest.every(one => one.state === 'success') && runs.every(one => one.conclusion !== null && sound.has(one.conclusion))
+}
+
 /** One word for what stands between a pull request and its merge. */
-const mergeableState = (world: Context['world'], pull: PullRequest, facts: PullRequestFacts): string => {
+function mergeableState(world: World, pull: PullRequest, facts: PullRequestFacts): string {
   if (facts.mergeable === null) return 'unknown'
   if (!facts.mergeable) return 'dirty'
   if (pull.draft) return 'draft'
@@ -112,18 +120,20 @@ const mergeableState = (world: Context['world'], pull: PullRequest, facts: PullR
 }
 
 /** OpenAPI `pull-request`. */
-export const fullPullRequest = (view: View, pull: PullRequest, facts: PullRequestFacts) => ({
-  ...simplePullRequest(view, pull),
-  merged: pull.mergedAt !== null,
-  mergeable: facts.mergeable,
-  rebaseable: facts.rebaseable,
-  mergeable_state: mergeableState(view.world, pull, facts),
-  merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.world, pull.mergedById)),
-  comments: view.world.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,
-  review_comments: 0,
-  maintainer_can_modify: false,
-  commits: facts.commits,
-  additions: facts.additions,
-  deletions: facts.deletions,
-  changed_files: facts.changedFiles,
-})
+export function fullPullRequest(view: View, pull: PullRequest, facts: PullRequestFacts) {
+  return {
+    ...simplePullRequest(view, pull),
+    merged: pull.mergedAt !== null,
+    mergeable: facts.mergeable,
+    rebaseable: facts.mergeable,
+    mergeable_state: mergeableState(view.world, pull, facts),
+    merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.world, pull.mergedById)),
+    comments: view.world.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,
+    review_comments: 0,
+    maintainer_can_modify: false,
+    commits: facts.commits,
+    additions: facts.additions,
+    deletions: facts.deletions,
+    changed_files: facts.changedFiles,
+  }
+}

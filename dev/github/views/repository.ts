@@ -1,55 +1,54 @@
 // Owns: how repositories look in JSON. Pure. The many `_url` fields are templates that clients expand.
-import { type Actor, canSee, permissionOn, repositoryRole } from '../access.ts'
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
+import { type Actor, canSee, permissionOn, repositoryRole } from '../state/access.ts'
 import type { Repository } from '../state/repositories.ts'
-import { accountOf, fullName } from '../state/world.ts'
+import { accountOf, fullName, type World } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { roleFlags } from './role.ts'
+import { nodeId, type View } from './view.ts'
 
-type View = Pick<Context, 'links' | 'world'>
-
-const templates = (url: string) => ({
-  forks_url: `${url}/forks`,
-  keys_url: `${url}/keys{/key_id}`,
-  collaborators_url: `${url}/collaborators{/collaborator}`,
-  teams_url: `${url}/teams`,
-  hooks_url: `${url}/hooks`,
-  issue_events_url: `${url}/issues/events{/number}`,
-  events_url: `${url}/events`,
-  assignees_url: `${url}/assignees{/user}`,
-  branches_url: `${url}/branches{/branch}`,
-  tags_url: `${url}/tags`,
-  blobs_url: `${url}/git/blobs{/sha}`,
-  git_tags_url: `${url}/git/tags{/sha}`,
-  git_refs_url: `${url}/git/refs{/sha}`,
-  trees_url: `${url}/git/trees{/sha}`,
-  statuses_url: `${url}/statuses/{sha}`,
-  languages_url: `${url}/languages`,
-  stargazers_url: `${url}/stargazers`,
-  contributors_url: `${url}/contributors`,
-  subscribers_url: `${url}/subscribers`,
-  subscription_url: `${url}/subscription`,
-  commits_url: `${url}/commits{/sha}`,
-  git_commits_url: `${url}/git/commits{/sha}`,
-  comments_url: `${url}/comments{/number}`,
-  issue_comment_url: `${url}/issues/comments{/number}`,
-  contents_url: `${url}/contents/{+path}`,
-  compare_url: `${url}/compare/{base}...{head}`,
-  merges_url: `${url}/merges`,
-  archive_url: `${url}/{archive_format}{/ref}`,
-  downloads_url: `${url}/downloads`,
-  issues_url: `${url}/issues{/number}`,
-  pulls_url: `${url}/pulls{/number}`,
-  milestones_url: `${url}/milestones{/number}`,
-  notifications_url: `${url}/notifications{?since,all,participating}`,
-  labels_url: `${url}/labels{/name}`,
-  releases_url: `${url}/releases{/id}`,
-  deployments_url: `${url}/deployments`,
-})
+function templates(url: string) {
+  return {
+    forks_url: `${url}/forks`,
+    keys_url: `${url}/keys{/key_id}`,
+    collaborators_url: `${url}/collaborators{/collaborator}`,
+    teams_url: `${url}/teams`,
+    hooks_url: `${url}/hooks`,
+    issue_events_url: `${url}/issues/events{/number}`,
+    events_url: `${url}/events`,
+    assignees_url: `${url}/assignees{/user}`,
+    branches_url: `${url}/branches{/branch}`,
+    tags_url: `${url}/tags`,
+    blobs_url: `${url}/git/blobs{/sha}`,
+    git_tags_url: `${url}/git/tags{/sha}`,
+    git_refs_url: `${url}/git/refs{/sha}`,
+    trees_url: `${url}/git/trees{/sha}`,
+    statuses_url: `${url}/statuses/{sha}`,
+    languages_url: `${url}/languages`,
+    stargazers_url: `${url}/stargazers`,
+    contributors_url: `${url}/contributors`,
+    subscribers_url: `${url}/subscribers`,
+    subscription_url: `${url}/subscription`,
+    commits_url: `${url}/commits{/sha}`,
+    git_commits_url: `${url}/git/commits{/sha}`,
+    comments_url: `${url}/comments{/number}`,
+    issue_comment_url: `${url}/issues/comments{/number}`,
+    contents_url: `${url}/contents/{+path}`,
+    compare_url: `${url}/compare/{base}...{head}`,
+    merges_url: `${url}/merges`,
+    archive_url: `${url}/{archive_format}{/ref}`,
+    downloads_url: `${url}/downloads`,
+    issues_url: `${url}/issues{/number}`,
+    pulls_url: `${url}/pulls{/number}`,
+    milestones_url: `${url}/milestones{/number}`,
+    notifications_url: `${url}/notifications{?since,all,participating}`,
+    labels_url: `${url}/labels{/name}`,
+    releases_url: `${url}/releases{/id}`,
+    deployments_url: `${url}/deployments`,
+  }
+}
 
 /** OpenAPI `minimal-repository` without its optional fields. */
-export const minimalRepository = ({ links, world }: View, repository: Repository) => {
+export function minimalRepository({ links, world }: View, repository: Repository) {
   const name = fullName(world, repository)
   const url = links.api(`/repos/${name}`)
   return {
@@ -68,7 +67,7 @@ export const minimalRepository = ({ links, world }: View, repository: Repository
 }
 
 /** OpenAPI `repository`. */
-export const repositoryView = (view: View, repository: Repository) => {
+export function repositoryView(view: View, repository: Repository) {
   const minimal = minimalRepository(view, repository)
   const web = new URL(view.links.webUrl)
   const forks = view.world.repositories.filter(one => one.parentId === repository.id).length
@@ -112,7 +111,7 @@ export const repositoryView = (view: View, repository: Repository) => {
 }
 
 /** What the actor may do with the repository, in the five flags of GitHub. */
-export const permissionFlags = (world: Context['world'], actor: Actor, repository: Repository) => {
+export function permissionFlags(world: World, actor: Actor, repository: Repository) {
   if (actor.kind === 'installation') {
     const write = permissionOn(world, actor, repository, 'contents') === 'write'
     return { admin: false, maintain: false, push: write, triage: false, pull: true }
@@ -122,7 +121,7 @@ export const permissionFlags = (world: Context['world'], actor: Actor, repositor
 }
 
 /** Where a fork came from, as far as the actor may see it. */
-const familyOf = (view: View, actor: Actor, repository: Repository) => {
+function familyOf(view: View, actor: Actor, repository: Repository) {
   const parent = view.world.repositories.find(one => one.id === repository.parentId)
   if (!parent || !canSee(view.world, actor, parent)) return {}
   let source = parent
@@ -138,14 +137,16 @@ const familyOf = (view: View, actor: Actor, repository: Repository) => {
 }
 
 /** OpenAPI `full-repository`, as the actor sees it. */
-export const fullRepository = (view: View, actor: Actor, repository: Repository) => ({
-  ...repositoryView(view, repository),
-  permissions: permissionFlags(view.world, actor, repository),
-  allow_squash_merge: repository.mergeMethods.squash,
-  allow_merge_commit: repository.mergeMethods.merge,
-  allow_rebase_merge: repository.mergeMethods.rebase,
-  delete_branch_on_merge: repository.deleteBranchOnMerge,
-  network_count: 0,
-  subscribers_count: 0,
-  ...familyOf(view, actor, repository),
-})
+export function fullRepository(view: View, actor: Actor, repository: Repository) {
+  return {
+    ...repositoryView(view, repository),
+    permissions: permissionFlags(view.world, actor, repository),
+    allow_squash_merge: true,
+    allow_merge_commit: true,
+    allow_rebase_merge: false,
+    delete_branch_on_merge: false,
+    network_count: 0,
+    subscribers_count: 0,
+    ...familyOf(view, actor, repository),
+  }
+}

@@ -1,9 +1,9 @@
 // Owns: the words for a role on a repository: the exact one, the older one of four, and the flags. Pure.
-import { roleAtLeast } from '../access.ts'
+import { roleAtLeast } from '../state/access.ts'
 import type { RepositoryRole } from '../state/accounts.ts'
 
 /** The older field `permission` knows four words; `role_name` has the exact one. */
-export const olderWord = (role: RepositoryRole): 'none' | 'read' | 'write' | 'admin' => {
+export function olderWord(role: RepositoryRole): 'none' | 'read' | 'write' | 'admin' {
   switch (role) {
     case 'maintain':
       return 'write'
@@ -28,10 +28,12 @@ export const roleOfWord: Readonly<Record<string, RepositoryRole>> = {
   admin: 'admin',
 }
 
-export const roleFlags = (role: RepositoryRole) => ({
-  admin: role === 'admin',
-  maintain: roleAtLeast(role, 'maintain'),
-  push: roleAtLeast(role, 'write'),
-  triage: roleAtLeast(role, 'triage'),
-  pull: roleAtLeast(role, 'read'),
-})
+export function roleFlags(role: RepositoryRole) {
+  return {
+    admin: role === 'admin',
+    maintain: roleAtLeast(role, 'maintain'),
+    push: roleAtLeast(role, 'write'),
+    triage: roleAtLeast(role, 'triage'),
+    pull: roleAtLeast(role, 'read'),
+  }
+}

@@ -1,54 +1,59 @@
 // Owns: how commit statuses, deployments and deployment statuses look in JSON. Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
 import type { CommitState, CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
 import { fullName, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { minimalRepository } from './repository.ts'
+import { nodeId, type View } from './view.ts'
 
-type View = Pick<Context, 'links' | 'world'>
-
-const urlOf = ({ links, world }: View, repository: Repository): string => links.api(`/repos/${fullName(world, repository)}`)
+function urlOf({ links, world }: View, repository: Repository): string {
+  return links.api(`/repos/${fullName(world, repository)}`)
+}
 
 /** OpenAPI `simple-commit-status`. */
-export const simpleStatus = (view: View, repository: Repository, status: CommitStatus) => ({
-  url: `${urlOf(view, repository)}/statuses/${status.sha}`,
-  avatar_url: view.links.web(`/avatars/u/${status.creatorId}`),
-  id: status.id,
-  node_id: nodeId('StatusContext', status.id),
-  state: status.state,
-  description: status.description,
-  target_url: status.targetUrl,
-  context: status.context,
-  created_at: status.createdAt,
-  updated_at: status.createdAt,
-})
+export function simpleStatus(view: View, repository: Repository, status: CommitStatus) {
+  return {
+    url: `${urlOf(view, repository)}/statuses/${status.sha}`,
+    avatar_url: view.links.web(`/avatars/u/${status.creatorId}`),
+    id: status.id,
+    node_id: nodeId('StatusContext', status.id),
+    state: status.state,
+    description: status.description,
+    target_url: status.targetUrl,
+    context: status.context,
+    created_at: status.createdAt,
+    updated_at: status.createdAt,
+  }
+}
 
 /** OpenAPI `status`. */
-export const statusView = (view: View, repository: Repository, status: CommitStatus) => ({
-  ...simpleStatus(view, repository, status),
-  creator: simpleUser(view, userOf(view.world, status.creatorId)),
-})
+export function statusView(view: View, repository: Repository, status: CommitStatus) {
+  return {
+    ...simpleStatus(view, repository, status),
+    creator: simpleUser(view, userOf(view.world, status.creatorId)),
+  }
+}
 
 /** The one word for all contexts: failure wins over pending, pending over success; no status at all is pending. */
-const combinedState = (latest: readonly CommitStatus[]): CommitState => {
+function combinedState(latest: readonly CommitStatus[]): CommitState {
   if (latest.some(one => one.state === 'failure' || one.state === 'error')) return 'failure'
   return latest.length === 0 || latest.some(one => one.state === 'pending') ? 'pending' : 'success'
 }
 
 /** OpenAPI `combined-commit-status`; `latest` has one status per context. */
-export const combinedStatus = (view: View, repository: Repository, sha: string, latest: readonly CommitStatus[]) => ({
-  state: combinedState(latest),
-  statuses: latest.map(one => simpleStatus(view, repository, one)),
-  sha,
-  total_count: latest.length,
-  repository: minimalRepository(view, repository),
-  commit_url: `${urlOf(view, repository)}/commits/${sha}`,
-  url: `${urlOf(view, repository)}/commits/${sha}/status`,
-})
+export function combinedStatus(view: View, repository: Repository, sha: string, latest: readonly CommitStatus[]) {
+  return {
+    state: combinedState(latest),
+    statuses: latest.map(one => simpleStatus(view, repository, one)),
+    sha,
+    total_count: latest.length,
+    repository: minimalRepository(view, repository),
+    commit_url: `${urlOf(view, repository)}/commits/${sha}`,
+    url: `${urlOf(view, repository)}/commits/${sha}/status`,
+  }
+}
 
 /** OpenAPI `deployment`. */
-export const deploymentView = (view: View, repository: Repository, deployment: Deployment) => {
+export function deploymentView(view: View, repository: Repository, deployment: Deployment) {
   const url = `${urlOf(view, repository)}/deployments/${deployment.id}`
   return {
     url,
@@ -73,7 +78,7 @@ export const deploymentView = (view: View, repository: Repository, deployment: D
 }
 
 /** OpenAPI `deployment-status`. */
-export const deploymentStatusView = (view: View, repository: Repository, status: DeploymentStatus) => {
+export function deploymentStatusView(view: View, repository: Repository, status: DeploymentStatus) {
   const deploymentUrl = `${urlOf(view, repository)}/deployments/${status.deploymentId}`
   return {
     url: `${deploymentUrl}/statuses/${status.id}`,

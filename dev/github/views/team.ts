@@ -1,31 +1,17 @@
 // Owns: how teams look in JSON. Pure.
-import type { Context } from '../context.ts'
-import { nodeId } from '../links.ts'
-import type { Organization, RepositoryRole, Team } from '../state/accounts.ts'
-import { organizationById } from '../state/world.ts'
+import type { Organization, Team } from '../state/accounts.ts'
+import { organizationById, type World } from '../state/world.ts'
 import { fullOrganization } from './account.ts'
-import { roleFlags } from './role.ts'
+import { nodeId, type View } from './view.ts'
 
-type View = Pick<Context, 'links' | 'world'>
-
-/** Teams call the roles by the words of git. */
-const requestWord: Readonly<Record<RepositoryRole, string>> = {
-  none: 'pull',
-  read: 'pull',
-  triage: 'triage',
-  write: 'push',
-  maintain: 'maintain',
-  admin: 'admin',
-}
-
-const organizationOf = (world: Context['world'], team: Team): Organization => {
+function organizationOf(world: World, team: Team): Organization {
   const organization = organizationById(world, team.organizationId)
   if (!organization) throw new Error(`team ${team.id} belongs to organization ${team.organizationId}, which does not exist`)
   return organization
 }
 
 /** OpenAPI `team-simple`. */
-export const simpleTeam = ({ links, world }: View, team: Team) => {
+export function simpleTeam({ links, world }: View, team: Team) {
   const organization = organizationOf(world, team)
   const url = links.api(`/organizations/${organization.id}/team/${team.id}`)
   return {
@@ -46,24 +32,19 @@ export const simpleTeam = ({ links, world }: View, team: Team) => {
 }
 
 /** OpenAPI `team`. */
-export const teamWithParent = (view: View, team: Team) => {
+export function teamWithParent(view: View, team: Team) {
   const parent = view.world.teams.find(one => one.id === team.parentId)
   return { ...simpleTeam(view, team), parent: parent ? simpleTeam(view, parent) : null }
 }
 
-/** OpenAPI `team` as one repository sees it: with the role that the team has there. */
-export const teamOnRepository = (view: View, team: Team, role: RepositoryRole) => ({
-  ...teamWithParent(view, team),
-  permission: requestWord[role],
-  permissions: roleFlags(role),
-})
-
 /** OpenAPI `team-full`. */
-export const fullTeam = (view: View, team: Team) => ({
-  ...teamWithParent(view, team),
-  created_at: team.createdAt,
-  updated_at: team.createdAt,
-  members_count: team.members.length,
-  repos_count: team.repositories.length,
-  organization: fullOrganization(view, organizationOf(view.world, team)),
-})
+export function fullTeam(view: View, team: Team) {
+  return {
+    ...teamWithParent(view, team),
+    created_at: team.createdAt,
+    updated_at: team.createdAt,
+    members_count: team.members.length,
+    repos_count: team.repositories.length,
+    organization: fullOrganization(view, organizationOf(view.world, team)),
+  }
+}

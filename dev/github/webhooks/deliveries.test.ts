@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { days } from '../clock.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
+import { days } from '../state/clock.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { createSender, type Delivery } from './delivery.ts'
@@ -30,14 +30,19 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const app = () => {
+function app() {
   const [found] = emulator.context.world.apps
   if (!found) throw new Error('no App')
   return found
 }
-const ping = (payload: Record<string, unknown>): void =>
+
+function ping(payload: Record<string, unknown>): void {
   emulator.context.webhooks.emitToApp(app(), { name: 'ping', action: null, payload })
-const settle = () => emulator.context.webhooks.idle()
+}
+
+function settle() {
+  return emulator.context.webhooks.idle()
+}
 
 describe('the list', () => {
   test('a client walks all of it by cursor, newest first, while new ones come in', async () => {

@@ -29,14 +29,22 @@ beforeEach(() => {
 })
 afterEach(() => emulator.context.faults.reset())
 
-const push = (number: number): void =>
+function push(number: number): void {
   emulator.context.webhooks.emit({ name: 'push', action: null, accountId: 2001, repositoryId: 4001, payload: { number } })
-const came = async () => {
+}
+
+async function came() {
   await emulator.context.webhooks.idle()
   return receiver.received.slice(from)
 }
-const numbers = async () => (await came()).map(one => one.payload['number'])
-const newest = async () => (await clients.app.request('GET /app/hook/deliveries', { per_page: 1 })).data[0]
+
+async function numbers() {
+  return (await came()).map(one => one.payload['number'])
+}
+
+async function newest() {
+  return (await clients.app.request('GET /app/hook/deliveries', { per_page: 1 })).data[0]
+}
 
 test('lost without a trace: neither sent nor in the list', async () => {
   const before = await newest()

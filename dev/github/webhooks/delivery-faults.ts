@@ -1,5 +1,4 @@
 // Owns: what a test wants to go wrong with one webhook delivery, as a plan for the dispatcher. Never sends.
-
 import type { Faults } from '../faults/faults.ts'
 import type { FaultOf } from '../faults/kinds.ts'
 
@@ -20,7 +19,7 @@ type SubjectFault = FaultOf<'lost-webhook' | 'doubled-webhook' | 'late-webhook' 
 const heldFor = 2000
 
 /** Takes the faults that are armed for this delivery. */
-export const planDelivery = (faults: Faults, subject: Subject): DeliveryPlan => {
+export function planDelivery(faults: Faults, subject: Subject): DeliveryPlan {
   const fits = (fault: SubjectFault): boolean =>
     (fault.event === undefined || fault.event === '' || fault.event === subject.event) &&
     (fault.action === undefined || fault.action === '' || fault.action === subject.action)

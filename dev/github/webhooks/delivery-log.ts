@@ -21,7 +21,7 @@ export type DeliveryLogOptions = {
   readonly window: number
 }
 
-const readLines = async (file: string): Promise<string[]> => {
+async function readLines(file: string): Promise<string[]> {
   try {
     return (await readFile(file, 'utf8')).split('\n').filter(line => line !== '')
   } catch (error) {
@@ -30,7 +30,7 @@ const readLines = async (file: string): Promise<string[]> => {
   }
 }
 
-const readDeliveries = async (file: string): Promise<Delivery[]> => {
+async function readDeliveries(file: string): Promise<Delivery[]> {
   const deliveries: Delivery[] = []
   for (const line of await readLines(file)) {
     try {
@@ -43,7 +43,7 @@ const readDeliveries = async (file: string): Promise<Delivery[]> => {
 }
 
 /** Opens the log; a line cut off by a crash is dropped. */
-export const openDeliveryLog = async (file: string, { now, window }: DeliveryLogOptions): Promise<DeliveryLog> => {
+export async function openDeliveryLog(file: string, { now, window }: DeliveryLogOptions): Promise<DeliveryLog> {
   const kept = await readDeliveries(file)
   let text = kept.reduce((sum, one) => sum + one.request.payload.length, 0)
   let lastId = kept.at(-1)?.id ?? 1_000_000

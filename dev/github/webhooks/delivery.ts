@@ -35,17 +35,20 @@ export type Sender = {
 const answerWithin = 10_000
 const longestKeptAnswer = 16 * 1024
 
-const plainHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
-  Object.fromEntries(
+function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   )
+}
 
-const failed = (status: string, statusCode: number): Outcome => ({ status, statusCode, response: { headers: {}, payload: '' } })
+function failed(status: string, statusCode: number): Outcome {
+  return { status, statusCode, response: { headers: {}, payload: '' } }
+}
 
 /** How a delivery without a connection is logged. */
 export const unreachable = failed('failed to connect to host', 502)
 
-const failure = (error: unknown): Outcome => {
+function failure(error: unknown): Outcome {
   const name = error instanceof Error ? error.name : ''
   if (name === 'TimeoutError' || name === 'HeadersTimeoutError' || name === 'BodyTimeoutError') return failed('timed out', 504)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -57,7 +60,7 @@ const failure = (error: unknown): Outcome => {
  * A sender over HTTP(S). `caFile` names the PEM certificates that an https receiver may be signed by, read anew when it changes;
  * `within` is how long a receiver may take, in milliseconds.
  */
-export const createSender = (caFile: string | undefined, within = answerWithin): Sender => {
+export function createSender(caFile: string | undefined, within = answerWithin): Sender {
   let agent: Agent | undefined
   let agentCa: string | undefined
 

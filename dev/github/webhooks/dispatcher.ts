@@ -1,12 +1,12 @@
 // Owns: which App hears of which event, and the sending and logging of what it hears. Never repeats a delivery by itself: GitHub does
 // not either. https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { randomUUID } from 'node:crypto'
-import { installationCovers } from '../access.ts'
 import type { Faults } from '../faults/faults.ts'
-import { type Links, nodeId } from '../links.ts'
+import { installationCovers } from '../state/access.ts'
 import type { App, Installation } from '../state/apps.ts'
 import type { WorldStore } from '../state/store.ts'
 import { appById, repositoryById } from '../state/world.ts'
+import { type Links, nodeId } from '../views/view.ts'
 import { type Delivery, type Outcome, type Sender, unreachable } from './delivery.ts'
 import { planDelivery } from './delivery-faults.ts'
 import type { DeliveryLog } from './delivery-log.ts'
@@ -56,26 +56,28 @@ type Job = Pick<Delivery, 'guid' | 'event' | 'action' | 'installationId' | 'repo
   readonly body: string
 }
 
-const headersOf = (app: App, job: Job, enterpriseHost: string | undefined): Record<string, string> => ({
-  accept: '*/*',
-  'content-type': 'application/json',
-  'user-agent': 'GitHub-Hookshot/0000000',
-  'x-github-delivery': job.guid,
-  'x-github-event': job.event,
-  'x-github-hook-id': String(app.id),
-  'x-github-hook-installation-target-id': String(app.id),
-  'x-github-hook-installation-target-type': 'integration',
-  ...(enterpriseHost === undefined
-    ? {}
-    : { 'x-github-enterprise-host': enterpriseHost, 'x-github-enterprise-version': '3.19.0' }),
-  'x-hub-signature': signSha1(app.webhookSecret, job.body),
-  'x-hub-signature-256': signSha256(app.webhookSecret, job.body),
-})
+function headersOf(app: App, job: Job, enterpriseHost: string | undefined): Record<string, string> {
+  return {
+    accept: '*/*',
+    'content-type': 'application/json',
+    'user-agent': 'GitHub-Hookshot/0000000',
+    'x-github-delivery': job.guid,
+    'x-github-event': job.event,
+    'x-github-hook-id': String(app.id),
+    'x-github-hook-installation-target-id': String(app.id),
+    'x-github-hook-installation-target-type': 'integration',
+    ...(enterpriseHost === undefined
+      ? {}
+      : { 'x-github-enterprise-host': enterpriseHost, 'x-github-enterprise-version': '3.19.0' }),
+    'x-hub-signature': signSha1(app.webhookSecret, job.body),
+    'x-hub-signature-256': signSha256(app.webhookSecret, job.body),
+  }
+}
 
 const arrived: Outcome = { status: 'OK', statusCode: 200, response: { headers: {}, payload: '' } }
 
 /** A dispatcher over the given sender and log. */
-export const createWebhooks = (deps: WebhookDeps): Webhooks => {
+export function createWebhooks(deps: WebhookDeps): Webhooks {
   const queues = createHookQueues()
 
   const deliver = async (

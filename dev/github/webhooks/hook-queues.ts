@@ -16,7 +16,7 @@ export type HookQueues = {
 /** Deliveries waiting per hook; keeping more in order would cost too much memory, so new ones are lost. */
 const longestQueue = 10_000
 
-export const createHookQueues = (): HookQueues => {
+export function createHookQueues(): HookQueues {
   let stopped = false
   const queues = new Map<number, { waiting: number; tail: Promise<void> }>()
   const held = new Map<number, Set<() => void>>()

@@ -2,7 +2,11 @@
 import { createHmac } from 'node:crypto'
 
 /** `sha256=<hex>` over the raw bytes of the body. */
-export const signSha256 = (secret: string, body: string): string =>
-  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+export function signSha256(secret: string, body: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
 /** The older form that GitHub still sends beside it. */
-export const signSha1 = (secret: string, body: string): string => `sha1=${createHmac('sha1', secret).update(body).digest('hex')}`
+export function signSha1(secret: string, body: string): string {
+  return `sha1=${createHmac('sha1', secret).update(body).digest('hex')}`
+}

@@ -1,5 +1,4 @@
 // Webhooks: the signature, the log, redelivery, order, who hears of what.
-
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -30,13 +29,18 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const settle = () => emulator.context.webhooks.idle()
-const list = async () => {
+function settle() {
+  return emulator.context.webhooks.idle()
+}
+
+async function list() {
   await settle()
   return (await clients.app.request('GET /app/hook/deliveries', { per_page: 100 })).data
 }
-const push = (number: number): void =>
+
+function push(number: number): void {
   emulator.context.webhooks.emit({ name: 'push', action: null, accountId: 2001, repositoryId: 4001, payload: { number } })
+}
 
 test('the signature is the one of the example in the documentation of GitHub', () => {
   expect(signSha256("It's a Secret to Everybody", 'Hello, World!')).toBe(

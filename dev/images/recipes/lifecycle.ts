@@ -1,6 +1,5 @@
 // The image that a ClusterLifecycle names: the buildpack lifecycle and its launcher in one layer (kpack copies only the last layer).
 // Says of itself only the API versions that lifecycle 0.20 really answers.
-
 import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import { link, textFile } from '../archive/tree-entry.ts'

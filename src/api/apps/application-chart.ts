@@ -1,6 +1,6 @@
-// ApplicationChart: the cdk8s chart that turns an Application into objects. Built into the product, or a ConfigMap of the platform namespace.
-
-import { defineKind, type ObjectOf } from '../kind.ts'
+// ApplicationChart: the cdk8s chart that turns an Application into Kubernetes objects. It is either built into the product or source code
+// in a ConfigMap of the platform namespace.
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
 import { dnsLabel } from '../schema/fields.ts'
 import { exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
 
@@ -10,40 +10,63 @@ export const applicationChart = defineKind({
   plural: 'applicationcharts',
   shortNames: ['achart'],
   scope: 'Cluster',
-  description: 'Turns an Application into Kubernetes objects. Written by platform admins.',
+  description: 'The code that turns an Application into Kubernetes objects. Applications choose a chart with `spec.chart`.',
+  writtenBy: 'Platform admins. The installation contains the chart `web`.',
   spec: object(
     {
-      builtIn: optional(text({ description: 'The name of a chart that the product contains: web.', max: 63, pattern: dnsLabel })),
+      builtIn: optional(
+        text({ description: 'The name of a chart that is part of the product: `web`.', max: 63, pattern: dnsLabel }),
+      ),
       configMap: optional(
         object(
           {
-            name: text({ description: 'A ConfigMap in the platform namespace.', max: 253 }),
-            key: text({ description: 'The key that holds the module.', max: 253, default: 'chart.js' }),
+            name: text({ description: 'The name of the ConfigMap.', max: 253 }),
+            key: text({ description: 'The key whose value is the source code.', max: 253, default: 'chart.js' }),
           },
-          { description: 'Where the chart’s source is: a JavaScript module that exports `chart`.' },
+          {
+            description:
+              'A ConfigMap in the namespace `sekisho-system` that holds the source code: a JavaScript module that exports the function `chart`.',
+          },
         ),
       ),
-      timeoutSeconds: integer({ description: 'How long one rendering may take.', min: 1, max: 30, default: 5 }),
+      timeoutSeconds: integer({
+        description: 'How long the chart may take to render one Application, in seconds.',
+        min: 1,
+        max: 30,
+        default: 5,
+      }),
     },
     {
-      description: 'Where the chart is.',
+      description: 'Where the code of the chart is. Exactly one of `builtIn` and `configMap` must be set.',
       rules: [exactlyOneOf(['builtIn', 'configMap'], 'set exactly one of builtIn, configMap')],
     },
   ),
   status: {
-    revision: optional(text({ description: 'A hash of the source that is in use.', max: 80 })),
+    revision: optional(
+      text({
+        description: 'The version of the code in use: of a built-in chart its name and number, otherwise a SHA-256 hash.',
+        max: 80,
+      }),
+    ),
   },
+  conditions: { Ready: 'The code was found and loads, so Applications can use the chart.' },
+  reasons: {
+    Loaded: 'The chart loads.',
+    UnknownBuiltInChart: '`spec.builtIn` does not name a chart of this version. The message lists the charts that exist.',
+    ConfigMapMissing: 'The ConfigMap or its key does not exist in the platform namespace. Create it there.',
+    ChartDoesNotLoad: 'The code has an error or does not export `chart`. The message names the error.',
+  } satisfies ReasonTexts<typeof applicationChartReasons>,
   columns: [
     { name: 'Built in', type: 'string', jsonPath: '.spec.builtIn' },
     { name: 'ConfigMap', type: 'string', jsonPath: '.spec.configMap.name' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...readyColumns,
+    ageColumn,
   ],
 })
 
 export type ApplicationChart = ObjectOf<typeof applicationChart>
 
+/** Reasons of the condition Ready; described in the definition above. */
 export const applicationChartReasons = {
   loaded: 'Loaded',
   unknownBuiltIn: 'UnknownBuiltInChart',

@@ -1,35 +1,58 @@
-// Application: something that runs: an image and its processes. A chart turns it into Deployment, Service and Ingress.
-
-import { defineKind, type ObjectOf } from '../kind.ts'
-import { dnsLabel } from '../schema/fields.ts'
+// Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { commitId, dnsLabel, environmentField, timestamp } from '../schema/fields.ts'
 import { integer, list, map, object, optional, text } from '../schema/schema.ts'
 
 const hostName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
 
-const environmentVariable = object(
-  {
-    name: text({ description: 'The variable.', max: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-    value: text({ description: 'Its value. Not for secrets: whoever reads the Application reads it.', min: 0, max: 4096 }),
-  },
-  { description: 'One environment variable.' },
-)
-
 const processField = object(
   {
-    name: text({ description: 'The process; `web` gets the URL.', max: 40, pattern: dnsLabel }),
+    name: text({
+      description: 'The name of the process. The process named `web` receives the requests to the URL of the Application.',
+      max: 40,
+      pattern: dnsLabel,
+    }),
     command: optional(
-      list(text({ description: 'A word.', max: 1024 }), { description: 'The command; the image’s own when absent.', max: 64 }),
+      list(text({ description: 'The program, or one of its arguments.', max: 1024 }), {
+        description: 'The command, such as `["node", "worker.js"]`. The entry point of the image when omitted.',
+        max: 64,
+      }),
     ),
-    args: optional(list(text({ description: 'A word.', min: 0, max: 4096 }), { description: 'Arguments.', max: 64 })),
-    port: optional(integer({ description: 'The port it listens on; given to it as PORT.', min: 1, max: 65_535 })),
-    replicas: integer({ description: 'How many run.', min: 0, max: 50, default: 1 }),
+    args: optional(
+      list(text({ description: 'One argument.', min: 0, max: 4096 }), { description: 'Arguments of the command.', max: 64 }),
+    ),
+    port: optional(
+      integer({
+        description:
+          'The TCP port on which the process listens. The process also gets it as the environment variable `PORT`. Required for the process `web`.',
+        min: 1,
+        max: 65_535,
+      }),
+    ),
+    replicas: integer({ description: 'The number of pods that run the process.', min: 0, max: 50, default: 1 }),
     healthPath: optional(
-      text({ description: 'A path that answers 200 when the process is ready.', max: 512, pattern: '^/[^ ]*$' }),
+      text({
+        description:
+          'The path of an HTTP endpoint that answers with a status from 200 to 399 when the process is ready for requests, such as `/healthz`. When omitted, the process is ready as soon as its port accepts connections.',
+        max: 512,
+        pattern: '^/[^ ]*$',
+      }),
     ),
-    cpu: text({ description: 'CPU request, such as 100m.', max: 16, pattern: '^[0-9]+m?$', default: '50m' }),
-    memory: text({ description: 'Memory limit, such as 128Mi.', max: 16, pattern: '^[0-9]+(Mi|Gi)$', default: '256Mi' }),
+    cpu: text({
+      description:
+        'The CPU time that is reserved for each pod, in cores: `100m` is a tenth of a core. A pod may use more when the node is idle.',
+      max: 16,
+      pattern: '^[0-9]+m?$',
+      default: '50m',
+    }),
+    memory: text({
+      description: 'The memory that each pod may use, such as `128Mi` or `1Gi`. A process that uses more is ended and restarted.',
+      max: 16,
+      pattern: '^[0-9]+(Mi|Gi)$',
+      default: '256Mi',
+    }),
   },
-  { description: 'One kind of process of the application.' },
+  { description: 'One process of the application. Each process runs in pods of its own.' },
 )
 
 export const application = defineKind({
@@ -38,91 +61,125 @@ export const application = defineKind({
   plural: 'applications',
   shortNames: ['sapp'],
   scope: 'Namespaced',
-  description: 'Something that runs, with a URL.',
+  tenantAccess: 'write',
+  description:
+    'An image and the processes that run it, with a URL. The platform creates Deployments, a Service and an Ingress from it.',
+  writtenBy: 'Developers and admins of the tenant. A RemoteSync that names the Application sets `spec.image` and `spec.commit`.',
   spec: object(
     {
       image: optional(
         text({
-          description: 'The image, by digest for builds. Absent until the first build: a RemoteSync fills it in.',
+          description:
+            'The image that runs, such as `registry.example.com/apps/shop@sha256:…`. Omit this field if a RemoteSync builds the image: it sets the field after each build. Until then nothing runs.',
           max: 512,
           pattern: '^[^ @]+(@sha256:[0-9a-f]{64})?$',
         }),
       ),
-      commit: optional(
-        text({
-          description: 'The commit the image was built from; written with the image.',
-          max: 64,
-          pattern: '^[0-9a-f]{40}([0-9a-f]{24})?$',
-        }),
+      commit: optional(commitId('The commit from which the image was built. The RemoteSync sets it together with `image`.')),
+      chart: text({
+        description: 'The name of the ApplicationChart that turns this Application into Kubernetes objects.',
+        max: 63,
+        pattern: dnsLabel,
+        default: 'web',
+      }),
+      processes: list(processField, { description: 'The processes of the application.', min: 1, max: 10, unique: ['name'] }),
+      env: optional(
+        environmentField(
+          'Environment variables of every process. `PORT` and `SEKISHO_COMMIT` are set by the platform and cannot be overridden.',
+          200,
+        ),
       ),
-      chart: text({ description: 'The ApplicationChart.', max: 63, pattern: dnsLabel, default: 'web' }),
-      processes: list(processField, { description: 'What runs.', min: 1, max: 10, unique: ['name'] }),
-      env: optional(list(environmentVariable, { description: 'Environment of every process.', max: 200, unique: ['name'] })),
       domains: optional(
-        list(text({ description: 'A host name.', max: 253, pattern: hostName }), {
-          description: 'Host names; <name>.<namespace>.<platform domain> when absent.',
+        list(text({ description: 'A host name, such as `shop.example.com`.', max: 253, pattern: hostName }), {
+          description:
+            'The host names under which the process `web` answers. When omitted: `<name>.<namespace>.<application domain of the platform>`. A host name belongs to one Application of the cluster at a time.',
           max: 20,
           unique: 'set',
         }),
       ),
       attributes: optional(
-        map(text({ description: 'A value.', min: 0, max: 1024 }), {
-          description: 'Free attributes for charts of the platform.',
+        map(text({ description: 'The value of the attribute.', min: 0, max: 1024 }), {
+          description:
+            'Further settings for the chart. The chart `web` reads `writable-root-filesystem`: `"true"` lets processes write to the file system of the image.',
           max: 50,
         }),
       ),
     },
     {
-      description: 'What runs and how.',
+      description: 'What runs, and how.',
       rules: [
         {
           rule: "self.processes.exists(p, p.name == 'web') ? self.processes.exists(p, p.name == 'web' && has(p.port)) : true",
-          message: 'processes[web].port must be set: the URL leads there',
+          message: 'processes[web].port must be set: the URL leads to this port',
           fieldPath: '.processes',
         },
       ],
     },
   ),
   status: {
-    url: optional(text({ description: 'Where it answers.', max: 512 })),
-    image: optional(text({ description: 'The image that runs.', max: 512 })),
-    commit: optional(text({ description: 'The commit that runs.', max: 64 })),
-    appliedAt: optional(text({ description: 'When the objects of this generation were applied.', max: 64, format: 'date-time' })),
-    availableAt: optional(text({ description: 'When this generation was rolled out.', max: 64, format: 'date-time' })),
+    url: optional(text({ description: 'The URL of the application.', max: 512 })),
+    image: optional(
+      text({ description: 'The image that runs. It changes when the rollout of a new image is complete.', max: 512 }),
+    ),
+    commit: optional(text({ description: 'The commit that runs. It changes together with `image`.', max: 64 })),
+    appliedAt: optional(timestamp('When all Kubernetes objects of this generation were applied.')),
+    availableAt: optional(timestamp('When the rollout of this generation was complete.')),
     inventory: optional(
       list(
         object(
           {
-            apiVersion: text({ description: 'Group and version.', max: 253 }),
-            kind: objectKind('Kind.'),
-            name: text({ description: 'Name.', max: 253 }),
+            apiVersion: text({ description: 'The API group and version of the object, such as `apps/v1`.', max: 253 }),
+            kind: text({ description: 'The kind of the object, such as `Deployment`.', max: 63, pattern: '^[A-Z][A-Za-z0-9]*$' }),
+            name: text({ description: 'The name of the object.', max: 253 }),
           },
-          { description: 'An object that the chart made.' },
+          { description: 'One Kubernetes object that was created from the chart.' },
         ),
         {
-          description: 'Every object this Application owns: what is here and no longer rendered is pruned.',
+          description:
+            'All Kubernetes objects that belong to this Application. An object in this list that the chart no longer renders is deleted.',
           max: 100,
           unique: ['apiVersion', 'kind', 'name'],
         },
       ),
     ),
   },
+  conditions: {
+    Rendered: 'The chart was rendered, and the cluster has all of its objects.',
+    Available: 'Every process answers, in this or in an earlier version.',
+    Ready: 'Every process runs this generation with all of its replicas, and no older pod is left.',
+  },
+  reasons: {
+    Applied: 'The cluster has all objects that the chart rendered.',
+    Available: 'All replicas run this generation.',
+    WaitingForImage: '`spec.image` is not set. Create a RemoteSync that builds it, or set it.',
+    InvalidName: '`metadata.name` is not a DNS label of at most 63 characters. Create the Application under another name.',
+    DomainTaken: 'Another Application already uses one of the host names. Choose another host name, or remove it there first.',
+    ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
+    ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
+    ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',
+    RefusedByCluster:
+      'The API server refused an object of the chart, for example because a quota is exhausted. The message names the object and the cause.',
+    NameConflict:
+      'An object with the name of a rendered object exists and does not belong to this Application. Delete or rename one of the two.',
+    RollingOut: 'New pods are starting. Until they are ready, the earlier version keeps serving.',
+    ImagePullFailed: 'The image cannot be pulled. Check `spec.image`, and that the registry has it.',
+    Crashing: 'A process exits soon after its start, or runs out of memory. The message names the command that shows its log.',
+    RolloutStalled:
+      'Pods are not created, or do not become ready in time. Check `port` and `healthPath`, and the quota of the namespace.',
+  } satisfies ReasonTexts<typeof applicationReasons>,
   columns: [
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
     { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...readyColumns,
+    ageColumn,
   ],
 })
 
-function objectKind(description: string) {
-  return text({ description, max: 63, pattern: '^[A-Z][A-Za-z0-9]*$' })
-}
-
 export type Application = ObjectOf<typeof application>
 
+/** Reasons of the conditions; described in the definition above. */
 export const applicationReasons = {
+  applied: 'Applied',
   available: 'Available',
   waitingForImage: 'WaitingForImage',
   invalidName: 'InvalidName',

@@ -1,11 +1,8 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
-
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
 import { followerFields, followerStatusFields } from '../repository-follower.ts'
-import { objectName } from '../schema/fields.ts'
-import { choice, exactlyOneOf, integer, list, object, optional, text } from '../schema/schema.ts'
-
-const moment = (description: string) => optional(text({ description, max: 64, format: 'date-time' }))
+import { commitId, environmentField, objectName, timestamp } from '../schema/fields.ts'
+import { choice, exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
 
 export const remoteSync = defineKind({
   group: 'apps',
@@ -13,49 +10,67 @@ export const remoteSync = defineKind({
   plural: 'remotesyncs',
   shortNames: ['rsync'],
   scope: 'Namespaced',
-  description: 'Follows a repository and keeps an Application at what was built from it.',
+  tenantAccess: 'write',
+  description: 'Follows a repository, builds an image of each new commit, and keeps an Application at the newest image.',
+  writtenBy: 'Developers and admins of the tenant.',
   spec: object(
     {
       ...followerFields,
       source: object(
         {
-          branch: optional(text({ description: 'Follow the head of a branch.', max: 255, pattern: '^[^ ~^:?*\\[\\\\]+$' })),
-          pullRequest: optional(integer({ description: 'Follow the head of a pull request.', min: 1, max: 2_147_483_647 })),
-          commit: optional(text({ description: 'Stay at one commit.', max: 64, pattern: '^[0-9a-f]{40}([0-9a-f]{24})?$' })),
+          branch: optional(
+            text({
+              description: 'Follow the newest commit of this branch, such as `main`.',
+              max: 255,
+              pattern: '^[^ ~^:?*\\[\\\\]+$',
+            }),
+          ),
+          pullRequest: optional(
+            integer({
+              description: 'Follow the newest commit of the pull request with this number.',
+              min: 1,
+              max: 2_147_483_647,
+            }),
+          ),
+          commit: optional(commitId('Stay at this commit, given by its full id.')),
         },
         {
-          description: 'What to follow.',
+          description: 'Which commit to deploy. Exactly one of `branch`, `pullRequest` and `commit` must be set.',
           rules: [
             exactlyOneOf(['branch', 'pullRequest', 'commit'], 'source must set exactly one of branch, pullRequest, commit'),
           ],
         },
       ),
       subPath: optional(
-        text({ description: 'The folder of the application in the repository.', max: 512, pattern: '^[^/][^ ]*$' }),
+        text({
+          description:
+            'The folder of the application in the repository, such as `services/api`. The root of the repository when omitted.',
+          max: 512,
+          pattern: '^[^/][^ ]*$',
+        }),
       ),
       build: object(
         {
-          strategy: choice(['Buildpacks'], { description: 'How the image is built.', default: 'Buildpacks' }),
-          timeoutSeconds: integer({ description: 'How long a build may take.', min: 30, max: 7200, default: 900 }),
-          env: optional(
-            list(
-              object(
-                {
-                  name: text({ description: 'The variable.', max: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-                  value: text({ description: 'Its value.', min: 0, max: 4096 }),
-                },
-                { description: 'One variable.' },
-              ),
-              { description: 'Environment of the build.', max: 50, unique: ['name'] },
-            ),
-          ),
+          strategy: choice(['Buildpacks'], {
+            description: 'How the image is built: by Cloud Native Buildpacks.',
+            default: 'Buildpacks',
+          }),
+          timeoutSeconds: integer({
+            description: 'How long one build may take, in seconds. A build that takes longer is ended and counts as failed.',
+            min: 30,
+            max: 7200,
+            default: 900,
+          }),
+          env: optional(environmentField('Environment variables of the build.', 50)),
         },
-        { description: 'How to build.' },
+        { description: 'How the image is built. `{}` uses the defaults.' },
       ),
-      application: objectName('The Application in this namespace that gets the image.'),
+      application: objectName(
+        'The name of the Application in this namespace that runs the image. It must exist; the RemoteSync sets its `spec.image` and `spec.commit`.',
+      ),
     },
     {
-      description: 'What to follow and where it goes.',
+      description: 'Which commit of which repository is built, and where the image runs.',
       rules: [
         {
           rule: "!has(self.subPath) || !self.subPath.split('/').exists(p, p == '..')",
@@ -72,64 +87,112 @@ export const remoteSync = defineKind({
   },
   status: {
     ...followerStatusFields,
-    commit: optional(text({ description: 'The commit that source means now.', max: 64 })),
+    commit: optional(text({ description: 'The commit that `spec.source` means now.', max: 64 })),
     build: optional(
       object(
         {
-          name: text({ description: 'The build in the build namespace.', max: 253 }),
-          commit: text({ description: 'The commit it builds.', max: 64 }),
-          attempt: integer({ description: 'Counts from 1 when the same commit is tried again.', min: 1, max: 1_000_000 }),
+          name: text({ description: 'The name of the build in the build namespace of the tenant.', max: 253 }),
+          commit: text({ description: 'The commit that it builds.', max: 64 }),
+          attempt: integer({
+            description: 'Which attempt to build this commit it is, starting with 1.',
+            min: 1,
+            max: 1_000_000,
+          }),
         },
-        { description: 'The build under way, or the last one.' },
+        { description: 'The current build, or the last one.' },
       ),
     ),
-    image: optional(text({ description: 'The last image that was built, by digest.', max: 512 })),
-    imageCommit: optional(text({ description: 'The commit that image was built from.', max: 64 })),
-    imageBuild: optional(text({ description: 'The build that made that image.', max: 253 })),
-    handledWake: optional(text({ description: 'The wake annotation that was acted upon last.', max: 512 })),
+    image: optional(text({ description: 'The image of the last successful build, by digest.', max: 512 })),
+    imageCommit: optional(text({ description: 'The commit from which `image` was built.', max: 64 })),
+    imageBuild: optional(text({ description: 'The name of the build that created `image`.', max: 253 })),
+    handledWake: optional(
+      text({
+        description:
+          'The value of the annotation `sekisho.dev/wake` at the last check of the repository. A webhook changes the annotation, which causes a new check.',
+        max: 512,
+      }),
+    ),
     failedCommit: optional(
-      text({ description: 'The commit whose build failed last; not tried again until something changes.', max: 64 }),
+      text({
+        description: 'The commit whose build failed last. It is not built again until the RemoteSync or the repository changes.',
+        max: 64,
+      }),
     ),
     failure: optional(
       object(
         {
-          stage: choice(['Fetched', 'Built'], { description: 'Where it failed.' }),
-          reason: text({ description: 'Why, as one CamelCase word.', max: 128 }),
-          message: text({ description: 'Why, with the end of the log and the cure.', max: 2048 }),
+          stage: choice(['Fetched', 'Built'], { description: 'The stage that failed, named like its condition.' }),
+          reason: text({ description: 'Why, as one of the reasons of the conditions.', max: 128 }),
+          message: text({ description: 'Why, with the end of the build log and what to do about it.', max: 2048 }),
         },
-        { description: 'The story of failedCommit.' },
+        { description: 'Why `failedCommit` could not be built.' },
       ),
     ),
     phases: optional(
       object(
         {
-          signalledAt: moment('When the webhook arrived (or the sweep noticed).'),
-          resolvedAt: moment('When the commit was known.'),
-          fetchedAt: moment('When the source store held it.'),
-          buildCreatedAt: moment('When the build was made.'),
-          buildStartedAt: moment('When its pod started.'),
-          builtAt: moment('When the builder was done.'),
-          deployedAt: moment('When the Application was told.'),
-          availableAt: moment('When the Application was rolled out.'),
+          signalledAt: optional(timestamp('When the webhook of the commit arrived, or the periodic check found the commit.')),
+          resolvedAt: optional(timestamp('When the commit was known.')),
+          fetchedAt: optional(timestamp('When the source of the commit was fetched from GitHub.')),
+          buildCreatedAt: optional(timestamp('When the build was created.')),
+          buildStartedAt: optional(timestamp('When the pod of the build started. Whole seconds.')),
+          builtAt: optional(timestamp('When the end of the build was observed.')),
+          deployedAt: optional(timestamp('When image and commit were set on the Application.')),
+          availableAt: optional(timestamp('When the rollout of the Application was complete.')),
         },
-        { description: 'When each phase of the newest commit ended, to the millisecond where it is ours to say.' },
+        { description: 'When the newest commit passed each phase, in milliseconds unless stated otherwise.' },
       ),
     ),
   },
+  conditions: {
+    Resolved: 'GitHub was asked, under an approved grant, which commit `spec.source` means.',
+    Fetched: 'The source of the commit was fetched from GitHub.',
+    Built: 'The image was built from the commit.',
+    Deployed: 'Image and commit were set on the Application.',
+    Ready: 'The Application runs the image of the newest commit.',
+  },
+  reasons: {
+    Done: 'The stage is complete.',
+    Deployed: 'The Application runs the newest commit.',
+    WaitingForGrant: 'The RepositoryGrant of the RemoteSync is not decided or not ready yet. The message has the details.',
+    GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
+    InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
+    BranchNotFound: 'The repository does not have the branch. Push it, or correct `spec.source.branch`.',
+    PullRequestNotFound: 'The repository does not have a pull request with this number.',
+    CommitNotFound: 'GitHub does not have the commit, or does not have it any more.',
+    SourceTooLarge: 'The files of the commit exceed the limit of the platform (`SEKISHO_SOURCE_MEGABYTES`).',
+    FetchFailed: 'The source could not be fetched from GitHub. The platform tries again.',
+    Queued: 'As many builds are running as the tenant or the platform may run at once. The build starts when one of them ends.',
+    Fetching: 'The source is being fetched from GitHub.',
+    Building: 'The build is running.',
+    BuildFailed: 'The build failed. The message has the end of its log. Correct the cause and push again.',
+    BuildTimedOut: 'The build was ended after `spec.build.timeoutSeconds`.',
+    BuiltFromWrongCommit: 'The image was not built from the requested commit and is not used. Tell a platform admin.',
+    NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
+    GrantConflict:
+      'A RepositoryGrant with the required name exists and does not belong to this RemoteSync. Delete it, or rename the RemoteSync.',
+    BuilderNotReady: 'The build system refused the build, or is not installed. The platform tries again. Tell a platform admin.',
+    ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
+    ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
+    ApplicationNotReady: 'The image was set on the Application, but the Application is not ready. The message has its reason.',
+    RollingOut: 'The Application is starting the new image. Until it is ready, the earlier version keeps serving.',
+    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+  } satisfies ReasonTexts<typeof remoteSyncReasons>,
   columns: [
     { name: 'Repository', type: 'string', jsonPath: '.spec.repository' },
     { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
     { name: 'Built', type: 'string', jsonPath: '.status.imageCommit', priority: 1 },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...readyColumns,
+    ageColumn,
   ],
   selectableFields: ['.spec.repository', '.spec.application'],
 })
 
 export type RemoteSync = ObjectOf<typeof remoteSync>
 
+/** Reasons of the conditions; described in the definition above. */
 export const remoteSyncReasons = {
+  done: 'Done',
   deployed: 'Deployed',
   waitingForGrant: 'WaitingForGrant',
   grantDenied: 'GrantDenied',

@@ -1,4 +1,4 @@
-// Who may do what, and who somebody is: RBAC and the review kinds. A review is created to ask a question; it stores nothing.
+// RBAC, and the kinds that review credentials. A review is created to get an answer in its status; the API server does not store it.
 import type { KubeObject } from '../resource.ts'
 import { clusterKind, namespacedKind } from './resource-type.ts'
 
@@ -23,7 +23,7 @@ export type UserInfo = {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** `spec.token` is a credential: it goes out in a body and comes back in none of our logs or errors. */
+/** `spec.token` is a credential. It is sent in a request body and must not appear in logs or errors. */
 export type TokenReview = KubeObject & {
   readonly spec: { readonly token: string; readonly audiences?: readonly string[] }
   readonly status?: {

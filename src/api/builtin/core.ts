@@ -1,4 +1,4 @@
-// The kinds of the core group that we read or write, with the fields we use. Not complete: what is not here we do not touch.
+// The kinds of the core group that we read or write, with the fields that we use and no others.
 import type { KubeObject } from '../resource.ts'
 import { clusterKind, namespacedKind } from './resource-type.ts'
 
@@ -40,7 +40,7 @@ export type Pod = KubeObject & {
 }
 export const pods = namespacedKind<Pod>('v1', 'Pod', 'pods')
 
-/** `data` is base64. Values leave this shape as SecretString only. */
+/** `data` is base64. Code outside of the client holds its values as SecretString only. */
 export type Secret = KubeObject & {
   readonly type?: string
   readonly immutable?: boolean

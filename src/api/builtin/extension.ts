@@ -1,4 +1,4 @@
-// What extends the API server itself: our kinds' definitions and our admission webhooks' registrations.
+// The kinds that extend the API server: CustomResourceDefinitions and the registrations of admission webhooks.
 import type { KubeObject } from '../resource.ts'
 import { clusterKind } from './resource-type.ts'
 

@@ -1,4 +1,4 @@
-// Kubernetes' own kinds as ResourceTypes: the one place to import them from. Minimal structural types, by area beside this file.
+// The kinds of Kubernetes that we use, as ResourceTypes. Import them from here; the files beside this one group them by area.
 export * from './access.ts'
 export * from './core.ts'
 export * from './extension.ts'

@@ -1,4 +1,4 @@
-// How requests reach pods, and which may not.
+// Ingresses and NetworkPolicies, with the fields that we use.
 import type { KubeObject } from '../resource.ts'
 import { namespacedKind } from './resource-type.ts'
 

@@ -1,4 +1,4 @@
-// Deployments and the ReplicaSets under them: what a rollout is judged by.
+// Deployments, from which the state of a rollout is read, and Leases.
 import type { KubeObject } from '../resource.ts'
 import { namespacedKind } from './resource-type.ts'
 

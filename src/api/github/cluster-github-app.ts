@@ -1,8 +1,10 @@
-// ClusterGitHubApp: a GitHub App the platform acts as. Its private keys stay in Secrets of the platform namespace; only controllers read them.
+// ClusterGitHubApp: a GitHub App as which the platform acts. Its private keys stay in Secrets of the platform namespace; only the
+// controllers read them.
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { hostField, numericId, objectName, reportedPermissions } from '../schema/fields.ts'
+import { list, object, optional, text } from '../schema/schema.ts'
 
-import { defineKind, type ObjectOf } from '../kind.ts'
-import { hostField, numericId, objectName } from '../schema/fields.ts'
-import { list, map, object, optional, text } from '../schema/schema.ts'
+const baseUrl = (description: string) => text({ description, max: 512, pattern: '^https?://[^ ]+$' })
 
 export const clusterGitHubApp = defineKind({
   group: 'github',
@@ -10,68 +12,88 @@ export const clusterGitHubApp = defineKind({
   plural: 'clustergithubapps',
   shortNames: ['cgha'],
   scope: 'Cluster',
-  description: 'A GitHub App of the platform on github.com or a GitHub Enterprise Server.',
+  description: 'A GitHub App on github.com or on a GitHub Enterprise Server, as which the platform acts.',
+  writtenBy: 'Platform admins.',
   spec: object(
     {
       host: hostField,
       endpoints: optional(
         object(
           {
-            web: text({
-              description: 'Where people sign in, such as https://github.com.',
-              max: 512,
-              pattern: '^https?://[^ ]+$',
-            }),
-            api: text({
-              description: 'The REST API, such as https://api.github.com or https://HOST/api/v3.',
-              max: 512,
-              pattern: '^https?://[^ ]+$',
-            }),
+            web: baseUrl('The base URL of the web pages, where people sign in, such as `https://github.com`.'),
+            api: baseUrl(
+              'The base URL of the REST API, such as `https://api.github.com` or `https://github.example.com/api/v3`.',
+            ),
           },
-          { description: 'Only where they do not follow from the host.' },
+          {
+            description:
+              'Where GitHub is reached, if it is not at the usual addresses for `host`: `https://<host>` and `https://<host>/api/v3` for a GitHub Enterprise Server.',
+          },
         ),
       ),
-      appId: numericId('The App id.'),
-      clientId: text({ description: 'The client id; the issuer of the App JWT.', max: 100 }),
+      appId: numericId('The App ID, as the settings page of the App on GitHub shows it.'),
+      clientId: text({
+        description:
+          'The client ID, as the settings page of the App on GitHub shows it. People sign in with it, and the platform signs its App JWTs as this issuer.',
+        max: 100,
+      }),
       privateKeys: list(
         object(
           {
-            secretName: objectName('A Secret in the platform namespace.'),
-            key: text({ description: 'The key in it that holds the PEM.', max: 253, default: 'private-key.pem' }),
+            secretName: objectName('The name of a Secret in the namespace `sekisho-system`.'),
+            key: text({
+              description: 'The key in the Secret whose value is the private key in PEM format.',
+              max: 253,
+              default: 'private-key.pem',
+            }),
           },
-          { description: 'Where one private key is.' },
+          { description: 'Where one private key of the App is stored.' },
         ),
-        { description: 'One key, or two during a rotation; tried in order.', min: 1, max: 2 },
+        {
+          description: 'The private keys of the App: one, or two during a rotation. They are tried in this order.',
+          min: 1,
+          max: 2,
+        },
       ),
     },
     {
-      description: 'Which App.',
+      description: 'Which App it is, and how the platform authenticates as it.',
       rules: [
         {
           rule: 'self.host == oldSelf.host && self.appId == oldSelf.appId',
-          message: 'host and appId cannot change: make another ClusterGitHubApp',
+          message: 'host and appId cannot change: create another ClusterGitHubApp',
           reason: 'FieldValueForbidden',
         },
       ],
     },
   ),
   status: {
-    slug: optional(text({ description: 'The App’s slug on GitHub.', max: 100 })),
+    slug: optional(text({ description: 'The slug of the App on GitHub, which is part of its URL.', max: 100 })),
     permissions: optional(
-      map(text({ description: 'Level.', max: 16 }), { description: 'What the App may ask for at most.', max: 100 }),
+      reportedPermissions('The permissions that the App requests, as GitHub reports them. No token can have more.'),
     ),
   },
+  conditions: { Ready: 'GitHub accepts the private key of the App.' },
+  reasons: {
+    Verified: 'GitHub accepts the private key.',
+    PrivateKeyMissing: 'A Secret in `spec.privateKeys` or its key does not exist. Create it in the platform namespace.',
+    PrivateKeyRefused:
+      'GitHub does not accept the private key. Check `spec.clientId`, and that the key belongs to the App and was not deleted on GitHub.',
+    AppMismatch:
+      'The key and the client ID belong to another App than `spec.appId`. Correct the object, or create another ClusterGitHubApp.',
+    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+  } satisfies ReasonTexts<typeof clusterGitHubAppReasons>,
   columns: [
     { name: 'Host', type: 'string', jsonPath: '.spec.host' },
     { name: 'App', type: 'integer', jsonPath: '.spec.appId' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...readyColumns,
+    ageColumn,
   ],
 })
 
 export type ClusterGitHubApp = ObjectOf<typeof clusterGitHubApp>
 
+/** Reasons of the condition Ready; described in the definition above. */
 export const clusterGitHubAppReasons = {
   verified: 'Verified',
   keyMissing: 'PrivateKeyMissing',

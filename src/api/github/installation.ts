@@ -1,7 +1,15 @@
-// Installation: the proof-backed binding of a namespace to an App installation. The broker alone creates it; nobody changes it afterwards.
-
-import { defineKind, type ObjectOf } from '../kind.ts'
-import { accountField, numericId, objectName, permissionLevel } from '../schema/fields.ts'
+// Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers the account.
+// Only the broker creates it, and nobody changes its spec afterwards.
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import {
+  accountField,
+  numericId,
+  objectName,
+  observedWakeField,
+  permissionLevel,
+  reportedPermissions,
+  timestamp,
+} from '../schema/fields.ts'
 import { choice, list, map, object, optional, text } from '../schema/schema.ts'
 
 export const installation = defineKind({
@@ -10,71 +18,100 @@ export const installation = defineKind({
   plural: 'installations',
   shortNames: ['ghi'],
   scope: 'Namespaced',
-  description: 'An installation of the GitHub App that a proven owner of the account bound to this namespace.',
+  description:
+    'An installation of the GitHub App that an owner of the account bound to this namespace. It limits what the namespace can reach on GitHub.',
+  writtenBy: 'Only the platform, when an owner of the account signs in and onboards it. The `spec` cannot change afterwards.',
   immutableSpec: true,
+  tenantAccess: 'read',
   spec: object(
     {
-      app: objectName('The ClusterGitHubApp.'),
-      installationId: numericId('The installation id on GitHub.'),
+      app: objectName('The name of the ClusterGitHubApp that is installed.'),
+      installationId: numericId('The numeric id of the installation on GitHub.'),
       account: accountField,
       boundBy: object(
         {
-          id: numericId('The numeric id of the person.'),
-          login: text({ description: 'The login, for display only.', max: 100 }),
+          id: numericId('The numeric id of the person on GitHub.'),
+          login: text({ description: 'The login of the person at that time, for display only.', max: 100 }),
         },
-        { description: 'Who bound it.' },
+        { description: 'The person who bound the installation to this namespace.' },
       ),
       proof: object(
         {
           method: choice(['OrganizationOwner', 'AccountHolder'], {
-            description: 'What was proved: an active admin membership, or being the account.',
+            description:
+              'What GitHub confirmed: `OrganizationOwner`, the person is an active owner of the organization, or `AccountHolder`, the person is the account itself.',
           }),
-          provedAt: text({ description: 'When.', max: 64, format: 'date-time' }),
+          provedAt: timestamp('When GitHub confirmed it.'),
         },
         { description: 'The proof that the person administers the account.' },
       ),
       ceiling: object(
         {
           repositories: choice(['All', 'Selected'], {
-            description: 'All repositories of the installation, or only those listed.',
+            description: '`All`: every repository of the installation on GitHub. `Selected`: only those in `repositoryIds`.',
           }),
           repositoryIds: optional(
-            list(numericId('A repository id.'), { description: 'The repositories, when Selected.', max: 1000, unique: 'set' }),
+            list(numericId('The numeric id of a repository.'), {
+              description: 'The repositories that grants may reach, if `repositories` is `Selected`.',
+              max: 1000,
+              unique: 'set',
+            }),
           ),
-          permissions: map(permissionLevel, { description: 'The most that any grant may ask for.', max: 60 }),
+          permissions: map(permissionLevel, {
+            description: 'The highest level of each permission that grants may request, such as `contents: read`.',
+            max: 60,
+          }),
         },
-        { description: 'What grants under this installation can never exceed.' },
+        { description: 'The limit for all grants under this Installation, chosen by the owner who bound it.' },
       ),
     },
-    { description: 'The binding.' },
+    { description: 'The binding of the installation to the namespace.' },
   ),
   status: {
-    appId: optional(numericId('The App it was last found under; tokens are revoked by it even when the App object is gone.')),
-    repositorySelection: optional(choice(['all', 'selected'], { description: 'What GitHub says.' })),
-    permissions: optional(
-      map(text({ description: 'Level.', max: 16 }), { description: 'The permissions GitHub reports.', max: 100 }),
+    appId: optional(
+      numericId('The ID of the App at the last check. Tokens can be revoked with it even after the ClusterGitHubApp is deleted.'),
     ),
-    verifiedAt: optional(
-      text({
-        description: 'When the App last confirmed it with its own key, the owner included.',
-        max: 64,
-        format: 'date-time',
+    repositorySelection: optional(
+      choice(['all', 'selected'], {
+        description:
+          'Whether the installation on GitHub covers all repositories of the account or selected ones, as GitHub reports it.',
       }),
     ),
-    observedWake: optional(text({ description: 'The wake annotation that the last confirmation had seen.', max: 512 })),
+    permissions: optional(reportedPermissions('The permissions of the installation, as GitHub reports them.')),
+    verifiedAt: optional(timestamp('When GitHub last confirmed the installation and its owner.')),
+    observedWake: observedWakeField,
   },
+  conditions: {
+    Verified: 'GitHub confirmed everything at the last check.',
+    Ready: 'The Installation can be used. It stays True for up to one day while GitHub does not answer.',
+  },
+  reasons: {
+    Verified:
+      'GitHub confirms the installation and, if the App may read members, that the person who bound it still owns the account.',
+    AppNotReady: 'The ClusterGitHubApp that `spec.app` names does not exist or is not ready.',
+    InstallationNotFound:
+      'The App is not installed on the account any more. Install it again on GitHub, then onboard the account again.',
+    InstallationSuspended: 'The installation is suspended on GitHub. Unsuspend it in the settings of the account there.',
+    AccountMismatch: 'The installation belongs to another account than `spec.account`, or the proof does not fit the account.',
+    AppMismatch: 'The installation belongs to another App than the ClusterGitHubApp.',
+    BinderNoLongerOwner:
+      'The person who bound the installation does not own the organization any more. An owner must onboard it again.',
+    CeilingAboveGitHub:
+      'GitHub no longer grants a permission that `spec.ceiling` contains. An owner must onboard the account again.',
+    GitHubUnreachable: 'GitHub does not answer, or limits the rate of requests. The platform tries again.',
+  } satisfies ReasonTexts<typeof installationReasons>,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
     { name: 'Installation', type: 'integer', jsonPath: '.spec.installationId' },
     { name: 'Bound by', type: 'string', jsonPath: '.spec.boundBy.login' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...readyColumns,
+    ageColumn,
   ],
 })
 
 export type Installation = ObjectOf<typeof installation>
 
+/** Reasons of the conditions; described in the definition above. */
 export const installationReasons = {
   verified: 'Verified',
   appNotReady: 'AppNotReady',

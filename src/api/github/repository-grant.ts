@@ -1,9 +1,16 @@
-// RepositoryGrant: a tenant's wish for tokens that reach named repositories with named permissions, for named subjects, for a reason.
-// Immutable; decided by the controller. There is no token without one.
-
-import { defineKind, type ObjectOf } from '../kind.ts'
-import { numericId, objectName, permissionLevel, repositoryName, requestedByField } from '../schema/fields.ts'
-import { choice, integer, list, map, object, optional, text } from '../schema/schema.ts'
+// RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated reason.
+// Immutable; the controller decides it. Without an approved grant no token is issued.
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import {
+  numericId,
+  objectName,
+  observedWakeField,
+  permissionLevel,
+  repositoryName,
+  requestedByField,
+  timestamp,
+} from '../schema/fields.ts'
+import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
 
 export const repositoryGrant = defineKind({
   group: 'github',
@@ -11,38 +18,60 @@ export const repositoryGrant = defineKind({
   plural: 'repositorygrants',
   shortNames: ['grant', 'rgrant'],
   scope: 'Namespaced',
-  description: 'Access to named repositories, with named permissions, for named subjects.',
+  description:
+    'Access to named repositories, with named permissions, for named subjects. Tokens are issued only under an approved grant.',
+  writtenBy:
+    'Developers and admins of the tenant create and delete grants; nobody changes them. A RemoteSync owns a grant that the platform creates for it.',
   immutableSpec: true,
+  tenantAccess: 'create-delete',
   spec: object(
     {
-      installation: objectName('The Installation in this namespace.'),
-      repositories: list(text({ description: 'owner/name', max: 140, pattern: repositoryName }), {
-        description: 'The repositories, by name; resolved to ids once, when the grant is decided.',
-        min: 1,
-        max: 50,
-        unique: 'set',
+      installation: objectName('The name of the Installation in this namespace that contains the repositories.'),
+      repositories: list(
+        text({ description: 'A repository as `owner/name`, such as `acme/shop`.', max: 140, pattern: repositoryName }),
+        {
+          description:
+            'The repositories that a token reaches. The names are resolved to numeric ids once, when the grant is approved: a repository that gets one of these names later is not included.',
+          min: 1,
+          max: 50,
+          unique: 'set',
+        },
+      ),
+      permissions: map(permissionLevel, {
+        description:
+          'What a token may do in these repositories: permissions of GitHub Apps and their levels, such as `contents: read`. At least one.',
+        max: 30,
       }),
-      permissions: map(permissionLevel, { description: 'What the token may do, such as contents: read. Never empty.', max: 30 }),
       subjects: list(
         object(
           {
-            kind: choice(['ServiceAccount', 'RemoteSync', 'AppPipeline'], { description: 'What may ask for the token.' }),
-            name: text({ description: 'Its name in this namespace.', max: 253 }),
+            kind: choiceOfThisVersion(['ServiceAccount', 'RemoteSync'], {
+              description:
+                'The kind of the subject: `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync.',
+            }),
+            name: text({ description: 'The name of the subject in this namespace.', max: 253 }),
           },
-          { description: 'Who may ask.' },
+          { description: 'One subject that may request tokens.' },
         ),
-        { description: 'Who may ask for the token.', min: 1, max: 20, unique: ['kind', 'name'] },
+        { description: 'Who may request tokens under this grant.', min: 1, max: 20, unique: ['kind', 'name'] },
       ),
-      delivery: choice(['TokenEndpoint', 'GitProxy', 'Secret'], {
-        description: 'How the token reaches its subject.',
+      delivery: choiceOfThisVersion(['TokenEndpoint'], {
+        description:
+          'How a subject gets its token. `TokenEndpoint` is the only way in this version: the subject requests the token from the token endpoint of the platform.',
         default: 'TokenEndpoint',
       }),
-      lifetimeSeconds: integer({ description: 'How long the grant lives.', min: 60, max: 31_536_000, default: 2_592_000 }),
-      reason: text({ description: 'Why, for the person who reads the audit log.', min: 3, max: 500 }),
+      lifetimeSeconds: integer({
+        description:
+          'How long the grant is valid after its approval, in seconds. The default is 30 days. Tokens live for at most one hour.',
+        min: 60,
+        max: 31_536_000,
+        default: 2_592_000,
+      }),
+      reason: text({ description: 'Why the access is needed, as text for people who read the audit log.', min: 3, max: 500 }),
       requestedBy: requestedByField,
     },
     {
-      description: 'What is asked for.',
+      description: 'The access that is requested. It cannot change: delete the grant and create another one.',
       rules: [
         {
           rule: 'self.permissions.size() > 0',
@@ -53,48 +82,73 @@ export const repositoryGrant = defineKind({
     },
   ),
   status: {
-    decision: optional(choice(['Approved', 'Denied', 'WaitingForApproval'], { description: 'What was decided.' })),
-    rule: optional(text({ description: 'The policy rule that decided.', max: 253 })),
-    decidedAt: optional(text({ description: 'When.', max: 64, format: 'date-time' })),
+    decision: optional(choice(['Approved', 'Denied'], { description: 'Whether the grant was approved.' })),
+    rule: optional(text({ description: 'The check or policy rule that decided.', max: 253 })),
+    decidedAt: optional(timestamp('When it was decided.')),
     checkedAt: optional(
-      text({ description: 'When GitHub was last asked about repositories and requester.', max: 64, format: 'date-time' }),
+      timestamp('When GitHub was last asked whether the repositories exist and the requester has access to them.'),
     ),
-    observedWake: optional(text({ description: 'The wake annotation that the last check had seen.', max: 512 })),
-    expiresAt: optional(text({ description: 'When the grant ends.', max: 64, format: 'date-time' })),
+    observedWake: observedWakeField,
+    expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
     repositories: optional(
       list(
         object(
-          { id: numericId('The repository id.'), name: text({ description: 'owner/name when it was resolved.', max: 140 }) },
-          { description: 'A resolved repository.' },
+          {
+            id: numericId('The numeric id of the repository. Tokens are requested by these ids.'),
+            name: text({ description: 'The name of the repository as `owner/name` at the last check.', max: 140 }),
+          },
+          { description: 'One repository of the grant.' },
         ),
         {
-          description: 'What the names meant when the grant was decided; tokens are minted by these ids.',
+          description: 'The repositories that the names in `spec.repositories` meant when the grant was approved.',
           max: 50,
           unique: ['id'],
         },
       ),
     ),
   },
+  conditions: {
+    Approved: 'The grant was approved.',
+    Ready:
+      'The grant is approved and valid now: it has not expired, its Installation is ready, and GitHub confirmed the access at most a day ago.',
+  },
+  reasons: {
+    Approved: 'A policy rule allows the requested access, and the requester has it on GitHub.',
+    DeniedByPolicy: 'No policy rule allows the requested access, or a rule forbids it. The message names the rule. Request less.',
+    InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
+    RepositoryNotFound:
+      'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
+    UnknownPermissionLevel:
+      'A permission has no such level on GitHub. The message names the levels that it has: create a new grant with one of them.',
+    AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
+    RequesterLacksAccess:
+      'The requester does not have the requested access on GitHub. Somebody who has it must create the grant.',
+    RequesterUnknown:
+      'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
+    Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',
+    GitHubUnreachable:
+      'GitHub does not answer, or limits the rate of requests. An approved grant stays ready for a day after its last check.',
+  } satisfies ReasonTexts<typeof repositoryGrantReasons>,
   columns: [
     { name: 'Decision', type: 'string', jsonPath: '.status.decision' },
     { name: 'Delivery', type: 'string', jsonPath: '.spec.delivery' },
     { name: 'Requested by', type: 'string', jsonPath: '.spec.requestedBy' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    ...readyColumns,
     { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt', priority: 1 },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ageColumn,
   ],
   selectableFields: ['.spec.requestedBy', '.spec.installation'],
 })
 
 export type RepositoryGrant = ObjectOf<typeof repositoryGrant>
 
+/** Reasons of the conditions; described in the definition above. */
 export const repositoryGrantReasons = {
   approved: 'Approved',
   deniedByPolicy: 'DeniedByPolicy',
-  waitingForApproval: 'WaitingForApproval',
   installationNotReady: 'InstallationNotReady',
   repositoryNotFound: 'RepositoryNotFound',
+  unknownPermissionLevel: 'UnknownPermissionLevel',
   aboveCeiling: 'AboveCeiling',
   requesterLacksAccess: 'RequesterLacksAccess',
   requesterUnknown: 'RequesterUnknown',

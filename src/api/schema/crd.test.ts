@@ -1,30 +1,61 @@
+// Proves what an API server and `kubectl explain` need of every kind; test/integration/crds.test.ts proves the rest on an API server.
 import { describe, expect, test } from 'vitest'
+import { asObject, objectAt } from '../../lib/json/json-value.ts'
 import { kinds } from '../registry.ts'
 import { customResourceDefinition } from './crd.ts'
-import { structuralProblems } from './testing/structural.ts'
+import { structuralProblems, undescribed } from './testing/structural.ts'
 
-const schemaParts = kinds.flatMap(kind => [
-  [`${kind.kind} spec`, kind.specSchema] as const,
-  [`${kind.kind} status`, kind.statusSchema] as const,
-])
+/** The schema of a whole object, as it is installed. */
+function installedSchema(kind: (typeof kinds)[number]): unknown {
+  const versions = objectAt(customResourceDefinition(kind), 'spec')?.['versions']
+  return objectAt(Array.isArray(versions) ? versions[0] : undefined, 'schema', 'openAPIV3Schema')
+}
 
-test.each(schemaParts)('%s is structural, bounded and described', (_name, schema) => {
-  expect(structuralProblems(JSON.parse(JSON.stringify(schema)))).toEqual([])
+const installed = kinds.map(kind => [kind.kind, installedSchema(kind)] as const)
+
+test.each(installed)('%s is structural and bounded', (_kind, schema) => {
+  const parts = asObject(asObject(schema)?.['properties']) ?? {}
+  for (const part of ['spec', 'status']) expect(structuralProblems(parts[part])).toEqual([])
 })
 
-describe('the check itself', () => {
+test.each(installed)('kubectl explain describes every field of %s in sentences', (_kind, schema) => {
+  // The API server forbids a description of `metadata` and adds its own.
+  expect(undescribed(schema)).toEqual(['.metadata'])
+})
+
+test.each(kinds.map(kind => [kind.kind, kind.options] as const))(
+  'the texts of %s about itself are sentences',
+  (_kind, { description, writtenBy, conditions, reasons }) => {
+    const texts = [description, writtenBy, ...Object.values(conditions), ...Object.values(reasons)]
+    for (const text of texts) expect(text).toMatch(/^[`A-Z].*[.]$/)
+  },
+)
+
+describe('the checks themselves', () => {
   test.each([
-    ['an unbounded string', { type: 'string', description: 'x' }, 'maxLength'],
-    ['an unbounded list', { type: 'array', items: { type: 'integer', description: 'x' }, description: 'x' }, 'maxItems'],
-    ['a look-ahead', { type: 'string', maxLength: 9, pattern: '^(?=a)', description: 'x' }, 'RE2'],
-    ['a union', { anyOf: [], type: 'object', description: 'x' }, 'anyOf'],
-    [
-      'an unbounded map',
-      { type: 'object', additionalProperties: { type: 'boolean', description: 'x' }, description: 'x' },
-      'maxProperties',
-    ],
-  ])('finds %s', (_name, schema, word) => {
-    expect(structuralProblems(schema, '.x').join()).toContain(word)
+    ['an unbounded string', { type: 'string' }, 'maxLength'],
+    ['an unbounded list', { type: 'array', items: { type: 'integer' } }, 'maxItems'],
+    ['a look-ahead', { type: 'string', maxLength: 9, pattern: '^(?=a)' }, 'RE2'],
+    ['a pattern that matches inside', { type: 'string', maxLength: 9, pattern: 'a' }, 'anchored'],
+    ['a union', { anyOf: [], type: 'object' }, 'anyOf'],
+    ['a schema without a type', { type: 'object', properties: { a: {} } }, '.a: type'],
+    ['a list of nothing', { type: 'array', maxItems: 1 }, '[]: not a schema'],
+    ['an unbounded map', { type: 'object', additionalProperties: { type: 'boolean' } }, 'maxProperties'],
+  ])('find %s', (_name, schema, word) => {
+    expect(structuralProblems(schema).join()).toContain(word)
+  })
+
+  test('find what has no description: properties, list items and map values', () => {
+    const described = { type: 'object', description: 'Something.' }
+    const schema = {
+      ...described,
+      properties: {
+        a: { type: 'array', description: 'Some.', items: { type: 'string' } },
+        b: { ...described, additionalProperties: { type: 'string', description: 'no sentence' } },
+        c: { type: 'string', description: '' },
+      },
+    }
+    expect(undescribed(schema)).toEqual(['.a[]', '.b{}', '.c'])
   })
 })
 

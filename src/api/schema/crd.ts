@@ -1,12 +1,13 @@
-// Turns a kind definition into the CustomResourceDefinition that is installed. Pure; the result is committed under deploy/crds.
+// Turns a kind definition into the CustomResourceDefinition that is installed. Pure. `npm run generate` writes the result to deploy/crds,
+// where it is committed.
 import { domain, type KindDefinition, version } from '../kind.ts'
 
-/** JSON with TypeBox's own marks removed: what the API server understands. */
+/** The schema as the API server takes it: TypeBox's symbols do not survive JSON. */
 function plain(schema: unknown): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema, withoutDefaultedRequired)) as Record<string, unknown>
 }
 
-/** What the mutating webhook fills in where it is absent (ADR 0011): kubectl must not ask for it, so a rule does what `required` would. */
+/** The field that the mutating webhook fills in (ADR 0011). kubectl must not demand it, so a rule stands in for `required`. */
 const filledIn = 'requestedBy'
 
 function filledInRules(spec: Record<string, unknown>): readonly object[] {
@@ -18,8 +19,8 @@ function filledInRules(spec: Record<string, unknown>): readonly object[] {
 }
 
 /**
- * Who reads an object always finds a field that has a default; who writes one need not give it. The API server fills defaults in before it
- * looks at `required`, but kubectl looks at `required` by itself when it checks the members of a `kind: List`.
+ * A field with a default is always present when an object is read, and may be omitted when it is written. The API server fills defaults in
+ * before it checks `required`; kubectl checks `required` itself for the members of a `kind: List`, without defaults.
  */
 function withoutDefaultedRequired(_key: string, value: unknown): unknown {
   if (!isSchemaWithRequired(value)) return value
@@ -39,6 +40,7 @@ function isSchemaWithRequired(value: unknown): value is SchemaWithRequired {
   )
 }
 
+/** The complete manifest. Its schema is structural when the builders of `schema.ts` made the parts. */
 export function customResourceDefinition(definition: KindDefinition): Record<string, unknown> {
   const { options } = definition
   const spec = plain(definition.specSchema)
@@ -82,8 +84,9 @@ export function customResourceDefinition(definition: KindDefinition): Record<str
               description: options.description,
               required: ['spec'],
               properties: {
-                apiVersion: { type: 'string' },
-                kind: { type: 'string' },
+                apiVersion: { type: 'string', description: `The API group and version: \`${definition.apiVersion}\`.` },
+                kind: { type: 'string', description: `The kind: \`${options.kind}\`.` },
+                // The API server forbids a description here and shows its own.
                 metadata: { type: 'object' },
                 spec,
                 status: plain(definition.statusSchema),

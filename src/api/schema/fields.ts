@@ -1,5 +1,5 @@
-// Fields that several kinds share, each with its bounds and its reason.
-import { choice, integer, object, text } from './schema.ts'
+// Fields that several kinds share, each with its description, bounds and pattern. Data only: what the values mean for a decision is policy.
+import { choice, integer, list, map, object, optional, text } from './schema.ts'
 
 /** RFC 1123 label: the name of a Kubernetes object that must also be a DNS label. */
 export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
@@ -7,13 +7,47 @@ export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
 /** GitHub names: an account login, a slash, a repository name. */
 export const repositoryName = '^[A-Za-z0-9]([A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$'
 
+/** The name of an object in the same namespace. */
 export const objectName = (description: string) => text({ description, max: 63, pattern: dnsLabel })
 
-/** GitHub's ids are positive integers; they never change, whereas logins, slugs and names do. */
+/** GitHub's ids are positive integers. They never change, whereas logins, slugs and names do. */
 export const numericId = (description: string) => integer({ description, min: 1, max: Number.MAX_SAFE_INTEGER })
 
+/** A point in time as RFC 3339 text. */
+export const timestamp = (description: string) => text({ description, max: 64, format: 'date-time' })
+
+/** A full commit id, SHA-1 or SHA-256. */
+export const commitId = (description: string) => text({ description, max: 64, pattern: '^[0-9a-f]{40}([0-9a-f]{24})?$' })
+
+/** What a controller has acted on; `wakeAnnotation` in names.ts. */
+export const observedWakeField = optional(
+  text({
+    description:
+      'The value of the annotation `sekisho.dev/wake` at the last check. A webhook changes the annotation, which causes a new check.',
+    max: 512,
+  }),
+)
+
+/** Name and value of environment variables, as lists of `{name, value}` with unique names. */
+export const environmentField = (description: string, max: number) =>
+  list(
+    object(
+      {
+        name: text({ description: 'The name, such as `LOG_LEVEL`.', max: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+        value: text({
+          description: 'The value. Do not put secrets here: everybody who can read this object can read it.',
+          min: 0,
+          max: 4096,
+        }),
+      },
+      { description: 'One environment variable.' },
+    ),
+    { description, max, unique: ['name'] },
+  )
+
 export const hostField = text({
-  description: 'The GitHub host: github.com, or the host of a GitHub Enterprise Server. Ids are unique per host only.',
+  description:
+    'The GitHub host: `github.com`, or the host name of a GitHub Enterprise Server such as `github.example.com`. Numeric ids are unique per host only.',
   max: 253,
   pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?$',
 })
@@ -21,16 +55,21 @@ export const hostField = text({
 export const accountField = object(
   {
     host: hostField,
-    id: numericId('The numeric id of the account: the identity.'),
-    login: text({ description: 'The login, for display only: it can change hands.', max: 100 }),
-    type: choice(['Organization', 'User'], { description: 'What kind of account it is.' }),
+    id: numericId('The numeric id of the account on GitHub. It identifies the account: unlike the login, it never changes.'),
+    login: text({
+      description:
+        'The login of the account, for display only: GitHub accounts can be renamed, and another account can take the old login.',
+      max: 100,
+    }),
+    type: choice(['Organization', 'User'], { description: 'Whether the account is an organization or a person.' }),
   },
-  { description: 'A GitHub account.' },
+  { description: 'The GitHub account, an organization or a person.' },
 )
 
-/** `github|<host>|<numeric user id>`, as the API server sees people. */
+/** `userSubject` in names.ts spells it. Admission fills it in and refuses any other value. */
 export const requestedByField = text({
-  description: 'Who asks. Must be the user that creates or changes the object; filled in by admission when absent.',
+  description:
+    'The user who makes the request, as `github|<host>|<numeric user id>`, such as `github|github.com|42`. Omit this field: admission fills it in with the user who creates or changes the object, and refuses any other value. The platform checks on GitHub that this user has the requested access.',
   max: 512,
 })
 
@@ -38,5 +77,11 @@ export const requestedByField = text({
 export const permissionLevels = ['read', 'write', 'admin'] as const
 export type PermissionLevel = (typeof permissionLevels)[number]
 
-/** Permission names of GitHub Apps are lower-case words; the levels are GitHub's own. */
-export const permissionLevel = choice(permissionLevels, { description: 'The level of access.' })
+/** GitHub's own words. Not every permission has every level: `levelsOf` in `src/policy/permission-level.ts`. */
+export const permissionLevel = choice(permissionLevels, {
+  description: 'The level of access: `read`, `write` or `admin`. GitHub does not offer every level for every permission.',
+})
+
+/** Permission → level as GitHub reports them, which may be a level that we do not know yet. */
+export const reportedPermissions = (description: string) =>
+  map(text({ description: 'The level of access, such as `read`.', max: 16 }), { description, max: 100 })

@@ -5,7 +5,7 @@ import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 
 export type { Static, TSchema }
 
-/** A CEL rule as the API server takes it; `message` names the field and the cure. */
+/** A CEL rule as the API server takes it; `message` names the field and how to correct it. */
 export type Rule = {
   readonly rule: string
   readonly message: string
@@ -13,6 +13,7 @@ export type Rule = {
   readonly fieldPath?: string
 }
 
+/** What every schema has: the text that `kubectl explain` shows (sentences, with units), and CEL rules on the value. */
 type Common = { readonly description: string; readonly rules?: readonly Rule[] }
 
 function common(options: Common): Record<string, unknown> {
@@ -24,6 +25,7 @@ export function object<P extends Record<string, TSchema>>(properties: P, options
   return Type.Object(properties, common(options))
 }
 
+/** Marks a property of `object` that may be absent. A property with a default is not optional: whoever reads it always finds it. */
 export function optional<S extends TSchema>(schema: S) {
   return Type.Optional(schema)
 }
@@ -37,6 +39,7 @@ type TextOptions = Common & {
   readonly default?: string
 }
 
+/** A string of `min` (1 unless given) to `max` characters. */
 export function text(options: TextOptions) {
   return Type.String({
     ...common(options),
@@ -48,6 +51,7 @@ export function text(options: TextOptions) {
   })
 }
 
+/** A whole number from `min` to `max`, both included. */
 export function integer(options: Common & { readonly min: number; readonly max: number; readonly default?: number }) {
   return Type.Integer({
     ...common(options),
@@ -58,7 +62,7 @@ export function integer(options: Common & { readonly min: number; readonly max: 
   })
 }
 
-/** One of a closed set of words. */
+/** One of a closed set of words. The API server's refusal lists them. */
 export function choice<const V extends readonly [string, ...string[]]>(
   values: V,
   options: Common & { readonly default?: V[number] },
@@ -71,6 +75,23 @@ export function choice<const V extends readonly [string, ...string[]]>(
   })
 }
 
+/**
+ * One of the words that this version supports, of a set that later versions may extend. It is a rule and not an `enum`, so that the refusal
+ * says so: the API server's own message for an `enum` cannot be changed, and a failed `enum` stops the evaluation of rules
+ * (`hasBlockingErr` in k8s.io/apiextensions-apiserver/pkg/registry/customresource/strategy.go).
+ */
+export function choiceOfThisVersion<const V extends readonly [string, ...string[]]>(
+  values: V,
+  options: { readonly description: string; readonly default?: V[number] },
+): TUnsafe<V[number]> {
+  const rule = {
+    rule: `self in [${values.map(value => `'${value}'`).join(', ')}]`,
+    message: `not in this version: use ${values.join(' or ')}`,
+    reason: 'FieldValueInvalid',
+  } as const
+  return Type.Unsafe<V[number]>(text({ ...options, max: 63, rules: [rule] }))
+}
+
 type ListOptions = Common & {
   readonly max: number
   readonly min?: number
@@ -78,6 +99,7 @@ type ListOptions = Common & {
   readonly unique?: 'set' | readonly string[]
 }
 
+/** A list of at most `max` items. */
 export function list<S extends TSchema>(items: S, options: ListOptions) {
   const listType =
     options.unique === undefined

@@ -1,10 +1,8 @@
-// Tenant: a GitHub account that has a place on the platform. Written by the broker (onboarding) or a platform admin, never by a tenant.
-
-import { defineKind, type ObjectOf } from '../kind.ts'
-import { accountField, dnsLabel, numericId } from '../schema/fields.ts'
+// Tenant: a GitHub account that has a place on the platform, with namespaces, roles and limits. The broker writes it at onboarding, and
+// platform admins do; a tenant never does.
+import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { accountField, dnsLabel, numericId, observedWakeField, timestamp } from '../schema/fields.ts'
 import { choice, integer, list, object, optional, text } from '../schema/schema.ts'
-
-const namespaceName = (description: string) => text({ description, max: 57, pattern: dnsLabel })
 
 export const tenant = defineKind({
   group: 'tenancy',
@@ -12,27 +10,41 @@ export const tenant = defineKind({
   plural: 'tenants',
   shortNames: ['tn'],
   scope: 'Cluster',
-  description: 'A GitHub account with a namespace, roles from its teams, and limits.',
+  description: 'A GitHub account that uses the platform: its namespace, the roles of its people and teams, and its limits.',
+  writtenBy: 'The platform, when an owner of the account onboards it, and platform admins.',
   spec: object(
     {
       account: accountField,
-      namespace: namespaceName(
-        'The namespace in which the tenant works. Builds run in <namespace>-build, where it has no rights.',
-      ),
+      namespace: text({
+        description:
+          'The namespace of the tenant. The platform creates it, and a second one named `<namespace>-build` in which builds run and where the tenant has no access.',
+        max: 57,
+        pattern: dnsLabel,
+      }),
       roles: list(
         object(
           {
-            role: choice(['viewer', 'developer', 'admin'], { description: 'The closed tenant role to bind.' }),
+            role: choice(['viewer', 'developer', 'admin'], {
+              description:
+                'The role in the namespace: `viewer` reads, `developer` also deploys, `admin` has the rights of a developer and reads the audit log of the tenant.',
+            }),
             subject: object(
               {
                 type: choice(['Team', 'Owners', 'Members', 'User'], {
-                  description: 'Who gets it: a team, all owners, all members, one person.',
+                  description:
+                    'Who gets the role: one team of the organization, all of its owners, all of its members, or one person.',
                 }),
-                id: optional(numericId('The numeric id of the team or user; not set for Owners and Members.')),
-                name: optional(text({ description: 'The slug or login, for display only.', max: 100 })),
+                id: optional(
+                  numericId(
+                    'The numeric id of the team or person on GitHub. Required for `Team` and `User`, not allowed for the others.',
+                  ),
+                ),
+                name: optional(
+                  text({ description: 'The slug of the team or the login of the person, for display only.', max: 100 }),
+                ),
               },
               {
-                description: 'Who on GitHub.',
+                description: 'The people on GitHub who get the role.',
                 rules: [
                   {
                     rule: "has(self.id) == (self.type in ['Team', 'User'])",
@@ -42,33 +54,48 @@ export const tenant = defineKind({
               },
             ),
           },
-          { description: 'One role for one set of people.' },
+          { description: 'One role for one group of people.' },
         ),
-        { description: 'Which people have which role in the namespace.', max: 100 },
+        { description: 'Which people on GitHub have which role in the namespace.', max: 100 },
       ),
       limits: optional(
         object(
           {
-            concurrentBuilds: integer({ description: 'Builds that may run at once.', min: 1, max: 50, default: 2 }),
-            tokensPerHour: integer({ description: 'Tokens that may be minted in an hour.', min: 1, max: 5000, default: 600 }),
-            applications: integer({ description: 'Applications in the namespace.', min: 1, max: 1000, default: 50 }),
+            concurrentBuilds: integer({
+              description: 'How many builds of the tenant may run at once. Further builds wait.',
+              min: 1,
+              max: 50,
+              default: 2,
+            }),
+            tokensPerHour: integer({
+              description: 'How many GitHub tokens may be issued to the tenant in an hour.',
+              min: 1,
+              max: 5000,
+              default: 600,
+            }),
+            applications: integer({
+              description: 'How many Applications may exist in the namespace, and how many RemoteSyncs.',
+              min: 1,
+              max: 1000,
+              default: 50,
+            }),
           },
-          { description: 'What the tenant may use of what all share.' },
+          { description: 'How much the tenant may use of what all tenants share. Every limit has a default.' },
         ),
       ),
     },
     {
-      description: 'What the tenant is.',
+      description: 'The account, its namespace, roles and limits.',
       rules: [
         {
           rule: 'self.account.id == oldSelf.account.id && self.account.host == oldSelf.account.host',
-          message: 'account.id and account.host cannot change: make another Tenant',
+          message: 'account.id and account.host cannot change: create another Tenant',
           fieldPath: '.account',
           reason: 'FieldValueForbidden',
         },
         {
           rule: 'self.__namespace__ == oldSelf.__namespace__',
-          message: 'namespace cannot change: make another Tenant',
+          message: 'namespace cannot change: create another Tenant',
           fieldPath: '.namespace',
           reason: 'FieldValueForbidden',
         },
@@ -76,27 +103,42 @@ export const tenant = defineKind({
     },
   ),
   status: {
-    namespace: optional(text({ description: 'The namespace that was made.', max: 63 })),
-    buildNamespace: optional(text({ description: 'The namespace in which builds run.', max: 63 })),
-    teamsCheckedAt: optional(
-      text({ description: 'When GitHub was last asked for the teams in spec.roles.', max: 64, format: 'date-time' }),
-    ),
-    observedWake: optional(text({ description: 'The wake annotation that the last check of the teams had seen.', max: 512 })),
+    namespace: optional(text({ description: 'The namespace of the tenant, once it is ready for use.', max: 63 })),
+    buildNamespace: optional(text({ description: 'The namespace in which builds run, once it is ready for use.', max: 63 })),
+    teamsCheckedAt: optional(timestamp('When GitHub was last asked whether the teams in `spec.roles` exist.')),
+    observedWake: observedWakeField,
   },
+  conditions: {
+    Ready: 'Both namespaces exist, with their roles, quotas and network policies.',
+    RolesResolved: 'Every team in `spec.roles` exists in the organization.',
+  },
+  reasons: {
+    NamespacesReady: 'Both namespaces can be used.',
+    NamespaceTaken:
+      'A namespace with this name exists and was not created for this Tenant. Delete it, or create a Tenant with another namespace.',
+    NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
+    QuotaNotCounted:
+      'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+    TeamsFound: 'All teams exist, or no role is for a team.',
+    UnknownTeam:
+      'The organization has no team with one of the ids, so nobody has that role. Correct `subject.id`, or remove the role.',
+    TeamsNotChecked:
+      'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
+  } satisfies ReasonTexts<typeof tenantReasons>,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
     { name: 'Namespace', type: 'string', jsonPath: '.spec.namespace' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ...readyColumns,
+    ageColumn,
   ],
 })
 
 export type Tenant = ObjectOf<typeof tenant>
 
-/** Beside Ready. */
+/** The conditions beside Ready. */
 export const tenantConditions = { rolesResolved: 'RolesResolved' } as const
 
+/** Reasons of the conditions; described in the definition above. */
 export const tenantReasons = {
   ready: 'NamespacesReady',
   namespaceTaken: 'NamespaceTaken',

@@ -1,9 +1,15 @@
 // What a person requests of an onboarding: to begin it, to see it, to confirm it. Nothing is created in the cluster before the person has seen
 // the roles and confirmed; the proof is then made once more.
-import type { AccountFacts, UserClient } from '../../github/index.ts'
+import type { UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SignedInPerson } from '../sessions.ts'
-import { type ChosenTeam, type OnboardingRecord, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
+import {
+  type ChosenTeam,
+  type OnboardingIntent,
+  type OnboardingRecord,
+  type ProvedOnboarding,
+  provedRecord,
+} from './onboarding-records.ts'
 import { type OnboardingDeps, proveBinding } from './prove-binding.ts'
 
 /** Proves and remembers; the person then confirms. Resolves to the id of the onboarding. Rejects as `proveBinding`. */
@@ -43,7 +49,11 @@ export async function confirmOnboarding(
   await deps.onboardings.advance(id, 'proved', { ...intent, teams, confirmed: true })
 }
 
-async function chosenTeams(client: UserClient, account: AccountFacts, ids: readonly number[]): Promise<readonly ChosenTeam[]> {
+async function chosenTeams(
+  client: UserClient,
+  account: OnboardingIntent['account'],
+  ids: readonly number[],
+): Promise<readonly ChosenTeam[]> {
   if (ids.length === 0) return []
   if (account.type !== 'Organization') throw new AppError('invalid_request', 'team must be empty: only organisations have teams')
   const known = new Map((await client.organizationTeams(account)).map(team => [team.id, team]))

@@ -9,7 +9,7 @@ import { followerFields, followerStatusFields, type RepositoryFollower } from '.
 import { type KubeObject, keyText, type ResourceType } from '../../api/resource.ts'
 import { object } from '../../api/schema/schema.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { createObjectStore } from '../../kube/cache/object-cache.ts'
+import { createObjectCache } from '../../kube/cache/object-cache.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { affectedObjects } from './affected-objects.ts'
 import { createCandidateReader } from './candidate-reader.ts'
@@ -86,7 +86,7 @@ function managerOf(objects: readonly KubeObject[]): Pick<Manager, 'cache'> {
   const stores = new Map<string, unknown>()
   return {
     cache<T extends KubeObject>(type: ResourceType<T>) {
-      const store = createObjectStore<T>()
+      const store = createObjectCache<T>()
       const known = stores.get(type.kind) ?? store
       stores.set(type.kind, known)
       if (known === store) store.replace(objects.filter(({ kind }) => kind === type.kind) as unknown as readonly T[])
@@ -173,6 +173,9 @@ const pipeline = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description: 'x',
+  writtenBy: 'x',
+  conditions: { Ready: 'x' },
+  reasons: {},
   spec: object(followerFields, { description: 'x' }),
   status: followerStatusFields,
   columns: [],

@@ -1,4 +1,4 @@
-// The App's client against a scripted GitHub: keys, clocks, what is refused before and after a request.
+// The App's client against a scripted GitHub: keys, clocks, and what is refused before and after a request.
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
@@ -40,7 +40,7 @@ function minted(overrides: Record<string, unknown> = {}): ScriptedAnswer {
   return { status: 201, body }
 }
 
-const wish: MintRequest = { installationId: 5, repositoryIds: [11], permissions: { contents: 'read' } }
+const mintRequest: MintRequest = { installationId: 5, repositoryIds: [11], permissions: { contents: 'read' } }
 const app = { id: 7, slug: 'sekisho', name: 'Sekisho', permissions: { contents: 'read' } }
 
 /** The claims of a JWT, unverified: the test made the key itself. */
@@ -98,7 +98,7 @@ describe('the App JWT', () => {
 describe('minting', () => {
   test('sends exactly the ids and permissions, sorted and without duplicates', async () => {
     await using github = await scriptedGitHub(() => minted())
-    const result = await clientFor(github.url).mint({ ...wish, repositoryIds: [11, 3, 11] })
+    const result = await clientFor(github.url).mint({ ...mintRequest, repositoryIds: [11, 3, 11] })
     expect(JSON.parse(github.asked[0]?.body ?? '')).toEqual({ repository_ids: [3, 11], permissions: { contents: 'read' } })
     expect(result.token.reveal()).toBe(plainToken)
     expect(result.repositoryIds).toEqual([11])
@@ -106,13 +106,13 @@ describe('minting', () => {
   })
 
   const refusals: readonly (readonly [string, MintRequest])[] = [
-    ['no repositories', { ...wish, repositoryIds: [] }],
+    ['no repositories', { ...mintRequest, repositoryIds: [] }],
     ['no names', { installationId: 5, permissions: { contents: 'read' }, repositoryNames: [] }],
-    ['no permissions', { ...wish, permissions: {} }],
-    ['more than 500 repositories', { ...wish, repositoryIds: Array.from({ length: 501 }, (_, index) => index + 1) }],
-    ['an id that is no id', { ...wish, repositoryIds: [0] }],
+    ['no permissions', { ...mintRequest, permissions: {} }],
+    ['more than 500 repositories', { ...mintRequest, repositoryIds: Array.from({ length: 501 }, (_, index) => index + 1) }],
+    ['an id that is not positive', { ...mintRequest, repositoryIds: [0] }],
     ['a name with an owner', { installationId: 5, permissions: { contents: 'read' }, repositoryNames: ['globex/site'] }],
-    ['no installation', { ...wish, installationId: Number.NaN }],
+    ['no installation', { ...mintRequest, installationId: Number.NaN }],
   ]
   test.each(refusals)('refuses %s before any request', async (_name, request) => {
     await using github = await scriptedGitHub(() => minted())
@@ -124,14 +124,14 @@ describe('minting', () => {
     await using github = await scriptedGitHub(asked =>
       asked.method === 'DELETE' ? { status: 204 } : minted({ repositories: undefined, repository_selection: 'all' }),
     )
-    await expect(clientFor(github.url).mint(wish)).rejects.toMatchObject({ code: 'upstream_failed' })
+    await expect(clientFor(github.url).mint(mintRequest)).rejects.toMatchObject({ code: 'upstream_failed' })
     expect(github.asked.map(asked => asked.method)).toEqual(['POST', 'DELETE'])
     expect(bearer(github.asked[1])).toBe(plainToken)
   })
 
   test('never repeats a mint by itself', async () => {
     await using github = await scriptedGitHub(() => ({ status: 502, body: { message: 'Server Error' } }))
-    await expect(clientFor(github.url).mint(wish)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(clientFor(github.url).mint(mintRequest)).rejects.toMatchObject({ code: 'unavailable' })
     expect(github.asked).toHaveLength(1)
   })
 
@@ -161,13 +161,13 @@ describe('minting', () => {
   ]
   test.each(answers)('turns %s into an error with a reason', async (_name, answer, expected) => {
     await using github = await scriptedGitHub(() => answer)
-    await expect(clientFor(github.url).mint(wish)).rejects.toMatchObject(expected)
+    await expect(clientFor(github.url).mint(mintRequest)).rejects.toMatchObject(expected)
   })
 
   test('keeps tokens out of every error text', async () => {
     await using github = await scriptedGitHub(() => ({ status: 422, body: { message: `bad ${plainToken} and more` } }))
     const error = await clientFor(github.url)
-      .mint(wish)
+      .mint(mintRequest)
       .catch((thrown: unknown) => thrown)
     expect(String(error)).toContain('[redacted]')
     expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain(plainToken)
@@ -175,7 +175,7 @@ describe('minting', () => {
 })
 
 describe('a token that reads members', () => {
-  test('is refused and revoked when GitHub gives it more', async () => {
+  test('is refused and revoked when GitHub grants it more', async () => {
     await using github = await scriptedGitHub(asked =>
       asked.method === 'DELETE' ? { status: 204 } : minted({ permissions: { members: 'read', contents: 'read' } }),
     )
@@ -183,7 +183,7 @@ describe('a token that reads members', () => {
     expect(github.asked.at(-1)?.method).toBe('DELETE')
   })
 
-  test('asks for nothing but members', async () => {
+  test('requests members only', async () => {
     await using github = await scriptedGitHub(() => minted({ permissions: { members: 'read', metadata: 'read' } }))
     await clientFor(github.url).mintOrganizationReader(5)
     expect(JSON.parse(github.asked[0]?.body ?? '')).toEqual({ permissions: { members: 'read' } })
@@ -191,18 +191,18 @@ describe('a token that reads members', () => {
 })
 
 describe('revoking', () => {
-  test.each([204, 401, 404])('takes %i for dead', async status => {
+  test.each([204, 401, 404])('treats %i as revoked', async status => {
     await using github = await scriptedGitHub(() => ({ status, ...(status === 204 ? {} : { body: { message: 'x' } }) }))
     await expect(clientFor(github.url).revoke(new SecretString(plainToken))).resolves.toBeUndefined()
   })
 
-  test.each([401, 404])('takes %i of a fresh token for no proof', async status => {
+  test.each([401, 404])('does not treat %i as revoked for a fresh token', async status => {
     await using github = await scriptedGitHub(() => ({ status, body: { message: 'x' } }))
     const revoked = clientFor(github.url).revoke(new SecretString(plainToken), { fresh: true })
     await expect(revoked).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 })
   })
 
-  test('throws what may be retried while GitHub fails', async () => {
+  test('throws a retryable error while GitHub fails', async () => {
     await using github = await scriptedGitHub(() => ({ status: 503, body: { message: 'x' } }))
     await expect(clientFor(github.url).revoke(new SecretString(plainToken))).rejects.toMatchObject({ code: 'unavailable' })
     expect(github.asked.length).toBeGreaterThan(1)
@@ -222,13 +222,13 @@ describe('bounds', () => {
     expect(elsewhere.asked).toHaveLength(0)
   })
 
-  test('an installation that is not there is undefined', async () => {
+  test('a missing installation is undefined', async () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     await expect(clientFor(github.url).installation(99)).resolves.toBeUndefined()
   })
 })
 
-test('a delivery whose number JavaScript would round is refused: another one would be asked for again', async () => {
+test('a delivery whose id JavaScript would round is refused: another one would be redelivered', async () => {
   const delivery = { id: 2 ** 53 + 2, guid: 'g', event: 'push', delivered_at: '2026-01-01T00:00:00Z', status_code: 502 }
   await using github = await scriptedGitHub(() => ({ status: 200, body: [delivery] }))
   await expect(clientFor(github.url).deliveries()).rejects.toMatchObject({ code: 'upstream_failed' })

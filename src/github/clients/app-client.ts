@@ -1,5 +1,5 @@
-// The client to GitHub as the App itself: facts about App and installations, minting and revoking installation tokens, deliveries.
-// Every mint is its own direct request with explicit repositories and permissions; caching, quota and audit are the token desk's.
+// The client of GitHub as the App itself: facts about the App and its installations, minting and revoking installation tokens, webhook
+// deliveries. Every mint is a direct request with explicit repositories and permissions; caching, quota and audit belong to the token desk.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -32,6 +32,7 @@ export type AppClientDeps = {
   readonly fetch?: Fetch
 }
 
+/** The App's own registration. Permissions are those it requests of installations. */
 export type AppFacts = {
   readonly id: number
   readonly slug: string
@@ -42,43 +43,48 @@ export type AppFacts = {
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
-  /** Why nothing would be asked of GitHub now (it is away, or told us to wait); undefined when it would. */
+  /** Why no request would be sent to GitHub now (it is unreachable, or asked us to wait); undefined when one would be sent. */
   readonly refusal: () => AppError | undefined
-  /** undefined when there is no such installation of this App. */
+  /** undefined when this App does not have such an installation. */
   readonly installation: (id: number) => Promise<InstallationFacts | undefined>
-  /** Refuses empty or unbounded wishes before any request. The caller compares the answer with its wish. */
+  /**
+   * Refuses an empty or unbounded request before anything is sent, and never retries. The caller must compare the token with its request
+   * before anybody receives it. A token whose answer is not understood is revoked.
+   */
   readonly mint: (request: MintRequest) => Promise<MintedToken>
-  /** Only for the platform's own check of who owns an organisation: a token that can read members and nothing of any repository. */
+  /** Only for the platform's own checks of an organisation's people: a token that reads members and nothing of any repository. */
   readonly mintOrganizationReader: (installationId: number) => Promise<OrganizationReader>
   /**
-   * Resolves when the token is dead (204, or 401/404: it was already); throws a retryable error otherwise. `fresh`: it is seconds old, so
-   * a 401 or 404 may only mean that not all of GitHub knows it yet (octokit/auth-app.js#65); that is no proof, and has to be asked again.
+   * Resolves when the token is revoked (204, or 401/404: it was already); throws a retryable error otherwise. `fresh`: the token is seconds
+   * old, so a 401 or 404 may only mean that not all of GitHub's servers know it yet (octokit/auth-app.js#65); that is an error to retry.
    */
   readonly revoke: (token: SecretString, options?: { readonly fresh?: boolean }) => Promise<void>
+  /** One page of at most 100 webhook deliveries, the youngest first; the next page by its cursor. */
   readonly deliveries: (options?: {
     readonly cursor?: string
-    readonly limit?: number
   }) => Promise<{ readonly deliveries: readonly Delivery[]; readonly nextCursor: string | undefined }>
+  /** GitHub sends the delivery once more. */
   readonly redeliver: (deliveryId: string) => Promise<void>
 }
 
 const tokenLifeMilliseconds = 3_600_000
-/** A Date has whole seconds, and GitHub's parts their own. */
+/** A Date header has whole seconds, and GitHub's servers have clocks of their own. */
 const clockStepMilliseconds = 5000
 const mintRoute = 'POST /app/installations/{installation_id}/access_tokens'
 
+/** One client for each App: it holds the App's circuit, its clock correction and its preferred key. */
 export function createAppClient(deps: AppClientDeps): AppClient {
   const name = `${deps.endpoints.host}:${deps.appId}`
   const circuit = createCircuit(deps.clock)
   const client = createClient({ ...deps, circuit }, `app:${name}`)
-  // GitHub wants a second between writes: asking for a hundred lost deliveries must not make mints wait for minutes.
+  // GitHub wants a second between writes: a hundred redeliveries must not make mints wait for minutes.
   const redelivering = createClient({ ...deps, circuit }, `deliveries:${name}`)
-  // Its own: an App that was told to wait must still be able to end tokens.
+  // Its own circuit: an App that was asked to wait must still be able to revoke tokens.
   const revoking = createCircuit(deps.clock)
   const signed = createAppSigner(deps)
 
   const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>, through = client) => {
-    // Before the client's queue: what has to be refused should not wait in it.
+    // Before the client's queue: a request that will be refused should not wait in it.
     const refused = circuit.refusal()
     if (refused !== undefined) throw refused
     try {
@@ -90,7 +96,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
 
   const revoke: AppClient['revoke'] = async (token, { fresh = false } = {}) => {
     const route = 'DELETE /installation/token'
-    // A client of its own: revoking must not queue behind GitHub's advice of one write a second, and each token is its own bucket.
+    // A client of its own: a revocation must not queue behind other writes (one a second), and each token has a rate limit of its own.
     const own = createClient({ ...deps, circuit: revoking }, `revoke:${crypto.randomUUID()}`)
     try {
       await own.raw(route, {}, `Bearer ${token.reveal()}`)
@@ -100,7 +106,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
     }
   }
 
-  /** A token whose answer cannot be read must not live on unknown. */
+  /** A token must not stay active when the rest of the answer cannot be read. */
   const readOrRevoke = async <T>(answer: unknown, read: (answer: unknown) => T): Promise<T> => {
     try {
       return read(answer)
@@ -147,7 +153,7 @@ export function createAppClient(deps: AppClientDeps): AppClient {
     },
     revoke,
     async deliveries(options = {}) {
-      const parameters = { per_page: options.limit ?? 100, ...(options.cursor === undefined ? {} : { cursor: options.cursor }) }
+      const parameters = { per_page: 100, ...options }
       return deliveryPage(await asApp('GET /app/hook/deliveries', parameters, redelivering))
     },
     async redeliver(deliveryId) {
@@ -157,15 +163,18 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   }
 }
 
-/** Whatever GitHub said: the same request may end the token later. */
+/** Whatever GitHub answered, the same request may revoke the token later. */
 function notRevoked(failure: AppError): AppError {
   if (failure.code === 'unavailable' || failure.code === 'too_many_requests') return failure
-  return new AppError('unavailable', `the token may not be dead: ${failure.message}`, { cause: failure, retryAfterSeconds: 5 })
+  return new AppError('unavailable', `the token may still be active: ${failure.message}`, {
+    cause: failure,
+    retryAfterSeconds: 5,
+  })
 }
 
 /**
- * GitHub's moment as our clock will show it, which may be another: what is left of the token's life by GitHub's own Date, counted from now.
- * Without a Date that can be right, its moment; in any case at most an hour from now, which is the longest that tokens live.
+ * Converts GitHub's expiry to our clock: the remaining lifetime according to GitHub's `Date` header, added to our current time. Without a
+ * plausible `Date` header it stays GitHub's time. At most an hour from now, the longest lifetime of a token.
  */
 function byOurClock(expiresAt: Date, date: string | number | undefined, now: Date): Date {
   const left = expiresAt.getTime() - Date.parse(String(date ?? ''))

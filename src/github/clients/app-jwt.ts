@@ -1,5 +1,5 @@
-// Signs as the App: RS256 by @octokit/auth-app, whose token cache is never used (its keys collide between Apps and scopes, so one
-// tenant could get another's token). Tries two keys in order during a rotation and corrects a wrong clock by GitHub's Date header.
+// Signs as the App: RS256 by @octokit/auth-app, whose token cache is never used (its keys collide between Apps and scopes, so one tenant
+// could receive another tenant's token). Tries two keys in order during a rotation and corrects a wrong clock by GitHub's Date header.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 import { createAppAuth } from '@octokit/auth-app'
 import type { Clock } from '../../lib/clock.ts'
@@ -9,12 +9,13 @@ import { headersOf, statusOf } from '../transport/failure.ts'
 
 type Deps = { readonly clientId: string; readonly privateKeys: readonly SecretString[]; readonly clock: Clock }
 
-/** Runs `work` with an `Authorization` header that GitHub accepts; the last refusal is thrown when no key works. */
+/** Runs `work` with an `Authorization` header that GitHub accepts; throws the last refusal when no key works. */
 export type AppSigner = <T>(work: (authorization: string) => Promise<T>) => Promise<T>
 
-/** A clock that is off by less needs no correction: the JWT has 30 s of slack on one side. */
+/** A clock that is off by at most this is not corrected: the JWT has 30 s of slack on one side. */
 const toleratedSkewSeconds = 5
 
+/** @throws AppError `invalid_configuration` without a key; the signer throws it (reason PrivateKeyUnreadable) for a key that is not RSA PEM */
 export function createAppSigner(deps: Deps): AppSigner {
   if (deps.privateKeys.length === 0) throw new AppError('invalid_configuration', 'a GitHub App needs at least one private key')
   let preferred = 0
@@ -33,14 +34,14 @@ export function createAppSigner(deps: Deps): AppSigner {
     try {
       return `Bearer ${(await auth({ type: 'app' })).token}`
     } catch {
-      throw new AppError('invalid_configuration', 'the private key of the GitHub App is no RSA key in PEM', {
+      throw new AppError('invalid_configuration', 'the private key of the GitHub App is not an RSA key in PEM', {
         reason: 'PrivateKeyUnreadable',
       })
     }
   }
 
   const tryKey = async <T>(key: SecretString, work: (authorization: string) => Promise<T>): Promise<T> => {
-    // What this request was signed with: another one may measure the clock, and correct it, while this one is on its way.
+    // The correction that this request was signed with: a concurrent one may measure the clock, and correct it, meanwhile.
     const signedSkew = skewSeconds
     try {
       return await work(await sign(key))
@@ -72,6 +73,6 @@ export function createAppSigner(deps: Deps): AppSigner {
 }
 
 function skewFrom(date: string | number | undefined, now: Date): number | undefined {
-  const theirs = Date.parse(String(date ?? ''))
-  return Number.isNaN(theirs) ? undefined : Math.round((theirs - now.getTime()) / 1000)
+  const githubTime = Date.parse(String(date ?? ''))
+  return Number.isNaN(githubTime) ? undefined : Math.round((githubTime - now.getTime()) / 1000)
 }

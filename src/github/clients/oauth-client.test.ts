@@ -2,6 +2,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { SecretString } from '../../lib/secret-string.ts'
+import { endpointsOf } from '../endpoints.ts'
 import { type ScriptedAnswer, scriptedGitHub } from '../testing/scripted-github.ts'
 import { createOAuthClient } from './oauth-client.ts'
 
@@ -26,12 +27,20 @@ const tokens: ScriptedAnswer = {
 const exchange = { code: 'c0de', codeVerifier: 'v'.repeat(43), redirectUri: 'https://sekisho.test/callback' }
 
 describe('signing in', () => {
-  test('sends a person to GitHub with state and an S256 challenge', () => {
-    const url = new URL(
-      clientFor('https://github.test').authorizeUrl({ state: 's', codeChallenge: 'h', redirectUri: 'https://a/b' }),
-    )
-    expect(url.origin + url.pathname).toBe('https://github.test/login/oauth/authorize')
-    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+  test.each([
+    ['github.com', 'https://github.com'],
+    ['acme.ghe.com', 'https://acme.ghe.com'],
+    ['github.acme.test', 'https://github.acme.test'],
+  ])('sends a person to %s with state and an S256 challenge', (host, web) => {
+    const client = createOAuthClient({
+      endpoints: endpointsOf({ host }),
+      clientId: 'Iv23liABC',
+      clientSecret: new SecretString('very-secret'),
+    })
+    const url = new URL(client.authorizeUrl({ state: 's', codeChallenge: 'h', redirectUri: 'https://a/b' }))
+    expect(url.origin + url.pathname).toBe(`${web}/login/oauth/authorize`)
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      allow_signup: 'false',
       client_id: 'Iv23liABC',
       state: 's',
       code_challenge: 'h',
@@ -74,14 +83,23 @@ describe('signing in', () => {
     ['a failing GitHub', { status: 500, body: {} }, 'unavailable'],
     ['an answer without tokens', { status: 200, body: {} }, 'unavailable'],
   ]
-  test.each(failures)('reports %s without any secret, and asks once', async (_name, answer, code) => {
+  test.each(failures)('reports %s without any secret, and sends one request', async (_name, answer, code) => {
     await using github = await scriptedGitHub(() => answer)
-    const error = await clientFor(github.url)
-      .exchange(exchange)
-      .catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code })
-    const seen = inspect(error, { depth: 10, showHidden: true })
-    for (const secret of ['very-secret', 'c0de', 'v'.repeat(43)]) expect(seen).not.toContain(secret)
+    const client = clientFor(github.url)
+    const uses = [() => client.exchange(exchange), () => client.refresh(new SecretString('ghr_old'))]
+    for (const [index, use] of uses.entries()) {
+      const error = await use().catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code })
+      const seen = inspect(error, { depth: 10, showHidden: true })
+      for (const secret of ['very-secret', 'c0de', 'v'.repeat(43), 'ghr_old']) expect(seen).not.toContain(secret)
+      expect(github.asked).toHaveLength(index + 1)
+    }
+  })
+
+  test('keeps the tokens that GitHub issued when its clock is far behind ours, and does not refresh them by itself', async () => {
+    await using github = await scriptedGitHub(() => ({ ...tokens, headers: { date: 'Thu, 01 Jan 2026 00:00:00 GMT' } }))
+    const result = await clientFor(github.url).exchange(exchange)
+    expect(result.expiresAt).toEqual(new Date('2026-01-01T08:00:00Z'))
     expect(github.asked).toHaveLength(1)
   })
 })

@@ -1,8 +1,10 @@
-// The OAuth side of the App: where a person is sent to sign in, and the exchange of what comes back. PKCE (S256) is always used,
-// although GitHub does not force it. Nothing is retried: a code and a refresh token work once.
+// The OAuth side of the App: where a person signs in, and the tokens that result. @octokit/oauth-app does it, except for the exchange, which
+// must carry PKCE's verifier (docs/adr/0017-octokit-oauth-app.md). PKCE (S256) is always used, although GitHub does not require it. Nothing
+// is retried: a code and a refresh token work once. No error contains a secret.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-import { exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
-import { request } from '@octokit/request'
+import { Octokit } from '@octokit/core'
+import { OAuthApp } from '@octokit/oauth-app'
+import { exchangeWebFlowCode } from '@octokit/oauth-methods'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubEndpoints } from '../endpoints.ts'
@@ -16,28 +18,31 @@ export type OAuthClientDeps = {
   readonly fetch?: Fetch
 }
 
-/** A person's tokens. Without expiry when the App has "expire user authorization tokens" switched off. */
+/** A person's tokens. They do not expire when "expire user authorization tokens" is switched off for the App. */
 export type UserTokens = {
   readonly accessToken: SecretString
+  /** By GitHub's clock, as the other time. */
   readonly expiresAt: Date | undefined
-  /** Works once: using it kills the former access token too. */
+  /** Works once: using it revokes the former access token too. */
   readonly refreshToken: SecretString | undefined
   readonly refreshTokenExpiresAt: Date | undefined
 }
 
+/**
+ * `exchange` and `refresh` throw AppError: `unauthenticated` when GitHub refuses the code or the refresh token (used, expired or revoked: the
+ * person must sign in again), `invalid_configuration` when it refuses the App's client secret, `unavailable` when it cannot be reached.
+ */
 export type OAuthClient = {
   readonly authorizeUrl: (options: {
     readonly state: string
     readonly codeChallenge: string
     readonly redirectUri: string
   }) => string
-  /** Throws `unauthenticated` when GitHub refuses the code, `unavailable` when GitHub cannot be reached. */
   readonly exchange: (options: {
     readonly code: string
     readonly codeVerifier: string
     readonly redirectUri: string
   }) => Promise<UserTokens>
-  /** Throws `unauthenticated` when the refresh token is used up, expired or revoked: the person must sign in again. */
   readonly refresh: (token: SecretString) => Promise<UserTokens>
 }
 
@@ -48,62 +53,56 @@ type Authentication = {
   readonly refreshTokenExpiresAt?: string
 }
 
+const bounds = { timeoutMilliseconds: 15_000, maximumBytes: 64 * 1024 }
+
+/** A client for one App; it sends requests to `endpoints.web` only. */
 export function createOAuthClient(deps: OAuthClientDeps): OAuthClient {
-  const client = request.defaults({
-    baseUrl: deps.endpoints.web,
-    headers: { 'user-agent': 'sekisho' },
-    request: {
-      fetch: createBoundedFetch(deps.endpoints.web, deps.fetch, { timeoutMilliseconds: 15_000, maximumBytes: 64 * 1024 }),
-    },
-  })
+  const { web } = deps.endpoints
+  const fetch = createBoundedFetch(web, deps.fetch, bounds)
   const credentials = {
     clientType: 'github-app',
     clientId: deps.clientId,
     clientSecret: deps.clientSecret.reveal(),
   } as const
+  // OAuth is served by the web pages. The library derives their address from the API's, which is wrong where the platform admin sets both.
+  const app = new OAuthApp({
+    ...credentials,
+    allowSignup: false,
+    Octokit: Octokit.defaults({ baseUrl: web, userAgent: 'sekisho', request: { fetch } }),
+  })
 
   return {
-    authorizeUrl(options) {
-      const url = new URL(`${deps.endpoints.web}/login/oauth/authorize`)
-      url.searchParams.set('client_id', deps.clientId)
-      url.searchParams.set('redirect_uri', options.redirectUri)
-      url.searchParams.set('state', options.state)
-      url.searchParams.set('code_challenge', options.codeChallenge)
+    authorizeUrl({ state, codeChallenge, redirectUri }) {
+      const url = new URL(app.getWebFlowAuthorizationUrl({ state, redirectUrl: redirectUri }).url)
+      url.searchParams.set('code_challenge', codeChallenge)
       url.searchParams.set('code_challenge_method', 'S256')
-      url.searchParams.set('allow_signup', 'false')
       return url.href
     },
-    exchange: options =>
+    exchange: ({ code, codeVerifier, redirectUri }) =>
       translated('code', async () => {
-        // The library has no parameter for the verifier (RFC 7636 §4.5), but defaults of the request become part of its body.
-        const verifying = client.defaults({ code_verifier: options.codeVerifier })
-        const { authentication } = await exchangeWebFlowCode({
-          ...credentials,
-          request: verifying,
-          code: options.code,
-          redirectUrl: options.redirectUri,
-        })
+        // Defaults of a request become part of its body: the library has no parameter for the verifier (RFC 7636 §4.5).
+        const request = app.octokit.request.defaults({ code_verifier: codeVerifier })
+        const { authentication } = await exchangeWebFlowCode({ ...credentials, request, code, redirectUrl: redirectUri })
         return userTokens(authentication)
       }),
     refresh: token =>
-      translated('refresh token', async () => {
-        const { authentication } = await refreshToken({ ...credentials, request: client, refreshToken: token.reveal() })
-        return userTokens(authentication)
-      }),
+      translated('refresh token', async () =>
+        userTokens((await app.refreshToken({ refreshToken: token.reveal() })).authentication),
+      ),
   }
 }
 
-function userTokens(authentication: Authentication): UserTokens {
-  const moment = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
+function userTokens({ token, refreshToken, ...ends }: Authentication): UserTokens {
+  const dateOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
   return {
-    accessToken: new SecretString(authentication.token),
-    expiresAt: moment(authentication.expiresAt),
-    refreshToken: authentication.refreshToken === undefined ? undefined : new SecretString(authentication.refreshToken),
-    refreshTokenExpiresAt: moment(authentication.refreshTokenExpiresAt),
+    accessToken: new SecretString(token),
+    expiresAt: dateOf(ends.expiresAt),
+    refreshToken: refreshToken === undefined ? undefined : new SecretString(refreshToken),
+    refreshTokenExpiresAt: dateOf(ends.refreshTokenExpiresAt),
   }
 }
 
-/** The thrown error holds the request with the client secret in its body, so nothing of it but a word survives. */
+/** The library's error holds the request with the client secret in its body, so only GitHub's error code (one word) is kept of it. */
 async function translated(what: string, work: () => Promise<UserTokens>): Promise<UserTokens> {
   try {
     return await work()

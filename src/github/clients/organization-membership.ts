@@ -1,12 +1,11 @@
-// What GitHub says of an organisation's people, read either as the person or as the App (which needs members: read).
-// Only `active` + `admin` is an owner; a pending invitation is nothing.
+// The people and teams of an organisation, read either as the person or as the App (which needs members: read).
+// Only `active` and `admin` together mean an owner; a pending invitation means nothing.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
 import { isAppError } from '../../lib/errors.ts'
 import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
-import { createClient } from '../transport/github-requests.ts'
-import { createTokenRequester } from '../transport/token-requester.ts'
-import type { RepositoryClientDeps } from './repository-client.ts'
+import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
+/** One person's membership, with the ids of both to compare: logins change. */
 export type OrganizationMembership = {
   readonly state: 'active' | 'pending'
   readonly role: 'admin' | 'member'
@@ -14,6 +13,7 @@ export type OrganizationMembership = {
   readonly userId: number
 }
 
+/** Reads GitHub's answer about one membership; throws `upstream_failed` when a field is missing. */
 export function organizationMembership(value: unknown): OrganizationMembership {
   const answer = recordOf(value, 'membership')
   return {
@@ -24,16 +24,17 @@ export function organizationMembership(value: unknown): OrganizationMembership {
   }
 }
 
+/** All methods throw AppError: see failure.ts for codes and reasons. */
 export type OrganizationClient = {
-  /** undefined when the person is no member, or there is no such person. */
+  /** undefined when the person is not a member, or does not exist. */
   readonly membership: (organizationLogin: string, userLogin: string) => Promise<OrganizationMembership | undefined>
-  /** The numbers of all its teams, nested and secret ones too. Throws `not_found` when the login belongs to nobody. */
+  /** The ids of all teams, nested and secret ones too. Throws `not_found` when nobody has the login. */
   readonly teamIds: (organization: { readonly login: string }) => Promise<ReadonlySet<number>>
 }
 
 /** Needs a token with members: read (`AppClient.mintOrganizationReader`). */
-export function createOrganizationClient(deps: RepositoryClientDeps): OrganizationClient {
-  const requester = createTokenRequester(deps, createClient, { fresh: true })
+export function createOrganizationClient(deps: TokenClientDeps): OrganizationClient {
+  const requester = createTokenRequester(deps, { fresh: true })
   return {
     async membership(organizationLogin, userLogin) {
       const parameters = { org: organizationLogin, username: userLogin }

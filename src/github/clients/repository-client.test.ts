@@ -1,4 +1,4 @@
-// The clients that carry a token, against a scripted GitHub.
+// The clients that send a token, against a scripted GitHub.
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/log.ts'
@@ -18,47 +18,40 @@ function depsFor(url: string, clock: Clock = impatient) {
   }
 }
 
-const shop = {
-  id: 11,
-  full_name: 'acme/shop',
-  private: true,
-  archived: false,
-  default_branch: 'main',
-  clone_url: 'http://github.test/acme/shop.git',
-}
+const sha = 'a'.repeat(40)
+const main = { name: 'main', commit: { sha } }
 
 describe('the repository client', () => {
-  test('turns an id into today’s name before it asks for a branch, and keeps slashes of a branch inside one segment', async () => {
-    await using github = await scriptedGitHub(asked =>
-      asked.path.startsWith('/repositories/')
-        ? { status: 200, body: shop }
-        : { status: 200, body: { name: 'feature/x', commit: { sha: 'a'.repeat(40) } } },
-    )
-    await expect(createRepositoryClient(depsFor(github.url)).branch(11, 'feature/x')).resolves.toBe('a'.repeat(40))
-    expect(github.asked.map(asked => asked.path)).toEqual(['/repositories/11', '/repos/acme/shop/branches/feature%2Fx'])
+  test('keeps the slashes of a branch inside one segment of the path', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 200, body: main }))
+    await expect(createRepositoryClient(depsFor(github.url)).branch('acme/shop', 'feature/x')).resolves.toBe(sha)
+    expect(github.asked.map(asked => asked.path)).toEqual(['/repos/acme/shop/branches/feature%2Fx'])
   })
 
-  test('says undefined for what the token cannot see', async () => {
+  test('resolves to undefined for what the token cannot see', async () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     const client = createRepositoryClient(depsFor(github.url))
-    await expect(client.repository('acme/gone')).resolves.toBeUndefined()
-    await expect(client.branch(11, 'main')).resolves.toBeUndefined()
+    await expect(client.branch('acme/gone', 'main')).resolves.toBeUndefined()
+    await expect(client.pullRequest('acme/gone', 1)).resolves.toBeUndefined()
     await expect(client.userById(5)).resolves.toBeUndefined()
     await expect(client.collaboratorPermission('acme/shop', 'dave')).resolves.toEqual({ permission: 'none', userId: 0 })
   })
 
-  test('says undefined for a commit id that GitHub does not know', async () => {
-    await using github = await scriptedGitHub(() => ({ status: 422, body: { message: 'No commit found for SHA: abc' } }))
-    await expect(createRepositoryClient(depsFor(github.url)).commit('acme/shop', 'abc')).resolves.toBeUndefined()
+  test.each([
+    [409, 'Git Repository is empty.'],
+    [422, 'No commit found for SHA: abc'],
+    [451, 'Repository access blocked'],
+  ])('resolves to undefined when GitHub refuses the read with %i', async (status, message) => {
+    await using github = await scriptedGitHub(() => ({ status, body: { message } }))
+    await expect(createRepositoryClient(depsFor(github.url)).branch('acme/shop', 'main')).resolves.toBeUndefined()
   })
 
-  test('a commit is found however much it changed', async () => {
-    const change = { filename: 'a', patch: 'x'.repeat(200_000) }
-    await using github = await scriptedGitHub(({ path }) => {
-      const files = Number(new URL(path, 'http://github.test').searchParams.get('per_page') ?? 100)
-      return { status: 200, body: { sha: 'a'.repeat(40), files: Array.from({ length: files }, () => change) } }
-    })
-    await expect(createRepositoryClient(depsFor(github.url)).commit('acme/shop', 'abc')).resolves.toBe('a'.repeat(40))
+  test('reads the head of a pull request whose fork and author are gone', async () => {
+    const body = { head: { sha, repo: null }, base: { repo: { id: 11 } }, user: null }
+    await using github = await scriptedGitHub(() => ({ status: 200, body }))
+    const found = await createRepositoryClient(depsFor(github.url)).pullRequest('acme/shop', 7)
+    expect(found).toEqual({ headSha: sha, baseRepositoryId: 11 })
+    expect(github.asked[0]?.path).toBe('/repos/acme/shop/pulls/7')
   })
 
   test('reads the finer role, and the coarse permission when the role is a custom one', async () => {
@@ -72,27 +65,32 @@ describe('the repository client', () => {
     await expect(client.collaboratorPermission('acme/shop', 'dave')).resolves.toEqual({ permission: 'write', userId: 3 })
   })
 
-  test('tries again when GitHub does not know a fresh token yet', async () => {
+  test('retries when GitHub does not know a fresh token yet', async () => {
     await using github = await scriptedGitHub((_asked, index) =>
-      index < 2 ? { status: 401, body: { message: 'Bad credentials' } } : { status: 200, body: shop },
+      index < 2 ? { status: 401, body: { message: 'Bad credentials' } } : { status: 200, body: main },
     )
-    await expect(createRepositoryClient(depsFor(github.url)).repository(11)).resolves.toMatchObject({ id: 11 })
+    await expect(createRepositoryClient(depsFor(github.url)).branch('acme/shop', 'main')).resolves.toBe(sha)
     expect(github.asked).toHaveLength(3)
   })
 
-  test('takes the refusal of an older token for final', async () => {
+  test('does not retry when GitHub refuses an older token', async () => {
     let now = 0
     const later: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() }
     await using github = await scriptedGitHub(() => ({ status: 401, body: { message: 'Bad credentials' } }))
     const client = createRepositoryClient(depsFor(github.url, later))
     now = 60_000
-    await expect(client.repository(11)).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    await expect(client.branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
     expect(github.asked).toHaveLength(1)
   })
 
-  test('says which field of an answer is missing', async () => {
-    await using github = await scriptedGitHub(() => ({ status: 200, body: { ...shop, id: '11' } }))
-    await expect(createRepositoryClient(depsFor(github.url)).repository(11)).rejects.toThrow('repository.id')
+  test('names the field of an answer that is missing or of another type', async () => {
+    await using github = await scriptedGitHub((_asked, index) => ({
+      status: 200,
+      body: index === 0 ? { commit: {} } : { head: { sha }, base: { repo: { id: '11' } } },
+    }))
+    const client = createRepositoryClient(depsFor(github.url))
+    await expect(client.branch('acme/shop', 'main')).rejects.toThrow('branch.commit.sha is not a text')
+    await expect(client.pullRequest('acme/shop', 7)).rejects.toThrow('base.repo.id is not an id')
   })
 })
 
@@ -120,7 +118,7 @@ describe('the user client', () => {
     expect(installations.map(item => item.id)).toEqual([1, 2, 3])
   })
 
-  test('does not follow a page to another host with the person’s token', async () => {
+  test('does not send the person’s token to another host for the next page', async () => {
     await using elsewhere = await scriptedGitHub(() => ({ status: 200, body: [] }))
     await using github = await scriptedGitHub(() => ({
       status: 200,
@@ -131,12 +129,12 @@ describe('the user client', () => {
     expect(elsewhere.asked).toHaveLength(0)
   })
 
-  test('says undefined for an organisation the person is no member of', async () => {
+  test('resolves to undefined for an organisation that the person is not a member of', async () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     await expect(createUserClient(depsFor(github.url)).organizationMembership('globex')).resolves.toBeUndefined()
   })
 
-  test('names the missing single sign-on instead of calling it no membership', async () => {
+  test('reports a missing single sign-on instead of no membership', async () => {
     await using github = await scriptedGitHub(() => ({
       status: 403,
       body: { message: 'Resource protected by organization SAML enforcement.' },

@@ -1,105 +1,49 @@
-// The client to GitHub with an installation token: reads of repositories, commits and people. What the token cannot see does not exist
-// here (GitHub answers 404), which is what keeps one tenant's names from meaning another's repositories.
-import type { Clock } from '../../lib/clock.ts'
+// The client of GitHub with an installation token: reads of branches, pull requests and people. What the token cannot see does not exist
+// here (GitHub answers 404), so that one tenant's names never mean another tenant's repositories.
 import { isAppError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
-import type { SecretString } from '../../lib/secret-string.ts'
-import type { GitHubEndpoints } from '../endpoints.ts'
 import { type Answer, integerAt, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
-import type { Fetch } from '../transport/bounded-fetch.ts'
 import { githubReasons } from '../transport/failure.ts'
-import { createClient } from '../transport/github-requests.ts'
-import { createTokenRequester } from '../transport/token-requester.ts'
+import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
-export type RepositoryClientDeps = {
-  readonly endpoints: GitHubEndpoints
-  readonly token: SecretString
-  readonly log: Log
-  readonly clock: Clock
-  readonly fetch?: Fetch
-}
+/** The commit of the pull request's head, and the repository that it is opened against. */
+export type PullRequestFacts = { readonly headSha: string; readonly baseRepositoryId: number }
 
-/** A numeric id (the identity) or `owner/name` (what a person wrote). */
-export type RepositoryReference = number | string
-
-export type RepositoryFacts = {
-  readonly id: number
-  readonly fullName: string
-  readonly private: boolean
-  readonly archived: boolean
-  readonly defaultBranch: string
-  /** For git over HTTP; without a credential in it. */
-  readonly cloneUrl: string
-}
-
-export type PullRequestFacts = {
-  readonly number: number
-  readonly state: 'open' | 'closed'
-  readonly headSha: string
-  readonly headRef: string
-  /** undefined when the fork it came from is gone. */
-  readonly headRepositoryId: number | undefined
-  readonly baseRepositoryId: number
-  readonly authorId: number
-}
-
+/** GitHub's roles on a repository, lowest first. */
 export type RepositoryPermission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
+/** Repositories are named `owner/name`. All methods throw AppError: see failure.ts for codes and reasons. */
 export type RepositoryClient = {
-  readonly repository: (repository: RepositoryReference) => Promise<RepositoryFacts | undefined>
-  /** The commit a branch points to. */
-  readonly branch: (repository: RepositoryReference, name: string) => Promise<string | undefined>
-  readonly pullRequest: (repository: RepositoryReference, number: number) => Promise<PullRequestFacts | undefined>
-  /** The full id of a commit, when the repository has it. */
-  readonly commit: (repository: RepositoryReference, sha: string) => Promise<string | undefined>
-  /** What a person may do in the repository, with the person's id to compare: logins change hands. */
+  /** The commit that a branch points to; undefined when there is no such repository or branch. */
+  readonly branch: (repository: string, name: string) => Promise<string | undefined>
+  /** undefined when there is no such repository or pull request. */
+  readonly pullRequest: (repository: string, number: number) => Promise<PullRequestFacts | undefined>
+  /** A person's permission on the repository, with the person's id to compare: a login can come to mean another person. */
   readonly collaboratorPermission: (
-    repository: RepositoryReference,
+    repository: string,
     login: string,
   ) => Promise<{ readonly permission: RepositoryPermission; readonly userId: number }>
+  /** undefined when there is no such person (any more). */
   readonly userById: (id: number) => Promise<{ readonly id: number; readonly login: string } | undefined>
 }
 
-export function createRepositoryClient(deps: RepositoryClientDeps): RepositoryClient {
-  const requester = createTokenRequester(deps, createClient, { fresh: true })
+/** A client for one token, which may be seconds old. */
+export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient {
+  const requester = createTokenRequester(deps, { fresh: true })
   const get = (route: string, parameters: Readonly<Record<string, unknown>>): Promise<Answer | undefined> =>
     orUndefined(async () => recordOf((await requester.request(`GET ${route}`, parameters)).data, route))
 
-  const repository: RepositoryClient['repository'] = async reference => {
-    const answer =
-      typeof reference === 'number'
-        ? await get('/repositories/{repository_id}', { repository_id: reference })
-        : await get('/repos/{owner}/{repo}', ownerAndName(reference))
-    return answer && repositoryFacts(answer)
-  }
-
-  /** Routes below a repository go by name; an id is turned into today's name first. */
-  const within = async (
-    reference: RepositoryReference,
-    route: string,
-    parameters: Readonly<Record<string, unknown>>,
-  ): Promise<Answer | undefined> => {
-    const name = typeof reference === 'string' ? reference : (await repository(reference))?.fullName
-    return name === undefined ? undefined : get(`/repos/{owner}/{repo}${route}`, { ...ownerAndName(name), ...parameters })
-  }
-
   return {
-    repository,
-    async branch(reference, name) {
-      const answer = await within(reference, '/branches/{branch}', { branch: name })
+    async branch(repository, name) {
+      const answer = await get('/repos/{owner}/{repo}/branches/{branch}', { ...ownerAndName(repository), branch: name })
       return answer && textAt(objectAt(answer, 'commit', 'branch'), 'sha', 'branch.commit')
     },
-    async pullRequest(reference, number) {
-      const answer = await within(reference, '/pulls/{pull_number}', { pull_number: number })
+    async pullRequest(repository, number) {
+      const answer = await get('/repos/{owner}/{repo}/pulls/{pull_number}', { ...ownerAndName(repository), pull_number: number })
       return answer && pullRequestFacts(answer)
     },
-    async commit(reference, sha) {
-      // Its diff comes along, a page of files at a time: of no use here, and as large as the commit is.
-      const answer = await within(reference, '/commits/{ref}', { ref: sha, per_page: 1 })
-      return answer && textAt(answer, 'sha', 'commit')
-    },
-    async collaboratorPermission(reference, login) {
-      const answer = await within(reference, '/collaborators/{username}/permission', { username: login })
+    async collaboratorPermission(repository, login) {
+      const parameters = { ...ownerAndName(repository), username: login }
+      const answer = await get('/repos/{owner}/{repo}/collaborators/{username}/permission', parameters)
       if (answer === undefined) return { permission: 'none', userId: 0 }
       return { permission: permissionIn(answer), userId: integerAt(objectAt(answer, 'user', 'permission'), 'id', 'user') }
     },
@@ -114,9 +58,8 @@ async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
-    // A read that GitHub refuses as such is about nothing: 422 for a commit id it does not know, 409 for an empty repository.
-    if (isAppError(error, 'not_found')) return undefined
-    if (isAppError(error) && error.reason === githubReasons.requestRefused) return undefined
+    // A refused read finds nothing: 409 for an empty repository, 451 for a blocked one.
+    if (isAppError(error, 'not_found') || (isAppError(error) && error.reason === githubReasons.requestRefused)) return undefined
     throw error
   }
 }
@@ -126,28 +69,11 @@ function ownerAndName(fullName: string): { readonly owner: string; readonly repo
   return { owner, repo }
 }
 
-function repositoryFacts(answer: Answer): RepositoryFacts {
-  return {
-    id: integerAt(answer, 'id', 'repository'),
-    fullName: textAt(answer, 'full_name', 'repository'),
-    private: answer['private'] === true,
-    archived: answer['archived'] === true,
-    defaultBranch: textAt(answer, 'default_branch', 'repository'),
-    cloneUrl: textAt(answer, 'clone_url', 'repository'),
-  }
-}
-
 function pullRequestFacts(answer: Answer): PullRequestFacts {
-  const head = objectAt(answer, 'head', 'pull request')
-  const fork = head['repo']
+  const base = objectAt(objectAt(answer, 'base', 'pull request'), 'repo', 'base')
   return {
-    number: integerAt(answer, 'number', 'pull request'),
-    state: textAt(answer, 'state', 'pull request') === 'open' ? 'open' : 'closed',
-    headSha: textAt(head, 'sha', 'head'),
-    headRef: textAt(head, 'ref', 'head'),
-    headRepositoryId: fork === null || fork === undefined ? undefined : integerAt(recordOf(fork, 'head.repo'), 'id', 'head.repo'),
-    baseRepositoryId: integerAt(objectAt(objectAt(answer, 'base', 'pull request'), 'repo', 'base'), 'id', 'base.repo'),
-    authorId: integerAt(objectAt(answer, 'user', 'pull request'), 'id', 'user'),
+    headSha: textAt(objectAt(answer, 'head', 'pull request'), 'sha', 'head'),
+    baseRepositoryId: integerAt(base, 'id', 'base.repo'),
   }
 }
 

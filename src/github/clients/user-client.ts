@@ -1,23 +1,23 @@
-// The client to GitHub with a person's token (broker only): who the person is, which installations, organisations and teams they see.
-// `installations()` proves nothing: GitHub lists what a plain member can see. The proof is `organizationMembership`.
+// The client of GitHub with a person's token (broker only): the person, and the installations, organisations and teams that they can see.
+// `installations()` proves nothing: GitHub lists what an ordinary member can see. The proof of ownership is `organizationMembership`.
 // Source: https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { type InstallationFacts, installationFacts } from '../installation-facts.ts'
 import { type Answer, integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
-import { createClient } from '../transport/github-requests.ts'
-import { createTokenRequester } from '../transport/token-requester.ts'
+import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 import { type OrganizationMembership, organizationMembership } from './organization-membership.ts'
-import type { RepositoryClientDeps } from './repository-client.ts'
 
+/** A team; the id is the identity, slug and name are for display. */
 export type TeamFacts = {
   readonly id: number
   readonly slug: string
   readonly name: string
   readonly organizationId: number
-  /** Members of a team are members of its parents too. */
+  /** Members of a team are members of its parents, too. */
   readonly parentId: number | undefined
 }
 
+/** All methods throw AppError: see failure.ts for codes and reasons. */
 export type UserClient = {
   readonly user: () => Promise<{ readonly id: number; readonly login: string }>
   readonly installations: () => Promise<readonly InstallationFacts[]>
@@ -25,16 +25,17 @@ export type UserClient = {
   readonly installationRepositories: (
     installationId: number,
   ) => Promise<readonly { readonly id: number; readonly fullName: string }[]>
-  /** undefined when the person is no member (GitHub hides whether the organisation exists). */
+  /** undefined when the person is not a member (GitHub hides whether the organisation exists). */
   readonly organizationMembership: (organizationLogin: string) => Promise<OrganizationMembership | undefined>
   readonly organizations: () => Promise<readonly { readonly id: number; readonly login: string }[]>
   readonly teams: () => Promise<readonly TeamFacts[]>
-  /** Every team of an organisation that the person can see, with its parent. GitHub does not repeat the organisation's id here. */
+  /** Every team of an organisation that the person can see. `organization.id` is given because GitHub does not repeat it here. */
   readonly organizationTeams: (organization: { readonly id: number; readonly login: string }) => Promise<readonly TeamFacts[]>
 }
 
-export function createUserClient(deps: RepositoryClientDeps): UserClient {
-  const requester = createTokenRequester(deps, createClient, { fresh: false })
+/** A client for one person's token. */
+export function createUserClient(deps: TokenClientDeps): UserClient {
+  const requester = createTokenRequester(deps, { fresh: false })
   return {
     async user() {
       const { data } = await requester.request('GET /user', {})
@@ -78,7 +79,7 @@ function account(answer: Answer): { readonly id: number; readonly login: string 
 }
 
 function checkLogin(login: string): void {
-  if (!/^[A-Za-z0-9-]{1,100}$/.test(login)) throw new AppError('invalid_request', 'no login of an organisation')
+  if (!/^[A-Za-z0-9-]{1,100}$/.test(login)) throw new AppError('invalid_request', 'that is not the login of an organisation')
 }
 
 function team(answer: Answer): TeamFacts {

@@ -1,5 +1,5 @@
-// A loopback HTTP server that answers what a test scripts and records what it was asked. For the edges the emulator does not show:
-// wrong clocks, wider tokens, oversized answers, redirects. Test code only.
+// A loopback HTTP server that answers as a test scripts it and records the requests. For cases that the emulator does not show: wrong clocks,
+// wider tokens, oversized answers, redirects. Test code only.
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -17,7 +17,7 @@ export type ScriptedAnswer = {
 
 export type ScriptedGitHub = AsyncDisposable & { readonly url: string; readonly asked: readonly Asked[] }
 
-/** `answer` decides by the request and how many came before it. */
+/** `answer` receives the request and the number of requests before it. */
 export async function scriptedGitHub(answer: (asked: Asked, index: number) => ScriptedAnswer): Promise<ScriptedGitHub> {
   const asked: Asked[] = []
   const server = createServer((request, response) => {

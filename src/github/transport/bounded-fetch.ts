@@ -1,23 +1,24 @@
-// The HTTP of the GitHub client: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin
-// (a renamed repository answers 301). Credentials never follow a redirect to another host.
-
+// The HTTP of the GitHub client: fetch with a deadline, a bound on the answer's size, and redirects only within the same origin (a renamed
+// repository answers 301). Credentials never follow a redirect to another host.
 import { AppError } from '../../lib/errors.ts'
 import { withBoundedBody } from '../../lib/http/bounded-body.ts'
 import { githubReasons } from './failure.ts'
 
+/** The part of the platform's fetch that the clients use. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
 
-export type FetchBounds = { readonly timeoutMilliseconds: number; readonly maximumBytes: number }
+type FetchBounds = { readonly timeoutMilliseconds: number; readonly maximumBytes: number }
 
-/** GitHub ends a request after 10 s itself; the largest page of 100 items is far below 10 MB. */
-export const defaultBounds: FetchBounds = { timeoutMilliseconds: 15_000, maximumBytes: 10 * 1024 * 1024 }
+/** GitHub itself ends a request after 10 s; the largest page of 100 items is far below 10 MB. */
+const defaultBounds: FetchBounds = { timeoutMilliseconds: 15_000, maximumBytes: 10 * 1024 * 1024 }
 
 const mostRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
- * Requests go to `origin` only (a Link header of a page could name another host, and the credential would go there too).
- * Throws AppError `unavailable` on a time-out and `upstream_failed` on an answer that is too large or leads elsewhere.
+ * A fetch that sends requests to the origin of `base` only: a Link header of a page could name another host, which would receive the
+ * credential.
+ * @throws AppError `unavailable` on a timeout, `upstream_failed` for an answer that is too large or redirects to another origin
  */
 export function createBoundedFetch(
   base: string,
@@ -61,6 +62,6 @@ function redirectTarget(from: string, response: Response, method: string): strin
   const location = response.headers.get('location') ?? ''
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined
   if (method !== 'GET' || target === undefined || target.origin !== new URL(from).origin)
-    throw new AppError('upstream_failed', 'GitHub redirected a request to where it must not go')
+    throw new AppError('upstream_failed', 'GitHub redirected a request to another host, or redirected a write')
   return target.href
 }

@@ -1,8 +1,9 @@
+// When the circuit refuses requests, when it lets a probe through, and when it closes again.
 import { expect, test } from 'vitest'
 import { movableClock } from '../../../test/fixtures/databases.ts'
 import { createCircuit } from './circuit.ts'
 
-function world() {
+function fixture() {
   const clock = movableClock()
   const state = { asked: 0, answer: (): Response => new Response('', { status: 502 }) }
   const circuit = createCircuit(clock)
@@ -18,27 +19,27 @@ function world() {
   return { clock, state, circuit, ask }
 }
 
-test('five failures in a row end the asking, and the looks are farther and farther apart', async () => {
-  const { clock, state, circuit, ask } = world()
+test('five failures in a row stop requests, and the pauses between probes grow', async () => {
+  const { clock, state, circuit, ask } = fixture()
   for (let attempt = 0; attempt < 5; attempt += 1) expect(await ask()).toBe(502)
   expect(await ask()).toMatchObject({ code: 'unavailable', reason: 'GitHubUnreachable', retryAfterSeconds: 1 })
   expect(state.asked).toBe(5)
-  const looks: number[] = []
+  const probes: number[] = []
   for (let second = 1; second <= 300; second += 1) {
     clock.advance(1)
     const before = state.asked
     await ask()
-    if (state.asked > before) looks.push(second)
+    if (state.asked > before) probes.push(second)
   }
-  expect(looks).toEqual([1, 3, 7, 15, 31, 61, 91, 121, 151, 181, 211, 241, 271])
+  expect(probes).toEqual([1, 3, 7, 15, 31, 61, 91, 121, 151, 181, 211, 241, 271])
   state.answer = () => new Response('{}')
   clock.advance(30)
   expect(await ask()).toBe(200)
   expect(circuit.refusal()).toBeUndefined()
 })
 
-test('a success between failures begins the count anew, and a refusal of one wish is none', async () => {
-  const { state, circuit, ask } = world()
+test('a success between failures restarts the count, and a refused request is not a failure', async () => {
+  const { state, circuit, ask } = fixture()
   for (const status of [502, 502, 502, 502, 200, 502, 502, 502, 404, 422, 403, 401, 502]) {
     state.answer = () => new Response('{"message":"no"}', { status })
     expect(await ask()).toBe(status)
@@ -51,8 +52,8 @@ test.each([
   [new Response('{"message":"You have exceeded a secondary rate limit"}', { status: 403 }), 60],
   [new Response('{}', { status: 403, headers: { 'retry-after': '7' } }), 7],
   [new Response('{}', { status: 429, headers: { 'retry-after': '999999' } }), 3600],
-])('one answer that tells us to wait is obeyed', async (answer, seconds) => {
-  const { clock, state, ask } = world()
+])('one answer that asks us to wait is obeyed', async (answer, seconds) => {
+  const { clock, state, ask } = fixture()
   state.answer = () => answer
   await ask()
   expect(await ask()).toMatchObject({ code: 'too_many_requests', reason: 'RateLimited', retryAfterSeconds: seconds })
@@ -64,7 +65,7 @@ test.each([
   expect(state.asked).toBe(2)
 })
 
-test('what was on its way when GitHub told us to wait neither ends nor shortens the wait', async () => {
+test('a request that was in progress when GitHub asked us to wait neither ends nor shortens the wait', async () => {
   const clock = movableClock()
   const sent: PromiseWithResolvers<Response>[] = []
   const circuit = createCircuit(clock)
@@ -87,14 +88,14 @@ test('what was on its way when GitHub told us to wait neither ends nor shortens 
   expect(circuit.refusal()).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 60 })
 })
 
-test('many that fail at once are no more than the five it takes', async () => {
-  const { circuit, ask } = world()
+test('many requests that fail together cause the first pause only', async () => {
+  const { circuit, ask } = fixture()
   await Promise.all(Array.from({ length: 30 }, ask))
   expect(circuit.refusal()).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
 })
 
-test('one at a time looks whether GitHub is back', async () => {
-  const { clock, state, ask } = world()
+test('one request at a time is a probe', async () => {
+  const { clock, state, ask } = fixture()
   for (let attempt = 0; attempt < 5; attempt += 1) await ask()
   clock.advance(1)
   const results = await Promise.all(Array.from({ length: 20 }, ask))
@@ -102,8 +103,8 @@ test('one at a time looks whether GitHub is back', async () => {
   expect(results.filter(result => result === 502)).toHaveLength(1)
 })
 
-test('a clock that is set back does not lengthen the wait', async () => {
-  const { clock, state, ask } = world()
+test('a clock that was set back does not lengthen the wait', async () => {
+  const { clock, state, ask } = fixture()
   state.answer = () => new Response('{}', { status: 429, headers: { 'retry-after': '60' } })
   await ask()
   clock.advance(-3600)

@@ -1,44 +1,56 @@
-// Turns what Octokit throws into our one error type. Texts name the route, never the URL's values, never a body, never a token;
-// Octokit's error is not kept as cause, because it carries the request with its headers and body.
+// Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's error is not kept
+// as the cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
+import type { ReasonTexts } from '../../api/kind.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { redactTokens } from '../../lib/log.ts'
 
-/** `AppError.reason` of errors from this client, where a caller may want to tell them apart. */
+/** `AppError.reason` of errors from this client, where callers distinguish them. */
 export const githubReasons = {
-  /** The token or the App's key is not (or no longer) valid. */
   credentialRefused: 'CredentialRefused',
   rateLimited: 'RateLimited',
   suspended: 'InstallationSuspended',
-  /** A repository asked for does not exist or is not part of the installation: GitHub does not say which. */
   repositoryNotAccessible: 'RepositoryNotAccessible',
-  /** The installation does not have a permission asked for. */
   permissionNotGranted: 'PermissionNotGranted',
   requestRefused: 'RequestRefused',
   unreachable: 'GitHubUnreachable',
-  /** The person must first sign in to the organisation by SAML. */
   singleSignOnNeeded: 'SingleSignOnNeeded',
 } as const
 
+/** What each reason says; for docs/reference/errors.md. */
+export const githubReasonTexts: ReasonTexts<typeof githubReasons> = {
+  CredentialRefused: 'GitHub does not accept the token or the private key of the App, or does not accept it any more (401).',
+  RateLimited: 'GitHub limits the rate of requests (429, or 403 with a wait). The platform waits as long as GitHub demands.',
+  InstallationSuspended: 'The installation of the App is suspended on GitHub.',
+  RepositoryNotAccessible:
+    'A requested repository does not exist or does not belong to the installation. GitHub does not say which.',
+  PermissionNotGranted: 'The installation does not have a requested permission.',
+  RequestRefused: 'GitHub refused the request for another reason. The message has its status and text.',
+  GitHubUnreachable: 'GitHub does not answer, or answers with a server error.',
+  SingleSignOnNeeded: 'The person must first sign in to the organization on GitHub by SAML single sign-on.',
+}
+
 type Headers = Readonly<Record<string, string | number | undefined>>
 
-/** What we read of Octokit's RequestError; `response` is absent when no answer came. */
+/** The part of Octokit's RequestError that is read; `response` is absent without an answer. */
 type Failure = {
   readonly status: number
   readonly message: string
   readonly response?: { readonly headers: Headers; readonly data: unknown }
 }
 
+/** The HTTP status of GitHub's answer; undefined for an error without an answer. */
 export function statusOf(error: unknown): number | undefined {
   return isFailure(error) && error.response ? error.status : undefined
 }
 
+/** The headers of GitHub's answer; empty for an error without an answer. */
 export function headersOf(error: unknown): Headers {
   return isFailure(error) ? (error.response?.headers ?? {}) : {}
 }
 
-/** `route` is the template, such as `GET /repos/{owner}/{repo}`. */
+/** The AppError for anything that a request threw. `route` is the template, such as `GET /repos/{owner}/{repo}`. */
 export function githubFailure(error: unknown, route: string, now: Date): AppError {
   if (error instanceof AppError) return error
   const inner = error instanceof Error ? error.cause : undefined
@@ -71,7 +83,7 @@ function classified(status: number, headers: Headers, text: string, now: Date): 
   return new AppError('upstream_failed', text, { reason: githubReasons.requestRefused })
 }
 
-/** How long GitHub tells us to wait by an answer with this text; undefined when it does not limit us. A minute when it does not say. */
+/** The seconds for which GitHub's answer asks us to wait, a minute when it does not say; undefined when it does not limit us. */
 export function limitedSeconds(status: number, headers: Headers, text: string, now: Date): number | undefined {
   const wait = waitSeconds(headers, now)
   if (status === 429 || (status === 403 && (wait !== undefined || /secondary rate/i.test(text)))) return wait ?? 60
@@ -83,7 +95,7 @@ function reasonOfForbidden(headers: Headers, text: string): { readonly reason?: 
   return /suspended/i.test(text) ? { reason: githubReasons.suspended } : {}
 }
 
-/** Retry-After wins over the reset of an empty bucket; undefined when GitHub asks for no wait. */
+/** Retry-After wins over the reset of an exhausted rate limit; undefined when GitHub does not ask us to wait. */
 function waitSeconds(headers: Headers, now: Date): number | undefined {
   const asked = headers['retry-after']
   const retryAfter = retryAfterSeconds(asked === undefined ? undefined : String(asked), now)

@@ -1,5 +1,5 @@
 // The only place that constructs an Octokit. It pins the API version, bounds every request, retries what may be retried, and obeys
-// GitHub's rate limits: short waits are slept, long ones become `too_many_requests` so that the caller's queue waits instead.
+// GitHub's rate limits: it waits for short ones; long ones become `too_many_requests`, so that the caller's queue waits instead.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
@@ -19,19 +19,20 @@ export type ClientDeps = {
   readonly clock: Clock
   /** Replaced by tests; the platform's own fetch otherwise. */
   readonly fetch?: Fetch
-  /** Shared by clients that should stop calling together when GitHub is away. */
+  /** Shared by clients that should stop sending together while GitHub is unreachable. */
   readonly circuit?: Circuit
 }
 
 type Parameters = Readonly<Record<string, unknown>>
 type Answer = { readonly data: unknown; readonly headers: Readonly<Record<string, string | number | undefined>> }
 
+/** Requests by route template and parameters; each carries its own credential. */
 export type GitHubClient = {
-  /** One request; throws what Octokit throws (see failure.ts). `authorization` is the whole header value. */
+  /** One request; throws Octokit's error, for `githubFailure`. `authorization` is the whole header value. */
   readonly raw: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
   /** One request; throws AppError. */
   readonly request: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
-  /** All pages of a list, at most `mostItems`; more is an `upstream_failed`, never a silent cut. */
+  /** All pages of a list, at most `mostItems`; a longer list is an `upstream_failed` and is never truncated. Throws AppError. */
   readonly all: (route: string, parameters: Parameters, authorization: string) => Promise<readonly unknown[]>
 }
 
@@ -41,7 +42,7 @@ const mostItems = 5000
 
 const LimitedOctokit = Octokit.plugin(retry, throttling, paginateRest)
 
-/** `bucket` names what shares a rate limit (an App, an installation, a person): requests of one bucket queue behind each other. */
+/** `bucket` names the owner of a rate limit (an App, a token): requests of one bucket queue behind each other. */
 export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
   const bounded = createBoundedFetch(deps.endpoints.api, deps.fetch)
   const octokit = new LimitedOctokit({

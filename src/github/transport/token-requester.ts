@@ -1,17 +1,20 @@
-// Requests with one bearer token. A token that is seconds old may be refused because GitHub's replicas do not know it yet; such a
-// refusal is tried again a few times (octokit/auth-app.js does the same for its own tokens), an older token's refusal is final.
+// Requests with one bearer token. GitHub may refuse a token that is seconds old because not all of its servers know it yet; such a refusal
+// is retried a few times (octokit/auth-app.js does the same for its own tokens). The refusal of an older token is final.
 import { createHash } from 'node:crypto'
 import { isAppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import { githubReasons } from './failure.ts'
-import type { ClientDeps, createClient, GitHubClient } from './github-requests.ts'
+import { type ClientDeps, createClient, type GitHubClient } from './github-requests.ts'
 
-type Deps = ClientDeps & { readonly token: SecretString }
+/** What a client for one token needs. */
+export type TokenClientDeps = ClientDeps & { readonly token: SecretString }
+
 type Options = {
-  /** The token may have been made this moment (installation tokens); a person's token was used before. */
+  /** The token may have been minted just now (installation tokens); a person's token was used before. */
   readonly fresh: boolean
 }
 
+/** As `GitHubClient`, with the token. Both throw AppError. */
 export type TokenRequester = {
   readonly request: (route: string, parameters: Readonly<Record<string, unknown>>) => ReturnType<GitHubClient['request']>
   readonly all: (route: string, parameters: Readonly<Record<string, unknown>>) => ReturnType<GitHubClient['all']>
@@ -20,12 +23,13 @@ export type TokenRequester = {
 const waitsMilliseconds = [200, 600, 1800]
 const freshMilliseconds = 5000
 
-export function createTokenRequester(deps: Deps, clientOf: typeof createClient, options: Options): TokenRequester {
-  const client = clientOf(deps, `token:${createHash('sha256').update(deps.token.reveal()).digest('hex').slice(0, 16)}`)
+/** The token counts as fresh for five seconds from now. */
+export function createTokenRequester(deps: TokenClientDeps, options: Options): TokenRequester {
+  const client = createClient(deps, `token:${createHash('sha256').update(deps.token.reveal()).digest('hex').slice(0, 16)}`)
   const authorization = `Bearer ${deps.token.reveal()}`
   const since = deps.clock.now().getTime()
 
-  const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+  const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {
     for (const wait of options.fresh ? waitsMilliseconds : []) {
       try {
         return await work()
@@ -39,7 +43,7 @@ export function createTokenRequester(deps: Deps, clientOf: typeof createClient, 
   }
 
   return {
-    request: (route, parameters) => patiently(() => client.request(route, parameters, authorization)),
-    all: (route, parameters) => patiently(() => client.all(route, parameters, authorization)),
+    request: (route, parameters) => withRetries(() => client.request(route, parameters, authorization)),
+    all: (route, parameters) => withRetries(() => client.all(route, parameters, authorization)),
   }
 }

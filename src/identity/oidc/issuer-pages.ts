@@ -1,10 +1,9 @@
-// The pages that the issuer shows by itself, as a port that the broker implements. Values are not escaped yet; forms must post exactly the fields
-// named here.
+// The port for the issuer's own pages, which the broker renders. Values arrive unescaped; forms must post exactly the fields named here.
 
 /** The target of a form and its CSRF secret, which the form posts as `xsrf`. */
 export type PageForm = { readonly action: string; readonly xsrf: string }
 
-/** Who asks for tokens by the device flow. Address and agent are what the device's request said: shown to the person, never trusted. */
+/** The device that requests a sign-in. Address and user agent come from its request: shown to the person, never trusted. */
 export type DeviceRequest = {
   readonly clientName: string
   readonly userCode: string
@@ -12,10 +11,11 @@ export type DeviceRequest = {
   readonly agent: string
 }
 
+/** Every function returns a whole HTML page. */
 export type IssuerPages = {
-  /** Requests the code: one field `user_code`. `problem` says why the last one was not accepted. */
+  /** A form with one field `user_code`; `problem` says why the code before was refused. */
   readonly deviceCode: (form: PageForm, problem: string | undefined) => string
-  /** Shows which program asks and from where; posts `user_code` with `confirm=yes` or `abort=yes`. */
+  /** Shows the device; posts `user_code` with `confirm=yes` or `abort=yes`. */
   readonly deviceConfirmation: (form: PageForm, request: DeviceRequest) => string
   /** The device flow ended well. */
   readonly deviceDone: () => string

@@ -1,27 +1,30 @@
-// The shared local copies: one store and one reflector per kind and scope, whoever asks. Started together, or at once when asked
-// for later. Owns no controller.
+// The shared caches: one object cache and one reflector per kind and scope, for all readers. They start together; a cache requested after
+// the start begins at once. It runs no controllers.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { endsWithin } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { KubeMetrics } from '../metrics.ts'
-import { type CacheScope, type ChangeSource, createObjectStore, type ObjectStore } from './object-cache.ts'
+import { type CacheScope, type ChangeSource, createObjectCache, type ObjectCache } from './object-cache.ts'
 import { createReflector, type Reflector, type ReflectorDeps } from './reflector.ts'
 
 export type CachesDeps = Pick<ReflectorDeps<KubeObject>, 'client' | 'clock' | 'random' | 'log' | 'relistMilliseconds'> & {
   readonly metrics?: KubeMetrics
 }
 
+/** `subscribe` survives listeners that throw: the error is logged. */
 export type Caches = ChangeSource & {
-  readonly of: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => ObjectStore<T>
+  /** The same cache for the same kind and scope. */
+  readonly of: <T extends KubeObject>(type: ResourceType<T>, scope?: CacheScope) => ObjectCache<T>
   readonly start: () => void
-  /** Resolves when all first lists are in. Rejects with `unavailable`, naming what is missing and why; a stop ends the wait. */
+  /** Resolves when all first lists are complete, or on `stop`. Rejects with `unavailable`, which names the missing kinds and the reasons. */
   readonly synced: (withinMilliseconds: number) => Promise<void>
   readonly allSynced: () => boolean
   readonly stop: () => Promise<void>
 }
 
-type Entry = { readonly store: ObjectStore<KubeObject>; readonly reflector: Reflector }
+type Entry = { readonly cache: ObjectCache<KubeObject>; readonly reflector: Reflector }
 
+/** No caches yet; nothing runs before `start`. */
 export function createCaches(deps: CachesDeps): Caches {
   const { clock, log } = deps
   const entries = new Map<string, Entry>()
@@ -29,27 +32,20 @@ export function createCaches(deps: CachesDeps): Caches {
   const running: Promise<void>[] = []
   let started = false
 
-  function entryOf<T extends KubeObject>(type: ResourceType<T>, scope: CacheScope): ObjectStore<T> {
+  function entryOf<T extends KubeObject>(type: ResourceType<T>, scope: CacheScope): ObjectCache<T> {
     const name = [type.apiVersion, type.plural, scope.namespace ?? '*', scope.labelSelector ?? ''].join(' ').trimEnd()
     const known = entries.get(name)
-    // The name holds the kind, so what is held under it has the kind's type.
-    if (known !== undefined) return known.store as unknown as ObjectStore<T>
-    const store = createObjectStore<T>()
-    const watched = deps.metrics?.watch(name, { objects: store.size, silentSeconds: () => reflector.silentSeconds() })
-    const reflector = createReflector<T>({
-      ...deps,
-      type,
-      scope,
-      store,
-      onList: () => watched?.listed(),
-      onWatchEnd: end => watched?.ended(end),
-    })
-    entries.set(name, { store: store as unknown as ObjectStore<KubeObject>, reflector })
+    // The name contains the kind, so the cache under it has the kind's type.
+    if (known !== undefined) return known.cache as unknown as ObjectCache<T>
+    const cache = createObjectCache<T>()
+    const watched = deps.metrics?.watch(name, { objects: cache.size, silentSeconds: () => reflector.silentSeconds() })
+    const reflector: Reflector = createReflector<T>({ ...deps, ...watched, type, scope, cache })
+    entries.set(name, { cache: cache as unknown as ObjectCache<KubeObject>, reflector })
     if (started) running.push(reflector.run(stopping.signal))
-    return store
+    return cache
   }
 
-  const allSynced = (): boolean => [...entries.values()].every(({ store }) => store.synced())
+  const allSynced = (): boolean => [...entries.values()].every(({ cache }) => cache.synced())
 
   return {
     allSynced,
@@ -59,8 +55,8 @@ export function createCaches(deps: CachesDeps): Caches {
         try {
           listener(change)
         } catch (error) {
-          // A mapping that throws must not stop the cache for everybody; the resync makes up for the key that was missed.
-          log.error({ error, kind: type.kind }, 'a watch handler threw')
+          // A handler that throws must not stop the cache for other listeners; the resync covers the missed key.
+          log.error({ error, kind: type.kind }, 'watch handler failed')
         }
       })
     },
@@ -71,9 +67,9 @@ export function createCaches(deps: CachesDeps): Caches {
     async synced(withinMilliseconds) {
       await endsWithin(clock, withinMilliseconds, Promise.all([...entries.values()].map(({ reflector }) => reflector.synced)))
       if (stopping.signal.aborted || allSynced()) return
-      const missing = [...entries].filter(([, { store }]) => !store.synced())
-      const words = missing.map(([name, { reflector }]) => `${name}: ${reflector.problem() ?? 'no answer yet'}`)
-      throw new AppError('unavailable', `these kinds could not be listed in time: ${words.join('; ')}`)
+      const missing = [...entries].filter(([, { cache }]) => !cache.synced())
+      const details = missing.map(([name, { reflector }]) => `${name}: ${reflector.lastError() ?? 'no response yet'}`)
+      throw new AppError('unavailable', `failed to list in time: ${details.join('; ')}`)
     },
     async stop() {
       stopping.abort()

@@ -1,16 +1,17 @@
-// Several texts for one, such as the keys of an index by value. Most have one, and one stands by itself: a set for each of ten thousand
-// values takes more memory than everything else in an index.
+// A map from one text to several, such as from an index value to object keys. A single value is stored without a Set: ten thousand sets
+// would take more memory than everything else in an index.
 
 export type Multimap = {
-  /** Adding what is there already changes nothing. */
+  /** Adding a value twice changes nothing. */
   readonly add: (key: string, value: string) => void
   readonly delete: (key: string, value: string) => void
   /** In the order in which they were added. */
   readonly get: (key: string) => readonly string[]
-  /** How many keys have a value. */
+  /** The number of keys that have at least one value. */
   readonly size: () => number
 }
 
+/** An empty multimap. */
 export function createMultimap(): Multimap {
   const held = new Map<string, string | Set<string>>()
   return {

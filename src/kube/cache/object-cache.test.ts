@@ -3,53 +3,53 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../api/resource.ts'
 import { type Thing, thing } from '../testing/objects.ts'
-import { type Change, createObjectStore } from './object-cache.ts'
+import { type Change, createObjectCache } from './object-cache.ts'
 
 const key = { namespace: 'ns', name: 'a' }
 
 function watched() {
-  const store = createObjectStore<Thing>()
+  const cache = createObjectCache<Thing>()
   const changes: string[] = []
   const say = (object: Thing | undefined): string => (object ? `${object.metadata.uid}@${object.metadata.resourceVersion}` : '–')
-  store.subscribe(({ old, new: present, initial }: Change<Thing>) =>
+  cache.subscribe(({ old, new: present, initial }: Change<Thing>) =>
     changes.push(`${say(old)} → ${say(present)}${initial ? ' (initial)' : ''}`),
   )
-  return { store, changes }
+  return { cache, changes }
 }
 
 test('tells every difference once, and a name with a new uid as two', () => {
-  const { store, changes } = watched()
-  store.replace([thing('a', { uid: 'one' })])
-  store.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
-  store.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
-  store.upsert(thing('a', { uid: 'two', resourceVersion: '3' }))
-  store.remove(thing('a', { uid: 'one', resourceVersion: '4' }))
-  store.remove(thing('a', { uid: 'two', resourceVersion: '4' }))
+  const { cache, changes } = watched()
+  cache.replace([thing('a', { uid: 'one' })])
+  cache.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
+  cache.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
+  cache.upsert(thing('a', { uid: 'two', resourceVersion: '3' }))
+  cache.remove(thing('a', { uid: 'one', resourceVersion: '4' }))
+  cache.remove(thing('a', { uid: 'two', resourceVersion: '4' }))
   expect(changes).toEqual(['– → one@1 (initial)', 'one@1 → one@2', 'one@2 → –', '– → two@3', 'two@3 → –'])
-  expect(store.get(key)).toBeUndefined()
+  expect(cache.get(key)).toBeUndefined()
 })
 
 test('an event that comes late undoes nothing, but a list is taken as it is', () => {
-  const { store } = watched()
-  store.replace([thing('a', { resourceVersion: '100' }, 'new')])
-  store.upsert(thing('a', { resourceVersion: '99' }, 'old'))
-  expect(store.get(key)?.data).toBe('new')
-  store.upsert(thing('a', { resourceVersion: 'not-a-number' }, 'other'))
-  expect(store.get(key)?.data).toBe('other')
+  const { cache } = watched()
+  cache.replace([thing('a', { resourceVersion: '100' }, 'new')])
+  cache.upsert(thing('a', { resourceVersion: '99' }, 'old'))
+  expect(cache.get(key)?.data).toBe('new')
+  cache.upsert(thing('a', { resourceVersion: 'not-a-number' }, 'other'))
+  expect(cache.get(key)?.data).toBe('other')
   // A server that was restored from a backup counts on from lower numbers.
-  store.replace([thing('a', { resourceVersion: '7' }, 'restored')])
-  expect(store.get(key)?.data).toBe('restored')
+  cache.replace([thing('a', { resourceVersion: '7' }, 'restored')])
+  expect(cache.get(key)?.data).toBe('restored')
 })
 
 test('what is held is frozen to the ground and without the bookkeeping that nobody reads', () => {
-  const { store } = watched()
+  const { cache } = watched()
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', keep: 'yes' }
   const given = {
     ...thing('a', { annotations }),
     metadata: { ...thing('a', { annotations }).metadata, managedFields: [{ manager: 'x' }] },
   }
-  store.upsert(given)
-  const held = store.get(key)
+  cache.upsert(given)
+  const held = cache.get(key)
   expect(held?.metadata).not.toHaveProperty('managedFields')
   expect(held?.metadata.annotations).toEqual({ keep: 'yes' })
   expect(Object.isFrozen(held?.metadata.annotations)).toBe(true)
@@ -58,16 +58,16 @@ test('what is held is frozen to the ground and without the bookkeeping that nobo
 })
 
 test('an index follows its objects, whether it was there first or not', () => {
-  const { store } = watched()
-  store.upsert(thing('a', {}, 'red'))
-  store.addIndex('color', object => [object.data ?? ''])
-  store.upsert(thing('b', {}, 'red'))
-  store.upsert(thing('a', { resourceVersion: '2' }, 'blue'))
-  const names = (color: string) => store.byIndex('color', color).map(({ metadata }) => metadata.name)
+  const { cache } = watched()
+  cache.upsert(thing('a', {}, 'red'))
+  cache.addIndex('color', object => [object.data ?? ''])
+  cache.upsert(thing('b', {}, 'red'))
+  cache.upsert(thing('a', { resourceVersion: '2' }, 'blue'))
+  const names = (color: string) => cache.byIndex('color', color).map(({ metadata }) => metadata.name)
   expect([names('red'), names('blue'), names('green')]).toEqual([['b'], ['a'], []])
-  store.remove(thing('b'))
+  cache.remove(thing('b'))
   expect(names('red')).toEqual([])
-  expect(() => store.addIndex('color', () => [])).toThrow(/an index color already/)
+  expect(() => cache.addIndex('color', () => [])).toThrow(/index color already exists/)
 })
 
 /** An Application as the API server sends it after a build and a rollout, with the two fields that are twice the rest. */
@@ -137,12 +137,12 @@ test('ten thousand Applications take at most 2 MB of heap per thousand', () => {
     collectGarbage()
     return process.memoryUsage().heapUsed
   }
-  const store = createObjectStore<KubeObject>()
-  store.addIndex('namespace', object => [object.metadata.namespace ?? ''])
+  const cache = createObjectCache<KubeObject>()
+  cache.addIndex('namespace', object => [object.metadata.namespace ?? ''])
   const before = heap()
-  for (let index = 0; index < 10_000; index++) store.upsert(JSON.parse(application(index)) as KubeObject)
+  for (let index = 0; index < 10_000; index++) cache.upsert(JSON.parse(application(index)) as KubeObject)
   const megabytes = (heap() - before) / 10 / 1_048_576
-  expect(store.size()).toBe(10_000)
+  expect(cache.size()).toBe(10_000)
   expect(megabytes).toBeLessThanOrEqual(2)
   // So that the figure above is of what is held, not of nothing.
   expect(megabytes).toBeGreaterThan(0.2)

@@ -1,5 +1,5 @@
-// The local copy of one kind's objects: key → frozen object, with indexes, telling listeners every difference as {old, new}.
-// A name that passed to another uid is two changes: the old object went, a new one came. It never talks to the server.
+// The local copy of one kind's objects: key → frozen object, with indexes. Listeners receive every difference as {old, new}; an object that
+// was deleted and recreated under the same name (another uid) is two changes. It never sends requests.
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -9,37 +9,37 @@ import { createMultimap, type Multimap } from './multimap.ts'
 /** Which objects of a kind a cache holds. */
 export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string }
 
-/** `old` absent: appeared; `new` absent: vanished. `initial`: found by the first list, so nobody is waiting for it right now. */
+/** `old` is absent for a new object, `new` for a deleted one. `initial`: the object comes from the first list, so it is not urgent. */
 export type Change<T extends KubeObject> = { readonly old?: T; readonly new?: T; readonly initial: boolean }
 
-/** Where changes come from: the local copies. */
+export type Listener<T extends KubeObject> = (change: Change<T>) => void
+
+/** Passes every change of the objects in a scope to the listener, beginning with the objects that exist. */
 export type ChangeSource = {
-  readonly subscribe: <T extends KubeObject>(
-    type: ResourceType<T>,
-    scope: CacheScope,
-    listener: (change: Change<T>) => void,
-  ) => void
+  readonly subscribe: <T extends KubeObject>(type: ResourceType<T>, scope: CacheScope, listener: Listener<T>) => void
 }
 
-/** What readers see: deeply frozen, without `managedFields` and kubectl's last-applied copy, perhaps a moment behind the server. */
+/** The read side. Objects are deeply frozen, lack `managedFields` and kubectl's last-applied copy, and may lag behind the server. */
 export type Cache<T extends KubeObject> = {
   readonly get: (key: ObjectKey) => T | undefined
   readonly list: (namespace?: string) => readonly T[]
-  /** Objects found later by `byIndex`. `values` must be pure. The same name twice is an error. */
+  /** Makes objects available through `byIndex`. `values` must be pure. Throws when the name is taken. */
   readonly addIndex: (name: string, values: (object: T) => readonly string[]) => void
+  /** Throws when there is no index of that name. */
   readonly byIndex: (name: string, value: string) => readonly T[]
-  /** True once the first list is in; stays true. */
+  /** True from the first list on. */
   readonly synced: () => boolean
 }
 
-export type ObjectStore<T extends KubeObject> = Cache<T> & {
-  /** Makes the store equal to a list of the server, whatever was held. */
+/** The write side, for the reflector. */
+export type ObjectCache<T extends KubeObject> = Cache<T> & {
+  /** Makes the cache equal to a list of the server, whatever it held before. */
   readonly replace: (items: readonly T[]) => void
-  /** Takes an event's object, unless a newer state of it is held: an event that comes late undoes nothing. */
+  /** Stores the object of an event unless the cache holds a newer version: a late event reverts nothing. */
   readonly upsert: (object: T) => void
-  /** Also when a copy with another state is held; not when another uid has the name by now. */
+  /** Removes any version of this object, but not an object with another uid under the same name. */
   readonly remove: (object: T) => void
-  readonly subscribe: (listener: (change: Change<T>) => void) => void
+  readonly subscribe: (listener: Listener<T>) => void
   readonly size: () => number
 }
 
@@ -47,19 +47,20 @@ type Index<T> = { readonly values: (object: T) => readonly string[]; readonly ke
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
+/** An empty cache. */
+export function createObjectCache<T extends KubeObject>(): ObjectCache<T> {
   const objects = new Map<string, T>()
   const freeze = createFreezer()
   const indexes = new Map<string, Index<T>>()
-  const listeners: ((change: Change<T>) => void)[] = []
+  const listeners: Listener<T>[] = []
   let synced = false
 
-  const tell = (change: Change<T>): void => {
+  const notify = (change: Change<T>): void => {
     for (const listener of listeners) listener(change)
   }
 
-  function indexed({ values, keys }: Index<T>, key: string, object: T, how: 'add' | 'delete'): void {
-    for (const value of values(object)) keys[how](value, key)
+  function updateIndex({ values, keys }: Index<T>, key: string, object: T, operation: 'add' | 'delete'): void {
+    for (const value of values(object)) keys[operation](value, key)
   }
 
   function put(object: T): void {
@@ -70,17 +71,17 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
     const kept = freeze(slim(object))
     const old = objects.get(key)
     for (const index of indexes.values()) {
-      if (old !== undefined) indexed(index, key, old, 'delete')
-      indexed(index, key, kept, 'add')
+      if (old !== undefined) updateIndex(index, key, old, 'delete')
+      updateIndex(index, key, kept, 'add')
     }
     objects.set(key, kept)
-    tell({ ...(old === undefined ? {} : { old }), new: kept, initial: !synced })
+    notify({ ...(old === undefined ? {} : { old }), new: kept, initial: !synced })
   }
 
   function drop(key: string, old: T): void {
     objects.delete(key)
-    for (const index of indexes.values()) indexed(index, key, old, 'delete')
-    tell({ old, initial: false })
+    for (const index of indexes.values()) updateIndex(index, key, old, 'delete')
+    notify({ old, initial: false })
   }
 
   return {
@@ -90,14 +91,14 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
       return namespace === undefined ? all : all.filter(object => object.metadata.namespace === namespace)
     },
     addIndex(name, values) {
-      if (indexes.has(name)) throw new AppError('internal', `there is an index ${name} already`)
+      if (indexes.has(name)) throw new AppError('internal', `index ${name} already exists`)
       const added: Index<T> = { values, keys: createMultimap() }
       indexes.set(name, added)
-      for (const [key, object] of objects) indexed(added, key, object, 'add')
+      for (const [key, object] of objects) updateIndex(added, key, object, 'add')
     },
     byIndex(name, value) {
       const found = indexes.get(name)
-      if (found === undefined) throw new AppError('internal', `there is no index ${name}`)
+      if (found === undefined) throw new AppError('internal', `index ${name} does not exist`)
       return found.keys
         .get(value)
         .map(key => objects.get(key))
@@ -127,13 +128,13 @@ export function createObjectStore<T extends KubeObject>(): ObjectStore<T> {
   }
 }
 
-/** Decimal numbers of one series per kind (Kubernetes API concepts, "Resource versions"); anything else compares as not older. */
+/** Resource versions are increasing decimal numbers per kind (Kubernetes API concepts, "Resource versions"); anything else is not older. */
 function isOlder(version = '', held = ''): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(held)) return false
   return version.length === held.length ? version < held : version.length < held.length
 }
 
-/** Without the bookkeeping that nobody here reads: two thirds of a typical object's size. */
+/** Drops the bookkeeping that no reader uses: two thirds of a typical object's size. */
 function slim<T extends KubeObject>(object: T): T {
   const { annotations } = object.metadata
   if (!('managedFields' in object.metadata) && annotations?.[lastApplied] === undefined) return object

@@ -76,25 +76,25 @@ async function act(server: FakeServer, advance: (milliseconds: number) => Promis
 
 async function check(steps: readonly Step[], heal: (site: ReturnType<typeof reflect>) => Promise<void>): Promise<void> {
   const site = reflect()
-  const { server, clock, store, stop } = site
+  const { server, clock, cache, stop } = site
   const seen = new Map<string, Thing>()
-  store.addIndex('data', object => [object.data ?? ''])
+  cache.addIndex('data', object => [object.data ?? ''])
   const wrong: (string | undefined)[] = []
-  store.subscribe(change => wrong.push(believe(seen, change)))
+  cache.subscribe(change => wrong.push(believe(seen, change)))
   for (const step of steps) await act(server, clock.advance, step)
   await heal(site)
   const sorted = (objects: readonly Thing[]) => [...objects].sort((a, b) => a.metadata.name.localeCompare(b.metadata.name))
-  expect(sorted(store.list())).toEqual(sorted(server.objects()))
+  expect(sorted(cache.list())).toEqual(sorted(server.objects()))
   expect(sorted([...seen.values()])).toEqual(sorted(server.objects()))
   expect(wrong.filter(Boolean)).toEqual([])
   const values = new Set(steps.map(step => ('data' in step ? step.data : '')))
   for (const value of values)
-    expect(sorted(store.byIndex('data', value))).toEqual(sorted(server.objects().filter(object => object.data === value)))
-  for (const object of store.list()) expect(Object.isFrozen(object.metadata)).toBe(true)
+    expect(sorted(cache.byIndex('data', value))).toEqual(sorted(server.objects().filter(object => object.data === value)))
+  for (const object of cache.list()) expect(Object.isFrozen(object.metadata)).toBe(true)
   await stop()
 }
 
-test('store and listeners equal the server after any order of events, drops, failures and expired versions', async () => {
+test('cache and listeners equal the server after any order of events, drops, failures and expired versions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(conforming, { maxLength: 40, size: 'max' }), steps =>
       check(steps, ({ clock }) => clock.advance(200_000)),

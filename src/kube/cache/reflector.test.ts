@@ -5,18 +5,18 @@ import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
 import { KubeError } from '../client/errors.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'
-import { type Change, createObjectStore } from './object-cache.ts'
+import { type Change, createObjectCache } from './object-cache.ts'
 import { createReflector } from './reflector.ts'
 
 test('resumes after a drop without listing again', async () => {
-  const { server, clock, store, lists, stop } = reflect()
+  const { server, clock, cache, lists, stop } = reflect()
   await settle()
   server.put('a', '1')
   await settle()
   server.drop()
   server.put('a', '2')
   await clock.advance(1000)
-  expect(store.get({ namespace: 'ns', name: 'a' })?.data).toBe('2')
+  expect(cache.get({ namespace: 'ns', name: 'a' })?.data).toBe('2')
   expect(lists()).toBe(1)
   await stop()
 })
@@ -35,7 +35,7 @@ test('a bookmark is a place to resume from when older versions are gone', async 
 })
 
 test('lists again at once when the version is too old, and tells delete and new for a name that changed its uid', async () => {
-  const { server, clock, store, reflector, lists, stop } = reflect()
+  const { server, clock, cache, reflector, lists, stop } = reflect()
   await settle()
   server.put('a', '1')
   await settle()
@@ -44,7 +44,7 @@ test('lists again at once when the version is too old, and tells delete and new 
   server.put('a', '2')
   server.compact()
   const changes: Change<Thing>[] = []
-  store.subscribe(change => changes.push(change))
+  cache.subscribe(change => changes.push(change))
   changes.length = 0
   // The cut connection, then the version that is too old: a second each.
   await clock.advance(2000)
@@ -53,18 +53,18 @@ test('lists again at once when the version is too old, and tells delete and new 
     ['uid-1', undefined],
     [undefined, 'uid-2'],
   ])
-  expect(reflector.problem()).toBeUndefined()
+  expect(reflector.lastError()).toBeUndefined()
   await stop()
 })
 
 test('goes on after any number of failures, with bounded waits, and says what is wrong meanwhile', async () => {
-  const { clock, store, reflector, lists, stop } = reflect(server => {
+  const { clock, cache, reflector, lists, stop } = reflect(server => {
     server.put('a', '1')
     server.failNext(400)
   })
   await clock.advance(60_000)
-  expect(store.synced()).toBe(false)
-  expect(reflector.problem()).toBe('told to fail')
+  expect(cache.synced()).toBe(false)
+  expect(reflector.lastError()).toBe('told to fail')
   const tries = lists()
   await clock.advance(60_000)
   // random is 0.5, so each wait has settled at 1.5 s: an outage may end at any moment.
@@ -72,7 +72,7 @@ test('goes on after any number of failures, with bounded waits, and says what is
   expect(lists() - tries).toBeGreaterThanOrEqual(39)
   await clock.advance(900_000)
   await reflector.synced
-  expect(store.list()).toHaveLength(1)
+  expect(cache.list()).toHaveLength(1)
   await stop()
 })
 
@@ -90,7 +90,7 @@ test('a watch that hangs up at once is waited for, not stormed', async () => {
     },
     type: things,
     scope: {},
-    store: createObjectStore<Thing>(),
+    cache: createObjectCache<Thing>(),
     clock,
     random: () => 0.99,
     log: silentLog,

@@ -1,6 +1,5 @@
-// Keeps a store equal to the server: list, then watch from there, for ever. Resumes where a connection ended, lists again when the
-// version is too old and once in a long while anyway, waits with full jitter after failures, and stops only by its signal.
-// It decides nothing about objects.
+// Keeps a cache equal to the server: list, then watch from that version. It resumes where a watch ended, lists again when the version is
+// too old and about once an hour, and waits with full jitter after failures. Only its signal ends it. It never interprets objects.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { fullJitter } from '../../lib/backoff.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
@@ -8,20 +7,18 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { KubeClient } from '../client/client.ts'
 import { isExpired, isKubeError } from '../client/errors.ts'
-import type { CacheScope, ObjectStore } from './object-cache.ts'
-
-/** Why a watch ended: as agreed, version too old, no end in time, no line to the server, refused by it, or unreadable. */
-export type WatchEnd = 'ended' | 'expired' | 'silent' | 'unreachable' | 'refused' | 'unreadable'
+import type { WatchEnd } from '../metrics.ts'
+import type { CacheScope, ObjectCache } from './object-cache.ts'
 
 export type ReflectorDeps<T extends KubeObject> = {
   readonly client: Pick<KubeClient, 'snapshot' | 'watch'>
   readonly type: ResourceType<T>
   readonly scope: CacheScope
-  readonly store: ObjectStore<T>
+  readonly cache: ObjectCache<T>
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** After about this long a watch is not resumed but begun with a list: what it never told is found then. Default 1 h. */
+  /** After about this time a watch is followed by a list instead of being resumed, which finds events that were lost. Default 1 h. */
   readonly relistMilliseconds?: number
   readonly onList?: () => void
   readonly onWatchEnd?: (reason: WatchEnd) => void
@@ -30,78 +27,78 @@ export type ReflectorDeps<T extends KubeObject> = {
 export type Reflector = {
   /** Resolves when the signal aborts; never rejects. Call once. */
   readonly run: (signal: AbortSignal) => Promise<void>
-  /** Resolves after the first complete list, or when `run` ends. Never rejects: a kind that cannot be listed is tried again and again. */
+  /** Resolves after the first complete list, or when `run` ends. Never rejects: a list that fails is retried. */
   readonly synced: Promise<void>
-  /** What the last attempt failed with; undefined while things go well. */
-  readonly problem: () => string | undefined
-  /** Seconds since the server was last heard (a list, an event, a bookmark, an orderly end); infinite before the first time. */
+  /** The message of the last failure; undefined once the server was observed again. */
+  readonly lastError: () => string | undefined
+  /** Seconds since the server was last observed (a list, an event, a bookmark, a watch that ended in order); infinite before that. */
   readonly silentSeconds: () => number
 }
 
-// A server that is away must be found soon after its return; what it refuses is not going to change in seconds.
-const awayBackoff = { baseMilliseconds: 500, capMilliseconds: 3000 }
+// A server that is unavailable must be found soon after its return; a request that it refuses will not succeed within seconds.
+const unavailableBackoff = { baseMilliseconds: 500, capMilliseconds: 3000 }
 const refusedBackoff = { baseMilliseconds: 500, capMilliseconds: 30_000 }
-// Attempts begin at least so far apart; a watch that ends sooner without a word counts as a failure.
+// Attempts begin at least this far apart; a watch that ends sooner without an event counts as a failure.
 const shortestRoundMilliseconds = 1000
 
+/** A reflector that has not started. */
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector {
-  const { client, type, scope, store, clock, relistMilliseconds = 3_600_000 } = deps
+  const { client, type, scope, cache, clock, relistMilliseconds = 3_600_000 } = deps
   const log = deps.log.child({ kind: type.kind, apiVersion: type.apiVersion })
   const first = Promise.withResolvers<void>()
-  let problem: string | undefined
-  let lastHeard = Number.NEGATIVE_INFINITY
+  let lastError: string | undefined
+  let lastObserved = Number.NEGATIVE_INFINITY
   let failures = 0
-  // Where to continue; undefined: list first.
+  // Where to resume; undefined: list first.
   let resourceVersion: string | undefined
   let relistAt = Number.POSITIVE_INFINITY
 
-  function heard(version: string): void {
+  function observed(version: string): void {
     resourceVersion = version
-    lastHeard = elapsed(clock)
-    problem = undefined
+    lastObserved = elapsed(clock)
+    lastError = undefined
     failures = 0
   }
 
   async function list(signal: AbortSignal): Promise<string> {
     const { items, resourceVersion: version } = await client.snapshot(type, { ...scope, signal })
-    store.replace(items)
-    heard(version)
+    cache.replace(items)
+    observed(version)
     relistAt = elapsed(clock) + relistMilliseconds
     deps.onList?.()
     first.resolve()
     return version
   }
 
-  async function follow(from: string, signal: AbortSignal): Promise<void> {
+  async function watch(from: string, signal: AbortSignal): Promise<void> {
     const started = elapsed(clock)
     let events = 0
-    // A quiet kind is not heard before its watch ends: after a failure that shall be soon.
+    // A kind without changes sends nothing until its watch ends. After a failure, request a short watch to learn quickly that the
+    // connection works.
     for await (const event of client.watch(type, { ...scope, resourceVersion: from, signal, brief: failures > 0 })) {
       events += 1
-      if (event.type === 'DELETED') store.remove(event.object)
-      else if (event.type !== 'BOOKMARK') store.upsert(event.object)
-      heard(event.resourceVersion)
+      if (event.type === 'DELETED') cache.remove(event.object)
+      else if (event.type !== 'BOOKMARK') cache.upsert(event.object)
+      observed(event.resourceVersion)
     }
     const now = elapsed(clock)
     if (events === 0 && now - started < shortestRoundMilliseconds) throw new Error('the watch ended at once without an event')
-    // The end that we asked for is a sign of life too: a kind where nothing happens gets no bookmark.
-    heard(resourceVersion ?? from)
+    // The end that we requested shows that the server works, also for a kind without changes, which gets no bookmark.
+    observed(resourceVersion ?? from)
     deps.onWatchEnd?.('ended')
     if (now >= relistAt) resourceVersion = undefined
   }
 
-  /** Milliseconds to wait before the next attempt. */
+  /** Records a failure and returns the milliseconds to wait before the next attempt. */
   function failed(error: unknown): number {
     const end = endOf(error)
     deps.onWatchEnd?.(end)
     failures += 1
-    problem = messageOf(error)
-    // Too old to continue from: nothing is wrong, only a list is due. An event that cannot be read twice is passed over by a list.
+    lastError = messageOf(error)
+    // An expired version is not a fault; it only requires a list. A list also skips an event that could not be read twice.
     if (end === 'expired' || (end === 'unreadable' && failures > 1)) resourceVersion = undefined
-    log[end === 'refused' || failures > 1 ? 'error' : 'debug']({ problem, failures, end }, 'watch interrupted')
-    const asked = isKubeError(error) ? Math.min((error.retryAfterSeconds ?? 0) * 1000, refusedBackoff.capMilliseconds) : 0
-    const backoff = isKubeError(error) && error.retryable ? awayBackoff : refusedBackoff
-    return end === 'expired' && failures === 1 ? 0 : Math.max(asked, fullJitter(backoff, failures - 1, deps.random))
+    log[end === 'refused' || failures > 1 ? 'error' : 'debug']({ error: lastError, failures, end }, 'watch interrupted')
+    return end === 'expired' && failures === 1 ? 0 : retryWait(error, failures - 1, deps.random)
   }
 
   return {
@@ -110,7 +107,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
         const started = elapsed(clock)
         let wait = 0
         try {
-          await follow(resourceVersion ?? (await list(signal)), signal)
+          await watch(resourceVersion ?? (await list(signal)), signal)
         } catch (error) {
           if (signal.aborted) break
           wait = failed(error)
@@ -121,9 +118,16 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       first.resolve()
     },
     synced: first.promise,
-    problem: () => problem,
-    silentSeconds: () => (elapsed(clock) - lastHeard) / 1000,
+    lastError: () => lastError,
+    silentSeconds: () => (elapsed(clock) - lastObserved) / 1000,
   }
+}
+
+/** Full jitter, but not less than the server's Retry-After, which is capped at 30 s. */
+function retryWait(error: unknown, attempt: number, random: () => number): number {
+  if (!isKubeError(error)) return fullJitter(refusedBackoff, attempt, random)
+  const requested = Math.min((error.retryAfterSeconds ?? 0) * 1000, refusedBackoff.capMilliseconds)
+  return Math.max(requested, fullJitter(error.retryable ? unavailableBackoff : refusedBackoff, attempt, random))
 }
 
 function endOf(error: unknown): WatchEnd {

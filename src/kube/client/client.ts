@@ -1,8 +1,8 @@
-// The client of the Kubernetes API as its users see it: typed verbs on plain JSON. Nothing is a class, timestamps stay strings, unknown fields stay.
-// This file is the port that everybody codes against; `kube-client.ts` implements it. Nobody else opens a connection to the server.
+// The port of the Kubernetes client: typed verbs on plain JSON. There are no classes, timestamps stay strings, unknown fields are kept.
+// `kube-client.ts` implements it; no other code opens a connection to the API server.
 import type { KubeObject, ObjectKey, ObjectMeta, ResourceType } from '../../api/resource.ts'
 
-/** Asked right before the bytes of a write leave, and again before each repetition; its signal ends one that is on its way. */
+/** `mayWrite` is checked right before a write is sent, and before each retry; the signal aborts a write in progress. */
 export type WriteGuard = { readonly mayWrite: () => boolean; readonly signal: AbortSignal }
 
 export type WriteOptions = { readonly fieldManager: string; readonly guard?: WriteGuard }
@@ -11,7 +11,9 @@ export type ApplyOptions = WriteOptions & { readonly force?: boolean }
 
 export type ListOptions = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
-/** An apply configuration: the fields one manager wants, as plain JSON. With `uid` it never creates and never touches a namesake. */
+export type SnapshotOptions = ListOptions & { readonly signal?: AbortSignal }
+
+/** An apply configuration: the fields that one manager owns. With `metadata.uid` it never creates and never changes another object of that name. */
 export type Applied = {
   readonly apiVersion: string
   readonly kind: string
@@ -19,13 +21,13 @@ export type Applied = {
   readonly [field: string]: unknown
 }
 
-/** An object to create: `generateName` may stand for `name`; status is not accepted by the server on create. */
+/** An object to create, with `name` or `generateName`. The server ignores a status on create. */
 export type NewObject<T extends KubeObject> = Omit<T, 'metadata' | 'status'> & { readonly metadata: Partial<ObjectMeta> }
 
-/** Everything of a kind at one moment, and the version a watch continues from. */
+/** All objects of a kind at one resourceVersion, from which a watch can continue. */
 export type Snapshot<T extends KubeObject> = { readonly items: readonly T[]; readonly resourceVersion: string }
 
-/** One step of a watch. A bookmark carries no object: it only says how far we have seen. */
+/** One event of a watch. A bookmark has no object; it only advances the resourceVersion. */
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T; readonly resourceVersion: string }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
@@ -33,46 +35,44 @@ export type WatchEvent<T extends KubeObject> =
 export type WatchOptions = ListOptions & {
   readonly resourceVersion: string
   readonly signal: AbortSignal
-  /** The server is asked to end it after 2 s: after a failure, to hear it from end to end again. Dead after 10 s. */
+  /** Requests an end after 2 s, and gives up after 10 s: after a failure, to learn quickly whether the connection works. */
   readonly brief?: boolean
 }
 
-/** With `uid`, a namesake is left alone. */
+/** With `uid`, another object of that name is not deleted. */
 export type DeleteOptions = { readonly uid?: string; readonly guard?: WriteGuard }
 
-/** Rejects with KubeError unless a method says that it answers `undefined`. */
+export type PodLogOptions = { readonly container: string; readonly tailLines: number; readonly limitBytes: number }
+
+/** All methods reject with KubeError, except where they say that they resolve to `undefined`. */
 export type KubeClient = {
-  /** `undefined` when it does not exist. */
+  /** `undefined` when the object does not exist. */
   readonly get: <T extends KubeObject>(type: ResourceType<T>, key: ObjectKey) => Promise<T | undefined>
-  /** All pages. */
+  /** All objects, whatever the number of pages. */
   readonly list: <T extends KubeObject>(type: ResourceType<T>, options?: ListOptions) => Promise<readonly T[]>
-  /** As `list`, with the version to watch from. */
-  readonly snapshot: <T extends KubeObject>(
-    type: ResourceType<T>,
-    options?: ListOptions & { readonly signal?: AbortSignal },
-  ) => Promise<Snapshot<T>>
+  /** As `list`, with the resourceVersion to watch from. */
+  readonly snapshot: <T extends KubeObject>(type: ResourceType<T>, options?: SnapshotOptions) => Promise<Snapshot<T>>
+  /** A name that exists is a KubeError 409. */
   readonly create: <T extends KubeObject>(type: ResourceType<T>, object: NewObject<T>, options: WriteOptions) => Promise<T>
   /** Server-side apply. Without `metadata.uid` it is an upsert; without `force` a conflict is a KubeError 409. */
   readonly apply: <T extends KubeObject>(type: ResourceType<T>, object: Applied, options: ApplyOptions) => Promise<T>
-  /** Server-side apply of `status`; `undefined` when the object is gone (with `metadata.uid`: also when a namesake stands there). */
+  /** Server-side apply of `status`; `undefined` when the object (with `metadata.uid`: the object of this uid) does not exist. */
   readonly applyStatus: <T extends KubeObject>(
     type: ResourceType<T>,
     object: Applied,
     options: ApplyOptions,
   ) => Promise<T | undefined>
-  /** RFC 7386. `undefined` when it does not exist; with `metadata.resourceVersion` in the patch a lost race is a KubeError 409. */
+  /** RFC 7386. `undefined` when the object does not exist. With `metadata.resourceVersion` in the patch a conflict is a KubeError 409. */
   readonly mergePatch: <T extends KubeObject>(
     type: ResourceType<T>,
     key: ObjectKey,
     patch: object,
     options: WriteOptions,
   ) => Promise<T | undefined>
-  /** Asks for deletion, of dependents too. Absent, already being deleted, or (with `uid`) another object of that name: done. */
+  /** Requests deletion in the background. Succeeds when the object is absent, is being deleted, or (with `uid`) is another object. */
   readonly delete: (type: ResourceType, key: ObjectKey, options?: DeleteOptions) => Promise<void>
-  readonly podLogs: (
-    key: ObjectKey,
-    options: { readonly container: string; readonly tailLines: number; readonly limitBytes: number },
-  ) => Promise<string>
-  /** One watch connection: ends when the server ends it, throws KubeError (410 when the version is too old) or the signal's reason. */
+  /** The last lines of a container's log, at most `limitBytes`. */
+  readonly podLogs: (key: ObjectKey, options: PodLogOptions) => Promise<string>
+  /** One watch connection. Ends when the server ends it; throws KubeError (410 when the version is too old) or the signal's reason. */
   readonly watch: <T extends KubeObject>(type: ResourceType<T>, options: WatchOptions) => AsyncIterable<WatchEvent<T>>
 }

@@ -1,13 +1,15 @@
-// The errors of this folder: what the API server refused (KubeError), and a write tried by a process that does not lead.
-// Messages name verb, kind and key; they never hold a request body, and for Secrets not the server's words about one.
+// The errors of this folder: a request that the API server refused or did not answer (KubeError), and a write by a process that does not
+// lead. Messages name verb, kind and key; they never contain a request body, nor, for Secrets, a server message that could quote data.
+import type { ResourceType } from '../../api/resource.ts'
+import { asObject, integerAt, objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
 import { redactTokens } from '../../lib/log.ts'
 
 export type KubeErrorFacts = {
-  /** The HTTP status; 0 when there was no answer, or none that could be read. */
+  /** The HTTP status; 0 without a response, or with one that could not be read. */
   readonly status: number
   /** A reason of metav1.Status, or with status 0 one of ours: Unreachable, Silent, TooLarge, Malformed. */
   readonly reason: string
-  /** Fields that metav1.Status details name as causes, such as `metadata.uid`. */
+  /** The fields that metav1.Status details name as causes, such as `metadata.uid`. */
   readonly fields?: readonly string[]
   readonly retryAfterSeconds?: number | undefined
   readonly cause?: unknown
@@ -15,7 +17,10 @@ export type KubeErrorFacts = {
 
 const longestMessage = 1000
 const retryableStatuses: ReadonlySet<number> = new Set([0, 429, 500, 502, 503, 504])
+// Statuses whose messages do not quote the object. The message of a failed patch or validation may quote a Secret's data.
+const quotesNothing: ReadonlySet<number> = new Set([401, 403, 404, 405, 409, 410, 429, 503, 504])
 
+/** A request without a usable response. The message is cut to 1000 characters, and tokens in it are redacted. */
 export class KubeError extends Error {
   override readonly name = 'KubeError'
   readonly status: number
@@ -31,13 +36,13 @@ export class KubeError extends Error {
     this.retryAfterSeconds = facts.retryAfterSeconds
   }
 
-  /** The same request may succeed later without anybody changing anything. */
+  /** True when the same request may succeed later without a change. */
   get retryable(): boolean {
     return retryableStatuses.has(this.status)
   }
 }
 
-/** A write was refused because another replica leads, or because our own lease could not be renewed in time. */
+/** A write was refused because another replica leads, or because this process could not renew its lease in time. */
 export class NotLeaderError extends Error {
   override readonly name = 'NotLeaderError'
 
@@ -46,6 +51,7 @@ export class NotLeaderError extends Error {
   }
 }
 
+/** Whether the error is a KubeError, and has this status when one is given. */
 export function isKubeError(error: unknown, status?: number): error is KubeError {
   return error instanceof KubeError && (status === undefined || error.status === status)
 }
@@ -56,11 +62,36 @@ export function isExpired(error: unknown): boolean {
 }
 
 /**
- * Whether the answer to an apply that named a uid says that *this* object is gone: 404; 409 (vanished: an apply with a uid
- * never creates); 422 on `metadata.uid` (another object took its name).
+ * Whether the response to an apply with a uid says that this object does not exist any more: 404; 409 (an apply with a uid never
+ * creates); 422 on `metadata.uid` (another object has the name).
  */
 export function isGone(error: unknown): boolean {
   if (!isKubeError(error)) return false
   if (error.status === 409) return /uid mismatch/i.test(error.message)
   return error.status === 404 || (error.status === 422 && error.fields.includes('metadata.uid'))
+}
+
+/**
+ * Reads a metav1.Status, the body of a refusal. Tolerates any body, because a proxy may answer in the server's place. `what` names the
+ * request, such as `apply Deployment acme/web`. Without an `answer` (the ERROR event of a watch) the code inside the body counts.
+ */
+export function errorFromStatus(
+  what: string,
+  type: ResourceType,
+  body: unknown,
+  answer?: { readonly status: number; readonly waitSeconds: number | undefined },
+): KubeError {
+  const object = asObject(body)
+  const status = answer?.status ?? integerAt(object, 'code') ?? 500
+  const reason = textAt(object, 'reason') || `Status${status}`
+  const details = objectAt(object, 'details')
+  const mayQuote = type.kind === 'Secret' && type.apiVersion === 'v1' && !quotesNothing.has(status)
+  const message = mayQuote ? undefined : textAt(object, 'message')
+  const requested = details?.['retryAfterSeconds']
+  return new KubeError(`${what}: ${status} ${reason}${message === undefined ? '' : `: ${message}`}`, {
+    status,
+    reason,
+    fields: objectsAt(details, 'causes').flatMap(cause => textAt(cause, 'field') ?? []),
+    retryAfterSeconds: answer?.waitSeconds ?? (typeof requested === 'number' && requested > 0 ? requested : undefined),
+  })
 }

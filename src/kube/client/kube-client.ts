@@ -1,10 +1,10 @@
 // Implements the client port on the transport: bodies, queries, pages, and which refusals mean "absent".
-// One instance per process and identity; it keeps nothing but its connections.
+// Use one instance per process and identity. It keeps no state except its connections.
 import { pods } from '../../api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Applied, ApplyOptions, KubeClient, ListOptions, Snapshot } from './client.ts'
+import type { Applied, ApplyOptions, KubeClient, Snapshot, SnapshotOptions } from './client.ts'
 import { isExpired, isGone, isKubeError, KubeError } from './errors.ts'
 import { createTransport, type KubeRequest, requestName, type TransportDeps } from './transport.ts'
 import { type WatchDeps, watch } from './watch.ts'
@@ -12,10 +12,8 @@ import { type WatchDeps, watch } from './watch.ts'
 export type KubeClientDeps = TransportDeps & Omit<WatchDeps, 'transport'>
 
 const pageSize = 500
-// The server's limit holds the log's bytes; the slack is for what it adds when it cuts.
+// The server limits the bytes of the log itself; the slack is for what it adds when it truncates.
 const logSlackBytes = 64 * 1024
-
-type SnapshotOptions = ListOptions & { readonly signal?: AbortSignal }
 
 type ListAnswer<T> = {
   readonly items: readonly T[] | null
@@ -29,31 +27,36 @@ function writing({ fieldManager, force, guard }: ApplyOptions): Pick<KubeRequest
 function applying(type: ResourceType, object: Applied, options: ApplyOptions, subresource?: 'status'): KubeRequest {
   const { apiVersion, kind } = object
   if (apiVersion !== type.apiVersion || kind !== type.kind)
-    throw new AppError('internal', `an apply of ${apiVersion} ${kind} was sent to ${type.apiVersion} ${type.kind}`)
+    throw new AppError('internal', `apply of ${apiVersion} ${kind} does not fit the type ${type.apiVersion} ${type.kind}`)
   return { verb: 'apply', type, key: keyOf(object), subresource, body: object, ...writing(options) }
 }
 
-async function unlessAbsent<T>(answer: Promise<T>, absent: (error: unknown) => boolean): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (absent(error)) return undefined
-    throw error
-  }
+function unlessAbsent<T>(response: Promise<T>, absent: (error: unknown) => boolean): Promise<T | undefined> {
+  return response.catch((error: unknown) => {
+    if (!absent(error)) throw error
+    return undefined
+  })
+}
+
+/** Whether the object exists, is not being deleted, and has the uid when one is given. */
+function stillExists(object: KubeObject | undefined, uid: string | undefined): boolean {
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false
+  return uid === undefined || object.metadata.uid === uid
 }
 
 const notFound = (error: unknown): boolean => isKubeError(error, 404)
 
+/** Connects on the first request. `close` ends all connections, and requests in progress fail. */
 export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly close: () => Promise<void> } {
   const transport = createTransport(deps)
 
-  // The parse boundary: the server's answer is taken for what was asked for.
+  // The API server validates objects against their schemas, so the response is trusted to have the requested type.
   async function json<T>(request: KubeRequest): Promise<T> {
     const bytes = await transport.fetch(request)
     try {
       return JSON.parse(bytes.toString('utf8')) as T
     } catch (cause) {
-      throw new KubeError(`${requestName(request)}: the answer is not JSON`, { status: 0, reason: 'Malformed', cause })
+      throw new KubeError(`${requestName(request)}: the response is not JSON`, { status: 0, reason: 'Malformed', cause })
     }
   }
 
@@ -64,14 +67,14 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     for (;;) {
       const query = { limit: String(pageSize), continue: token, labelSelector, fieldSelector }
       const answer: ListAnswer<T> = await json({ verb: 'list', type, namespace, query, signal })
-      // Items of a list carry no apiVersion and kind of their own.
+      // The items of a list lack apiVersion and kind.
       for (const item of answer.items ?? []) items.push({ ...item, apiVersion: type.apiVersion, kind: type.kind })
       token = answer.metadata.continue
       if (!token) return { items, resourceVersion: answer.metadata.resourceVersion }
     }
   }
 
-  /** Pages that expired between two requests are read again from the start, once. */
+  /** Starts again once when the list expired between two pages. */
   async function snapshot<T extends KubeObject>(type: ResourceType<T>, options: SnapshotOptions = {}): Promise<Snapshot<T>> {
     try {
       return await pages(type, options)
@@ -101,11 +104,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
         await json({ verb: 'delete', type, key, body, guard })
       } catch (error) {
         if (notFound(error)) return
-        if (!isKubeError(error, 409)) throw error
-        // Either the uid is another object's, or deletion is under way already (a namespace answers so). Else it is a real conflict.
-        const current = await get(type, key)
-        const over = current === undefined || current.metadata.deletionTimestamp !== undefined
-        if (!over && (uid === undefined || current.metadata.uid === uid)) throw error
+        // A 409 is success when the uid belongs to another object, or when the object is already being deleted (as for a namespace).
+        if (!isKubeError(error, 409) || stillExists(await get(type, key), uid)) throw error
       }
     },
     async podLogs(key, { container, tailLines, limitBytes }) {

@@ -10,7 +10,7 @@ test('paths are built from names and never from parts of paths', () => {
   const nodes = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
   expect(objectPath(nodes, { name: 'system:Node' })).toBe('/api/v1/nodes/system%3ANode')
   for (const name of ['', '.', '..', 'a/b', '%2e%2e'])
-    expect(() => objectPath(things, { namespace: 'ns', name })).toThrow(/no name/)
+    expect(() => objectPath(things, { namespace: 'ns', name })).toThrow(/not a valid object name/)
   expect(() => objectPath(things, { name: 'a' })).toThrow(/needs a namespace/)
   expect(() => collectionPath(nodes, 'ns')).toThrow(/cluster-wide/)
 })

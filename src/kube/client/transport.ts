@@ -1,23 +1,23 @@
-// Moves requests to the API server and answers back: one undici Agent for the process, own CA, HTTP/1.1 keep-alive.
-// It owns time limits, size limits, the wait that a 429 asks for, one retry with fresh credentials after a 401, and the last look at
-// a write's guard. It knows no kind. HTTP/2 stays off: one connection per watch keeps a stuck one from holding up the others.
+// Sends requests to the API server: one undici Agent for the process, own CA, HTTP/1.1 keep-alive. It owns time limits, size limits,
+// retries (429, 401, broken connections) and the last check of a write's guard. It depends on no kind.
+// HTTP/2 is off: with one connection per watch, a connection that hangs does not delay other requests.
 import { Agent, type Dispatcher } from 'undici'
 import { keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { readAtMost } from '../../lib/http/byte-stream.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
+import { parseJson } from '../../lib/json/json-value.ts'
 import type { WriteGuard } from './client.ts'
 import type { KubeConnection } from './connection.ts'
-import { KubeError, NotLeaderError } from './errors.ts'
+import { errorFromStatus, KubeError, NotLeaderError } from './errors.ts'
 import { linkSignals } from './linked-signal.ts'
 import { collectionPath, objectPath } from './resource-path.ts'
-import { errorFromStatus, parsedOrNothing } from './status.ts'
 
 export type KubeRequest = {
   readonly verb: keyof typeof verbs
   readonly type: ResourceType
-  /** Without a key the collection is meant, in all namespaces or in one. */
+  /** Absent: the collection, in `namespace` or in all namespaces. */
   readonly key?: ObjectKey
   readonly namespace?: string | undefined
   readonly subresource?: 'status' | 'log' | undefined
@@ -27,12 +27,12 @@ export type KubeRequest = {
   readonly guard?: WriteGuard | undefined
 }
 
-/** Sees every request with its status (0: no answer) and its time in seconds until the answer's head. */
+/** Called for every request with its status (0: no response) and the seconds until the head of the response. */
 export type RequestObserver = (request: KubeRequest, status: number, seconds: number) => void
 
 export type TransportDeps = {
   readonly connection: KubeConnection
-  /** Shown to the API server's audit log as `sekisho/<component>`. */
+  /** The User-Agent is `sekisho/<component>`; the API server's audit log shows it. */
   readonly component: string
   readonly clock: Clock
   readonly observe?: RequestObserver
@@ -43,10 +43,11 @@ export type TransportDeps = {
 type Answer = Dispatcher.ResponseData
 
 export type Transport = {
-  /** The body of an answer 200-299, whole. */
+  /** Resolves to the whole body of a 2xx response. Rejects with KubeError, NotLeaderError or the signal's reason. */
   readonly fetch: (request: KubeRequest, limitBytes?: number) => Promise<Buffer>
-  /** The body of an answer 200-299 as it comes; no time limit after the head. */
+  /** Resolves to the body stream of a 2xx response; there is no time limit after its head. Rejects as `fetch` does. */
   readonly open: (request: KubeRequest) => Promise<Answer['body']>
+  /** Ends all connections; requests in progress fail. */
   readonly close: () => Promise<void>
 }
 
@@ -63,20 +64,21 @@ const verbs = {
 const largestAnswerBytes = 64 * 1024 * 1024
 const largestRefusalBytes = 256 * 1024
 const longestThrottleSeconds = 30
-const throttleAttempts = 5
+const throttleRetries = 5
 
-/** `get Secret acme/db`: how requests are named in errors. */
+/** The name of a request in error messages, such as `get Secret acme/db`. */
 export function requestName({ verb, type, key }: KubeRequest): string {
   return `${verb} ${key === undefined ? type.plural : `${type.kind} ${keyText(key)}`}`
 }
 
+/** One instance keeps one pool of connections. */
 export function createTransport(deps: TransportDeps): Transport {
   const { connection, clock, requestMilliseconds = 30_000 } = deps
   const agent = createAgent(connection)
   const root = connection.server.pathname.replace(/\/$/, '')
 
-  /** One exchange up to the answer's head. `limited`: the whole of it, body included, has `requestMilliseconds`. */
-  async function once(request: KubeRequest, limited: boolean, fresh: boolean): Promise<Answer> {
+  /** Sends once. Errors that may be retried are returned, others thrown. `limited`: body included, it ends within `requestMilliseconds`. */
+  async function send(request: KubeRequest, limited: boolean, fresh: boolean): Promise<Answer | KubeError> {
     const { guard } = request
     const { method, contentType } = verbs[request.verb]
     const path = `${root}${pathOf(request)}`
@@ -84,14 +86,15 @@ export function createTransport(deps: TransportDeps): Transport {
     const ends = linkSignals([request.signal, guard?.signal], limited ? requestMilliseconds : undefined)
     const started = performance.now()
     const observe = (status: number): void => deps.observe?.(request, status, (performance.now() - started) / 1000)
+    let answer: Answer
     try {
       const dispatcher = guard === undefined ? agent : guarded(agent, guard, requestName(request))
-      const answer = await dispatcher.request({
+      answer = await dispatcher.request({
         origin: connection.server.origin,
         path,
         method,
         headers: {
-          // A log is no JSON; everything else is asked for as JSON.
+          // Pod logs are plain text; everything else is JSON.
           accept: 'application/json, */*',
           'user-agent': `sekisho/${deps.component}`,
           authorization: authorization?.reveal(),
@@ -102,67 +105,73 @@ export function createTransport(deps: TransportDeps): Transport {
         bodyTimeout: 0,
         signal: ends.signal,
       })
-      answer.body.once('close', ends.unlink)
-      observe(answer.statusCode)
-      return answer
-    } catch (error) {
+    } catch (cause) {
       ends.unlink()
       observe(0)
-      throw brokenOff(request, error)
+      const error = interruption(request, cause)
+      if (error instanceof KubeError) return error
+      throw error
     }
+    answer.body.once('close', ends.unlink)
+    observe(answer.statusCode)
+    if (answer.statusCode < 300) return answer
+    return refusalOf(request, answer, retryAfterSeconds(answer.headers['retry-after'], clock.now()))
   }
 
-  /** A 429 is repeated (the server did nothing), to a watch by its reflector. Reads get one more chance on a broken connection. */
-  async function exchange(request: KubeRequest, limited: boolean): Promise<Answer> {
-    let fresh = false
-    let mayRepeat = verbs[request.verb].method === 'GET'
-    for (let attempt = 0; ; attempt++) {
-      let answer: Answer
-      try {
-        answer = await once(request, limited, fresh)
-      } catch (error) {
-        if (!mayRepeat || request.signal?.aborted || !(error instanceof KubeError)) throw error
-        mayRepeat = false
-        continue
-      }
-      const { statusCode: status, headers } = answer
-      if (status < 300) return answer
-      const waitSeconds = retryAfterSeconds(headers['retry-after'], clock.now())
-      const refusal = parsedOrNothing((await wholeOf(request, answer, largestRefusalBytes)).toString('utf8'))
-      if (status === 401 && !fresh) {
-        fresh = true
-        continue
-      }
-      if (status !== 429 || !limited || attempt >= throttleAttempts)
-        throw errorFromStatus(requestName(request), request.type, refusal, { status, waitSeconds })
-      await clock.sleep(Math.min(waitSeconds ?? 1, longestThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
+  /** Retries as `retriesByStatus` allows. A 429 is safe to retry, because the server did not process the request. */
+  async function sendWithRetries(request: KubeRequest, limited: boolean): Promise<Answer> {
+    const retriesLeft = retriesByStatus(request, limited)
+    for (;;) {
+      const result = await send(request, limited, retriesLeft.get(401) === 0)
+      if (!(result instanceof KubeError)) return result
+      const { status, retryAfterSeconds: waitSeconds = 1 } = result
+      const retries = retriesLeft.get(status) ?? 0
+      if (retries === 0) throw result
+      retriesLeft.set(status, retries - 1)
+      if (status === 429)
+        await clock.sleep(Math.min(waitSeconds, longestThrottleSeconds) * 1000, request.signal ?? request.guard?.signal)
     }
   }
 
   return {
     async fetch(request, limitBytes = largestAnswerBytes) {
-      return wholeOf(request, await exchange(request, true), limitBytes)
+      return readBody(request, await sendWithRetries(request, true), limitBytes)
     },
     async open(request) {
-      return (await exchange(request, false)).body
+      return (await sendWithRetries(request, false)).body
     },
     close: () => agent.destroy(),
   }
 }
 
-async function wholeOf(request: KubeRequest, { body }: Answer, limitBytes: number): Promise<Buffer> {
+/** Retries by status: 0 (a broken connection) once for reads, 401 once with fresh credentials, 429 unless the reflector does it for its watch. */
+function retriesByStatus({ verb }: KubeRequest, limited: boolean): Map<number, number> {
+  return new Map([
+    [0, verbs[verb].method === 'GET' ? 1 : 0],
+    [401, 1],
+    [429, limited ? throttleRetries : 0],
+  ])
+}
+
+/** Reads the error in the body of a refusal. Rejects when the body cannot be read. */
+async function refusalOf(request: KubeRequest, answer: Answer, waitSeconds: number | undefined): Promise<KubeError> {
+  const text = (await readBody(request, answer, largestRefusalBytes)).toString('utf8')
+  return errorFromStatus(requestName(request), request.type, parseJson(text), { status: answer.statusCode, waitSeconds })
+}
+
+async function readBody(request: KubeRequest, { body }: Answer, limitBytes: number): Promise<Buffer> {
   const bytes = await readAtMost(limitBytes, body).catch((error: unknown) => {
-    throw brokenOff(request, error)
+    throw interruption(request, error)
   })
   if (bytes !== undefined) return bytes
-  const message = `${requestName(request)}: the answer is larger than ${limitBytes} bytes`
+  const message = `${requestName(request)}: the response is larger than ${limitBytes} bytes`
   throw new KubeError(message, { status: 0, reason: 'TooLarge' })
 }
 
-/** undici calls `onRequestStart` in the same turn in which it writes to the socket: nothing comes between this look and the write. */
+/** undici calls `onRequestStart` in the turn in which it writes to the socket, so nothing can happen between this check and the write. */
 function guarded(agent: Agent, guard: WriteGuard, what: string): Dispatcher {
   return agent.compose(dispatch => (options, handler) => {
-    const lastLook: Dispatcher.DispatchHandler = {
+    const lastCheck: Dispatcher.DispatchHandler = {
       onRequestStart(controller, context) {
         if (!guard.mayWrite()) throw new NotLeaderError(what)
         handler.onRequestStart?.(controller, context)
@@ -172,7 +181,7 @@ function guarded(agent: Agent, guard: WriteGuard, what: string): Dispatcher {
       onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
       onResponseError: (...failure) => handler.onResponseError?.(...failure),
     }
-    return dispatch(options, lastLook)
+    return dispatch(options, lastCheck)
   })
 }
 
@@ -180,7 +189,7 @@ function createAgent(connection: KubeConnection): Agent {
   const { ca, cert, key, servername, insecure } = connection.tls
   return new Agent({
     allowH2: false,
-    // Short: connections that died while they were idle are not there any more when a watch has been found silent.
+    // Short, so that connections that died while idle are closed before a silent watch is replaced.
     keepAliveTimeout: 10_000,
     connect: { timeout: 10_000, ca, cert, key: key?.reveal(), servername, rejectUnauthorized: insecure !== true },
   })
@@ -188,14 +197,14 @@ function createAgent(connection: KubeConnection): Agent {
 
 function pathOf({ type, key, namespace, subresource, query = {} }: KubeRequest): string {
   const path = key === undefined ? collectionPath(type, namespace) : objectPath(type, key, subresource)
-  const asked = new URLSearchParams(Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined))
-  return asked.size === 0 ? path : `${path}?${asked}`
+  const search = new URLSearchParams(Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined))
+  return search.size === 0 ? path : `${path}?${search}`
 }
 
-/** Why a request got no whole answer: its caller or guard ended it, or the server is out of reach. */
-function brokenOff(request: KubeRequest, cause: unknown): unknown {
+/** Why a request has no complete response: its caller or guard ended it, or the server is unreachable. */
+function interruption(request: KubeRequest, cause: unknown): unknown {
   for (const signal of [request.signal, request.guard?.signal]) if (signal?.aborted) return signal.reason
   if (cause instanceof NotLeaderError) return cause
-  const message = `${requestName(request)}: no answer from the API server: ${messageOf(cause)}`
+  const message = `${requestName(request)}: no response from the API server: ${messageOf(cause)}`
   return new KubeError(message, { status: 0, reason: 'Unreachable', cause })
 }

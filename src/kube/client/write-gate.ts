@@ -1,12 +1,12 @@
-// A client that reads always and writes only while its process leads: the wall behind leader election. Controllers get this one.
-// The guard travels with each write down to the socket, so that one which waited (a 429, a new connection, a stopped process) asks
-// again. Reviews are questions in the shape of a create, so they pass.
+// A client that writes only while its process is the leader; controllers use it. Reads always pass. The guard is passed down to the socket
+// with each write, so that a write that waited (a 429, a new connection, a paused process) is checked again before it is sent.
+// Reviews pass: they are created but change nothing.
 import type { ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyText } from '../../api/resource.ts'
 import type { KubeClient, WriteGuard } from './client.ts'
 import { NotLeaderError } from './errors.ts'
 
-/** Writes that the guard of the moment does not let pass reject with NotLeaderError, and nothing is sent. */
+/** `guardNow` is called for each write. A write that its guard does not allow rejects with NotLeaderError and sends nothing. */
 export function gateWrites(client: KubeClient, guardNow: () => WriteGuard): KubeClient {
   function pass<T extends object>(what: string, options: T): T & { guard: WriteGuard } {
     const guard = guardNow()

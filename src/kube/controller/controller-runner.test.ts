@@ -5,7 +5,7 @@ import { keyText } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Log, silentLog } from '../../lib/log.ts'
 import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
-import { createObjectStore } from '../cache/object-cache.ts'
+import { createObjectCache } from '../cache/object-cache.ts'
 import { KubeError } from '../client/errors.ts'
 import { createKubeMetrics } from '../metrics.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
@@ -15,18 +15,18 @@ import { createControllerRunner } from './controller-runner.ts'
 
 function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<ControllerDefinition> = {}, log: Log = silentLog) {
   const clock = createFakeClock()
-  const store = createObjectStore<Thing>()
+  const cache = createObjectCache<Thing>()
   const registry = new Registry()
   const definition: ControllerDefinition = { name: 'test', for: things, resyncMilliseconds: 0, reconcile, ...extra }
   const runner = createControllerRunner(definition, {
-    objects: store,
+    objects: cache,
     clock,
     random: () => 0.5,
     log,
     metrics: createKubeMetrics(registry),
   })
   // The runner asks for the one kind that there is.
-  runner.attach({ subscribe: (_type, _scope, listener) => store.subscribe(change => listener(change as never)) })
+  runner.attach({ subscribe: (_type, _scope, listener) => cache.subscribe(change => listener(change as never)) })
   const count = async (result: string): Promise<number | undefined> => {
     const metric = await registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
     return metric?.values.find(({ labels }) => labels['result'] === result)?.value
@@ -36,27 +36,27 @@ function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<C
     runner.abort()
     return idle
   }
-  return { runner, stop, store, clock, count }
+  return { runner, stop, cache, clock, count }
 }
 
 test('reconciles what is there when a term begins, and then every change of spec or metadata', async () => {
   const runs: string[] = []
-  const { runner, stop, store } = runnerOf(async ({ key }) => {
+  const { runner, stop, cache } = runnerOf(async ({ key }) => {
     runs.push(keyText(key))
     return done
   })
-  store.replace([thing('a', { generation: 1 })])
+  cache.replace([thing('a', { generation: 1 })])
   await settle()
   expect(runs).toEqual([])
   runner.begin()
   await settle()
-  store.upsert(thing('a', { generation: 2, resourceVersion: '2' }))
+  cache.upsert(thing('a', { generation: 2, resourceVersion: '2' }))
   await settle()
-  store.upsert(thing('a', { generation: 2, resourceVersion: '3' }, 'only status changed'))
+  cache.upsert(thing('a', { generation: 2, resourceVersion: '3' }, 'only status changed'))
   await settle()
-  store.upsert(thing('a', { generation: 2, resourceVersion: '4', annotations: { wake: '1' } }))
+  cache.upsert(thing('a', { generation: 2, resourceVersion: '4', annotations: { wake: '1' } }))
   await settle()
-  store.remove(thing('a'))
+  cache.remove(thing('a'))
   await settle()
   expect(runs).toEqual(['ns/a', 'ns/a', 'ns/a', 'ns/a'])
   await stop()
@@ -68,11 +68,11 @@ test('a key never runs twice at once, whatever changes, and a change during a ru
     fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async steps => {
       const running = new Set<string>()
       const last = new Map<string, string | undefined>()
-      const { runner, stop, store, clock } = runnerOf(
+      const { runner, stop, cache, clock } = runnerOf(
         async ({ key }) => {
           expect(running.has(key.name)).toBe(false)
           running.add(key.name)
-          const seen = store.get(key)?.data
+          const seen = cache.get(key)?.data
           await clock.sleep(120)
           last.set(key.name, seen)
           running.delete(key.name)
@@ -80,14 +80,14 @@ test('a key never runs twice at once, whatever changes, and a change during a ru
         },
         { concurrency: 2 },
       )
-      store.replace([])
+      cache.replace([])
       runner.begin()
       for (const [index, { name, milliseconds }] of steps.entries()) {
-        store.upsert(thing(name, { resourceVersion: String(index + 2) }, String(index)))
+        cache.upsert(thing(name, { resourceVersion: String(index + 2) }, String(index)))
         await clock.advance(milliseconds)
       }
       await clock.advance(5000)
-      for (const object of store.list()) expect(last.get(object.metadata.name)).toBe(object.data)
+      for (const object of cache.list()) expect(last.get(object.metadata.name)).toBe(object.data)
       await stop()
     }),
     { numRuns: 50 },
@@ -97,7 +97,7 @@ test('a key never runs twice at once, whatever changes, and a change during a ru
 test('each outcome decides when the key comes again', async () => {
   let next: () => Outcome = () => done
   const runs: number[] = []
-  const { runner, stop, store, clock, count } = runnerOf(async () => {
+  const { runner, stop, cache, clock, count } = runnerOf(async () => {
     runs.push(clock.monotonic())
     return next()
   })
@@ -108,12 +108,12 @@ test('each outcome decides when the key comes again', async () => {
     return runs.map(at => at - from)
   }
   let version = 10
-  const change = (): void => store.upsert(thing('a', { resourceVersion: String(++version) }))
+  const change = (): void => cache.upsert(thing('a', { resourceVersion: String(++version) }))
   const fail = (error: Error) => () => {
     throw error
   }
   expect(await count('timeout')).toBe(0)
-  store.replace([thing('a')])
+  cache.replace([thing('a')])
   runner.begin()
   expect(await runsWithin(60_000)).toEqual([0])
   next = () => requeueAfter(700)
@@ -139,17 +139,17 @@ test('each outcome decides when the key comes again', async () => {
 
 test('objects that are there come again after the resync time, deleted ones do not', async () => {
   const runs: string[] = []
-  const { runner, stop, store, clock } = runnerOf(
+  const { runner, stop, cache, clock } = runnerOf(
     async ({ key }) => {
       runs.push(key.name)
       return done
     },
     { resyncMilliseconds: 60_000 },
   )
-  store.replace([thing('a'), thing('b')])
+  cache.replace([thing('a'), thing('b')])
   runner.begin()
   await settle()
-  store.remove(thing('b'))
+  cache.remove(thing('b'))
   await settle()
   runs.length = 0
   await clock.advance(180_500)
@@ -159,11 +159,11 @@ test('objects that are there come again after the resync time, deleted ones do n
 })
 
 test('a reconcile that is too slow is told to stop, counted as timeout and repeated', async () => {
-  const { runner, stop, store, clock, count } = runnerOf(
+  const { runner, stop, cache, clock, count } = runnerOf(
     ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     { timeoutMilliseconds: 5000 },
   )
-  store.replace([thing('a')])
+  cache.replace([thing('a')])
   runner.begin()
   await clock.advance(5000)
   expect(await count('timeout')).toBe(1)
@@ -175,18 +175,18 @@ test('a reconcile that is too slow is told to stop, counted as timeout and repea
 test('one that ignores its signal keeps its key but not its worker', async () => {
   const hang = Promise.withResolvers<Outcome>()
   const runs: string[] = []
-  const { runner, stop, store, clock } = runnerOf(
+  const { runner, stop, cache, clock } = runnerOf(
     ({ key }) => {
       runs.push(key.name)
       return key.name === 'hangs' ? hang.promise : Promise.resolve(done)
     },
     { concurrency: 1, timeoutMilliseconds: 1000 },
   )
-  store.replace([thing('hangs'), thing('other')])
+  cache.replace([thing('hangs'), thing('other')])
   runner.begin()
   await clock.advance(10_000)
   expect(runs).toEqual(['hangs'])
-  store.upsert(thing('hangs', { resourceVersion: '2' }))
+  cache.upsert(thing('hangs', { resourceVersion: '2' }))
   await clock.advance(10_000)
   expect(runs).toEqual(['hangs', 'other'])
   hang.resolve(done)
@@ -198,17 +198,17 @@ test('one that ignores its signal keeps its key but not its worker', async () =>
 test('between terms nothing runs; the next term does everything again and what changed meanwhile', async () => {
   const runs: string[] = []
   let cut = 0
-  const { runner, stop, store, clock } = runnerOf(async ({ key, signal }) => {
+  const { runner, stop, cache, clock } = runnerOf(async ({ key, signal }) => {
     runs.push(key.name)
     if (key.name === 'slow') await clock.sleep(60_000, signal).finally(() => (cut += signal.aborted ? 1 : 0))
     return done
   })
-  store.replace([thing('slow'), thing('b')])
+  cache.replace([thing('slow'), thing('b')])
   runner.begin()
   await settle()
   await stop()
   expect(cut).toBe(1)
-  store.upsert(thing('new'))
+  cache.upsert(thing('new'))
   await clock.advance(600_000)
   expect(runs.toSorted()).toEqual(['b', 'slow'])
   runs.length = 0
@@ -223,7 +223,7 @@ test('every line that a run logs carries its controller, its key and its own rec
   const log = createRecordingLog()
   const ids: string[] = []
   let next: () => Promise<Outcome> = async () => done
-  const { runner, stop, store, clock } = runnerOf(
+  const { runner, stop, cache, clock } = runnerOf(
     ({ log: own, reconcileId }) => {
       ids.push(reconcileId)
       own.info({ step: 1 }, 'looked')
@@ -239,11 +239,11 @@ test('every line that a run logs carries its controller, its key and its own rec
     () => Promise.reject(new KubeError('lost race', { status: 409, reason: 'Conflict' })),
     () => clock.sleep(20_000).then(() => done),
   ]
-  store.replace([thing('a')])
+  cache.replace([thing('a')])
   for (const [index, way] of ways.entries()) {
     next = way
     if (index === 0) runner.begin()
-    else store.upsert(thing('a', { resourceVersion: String(index + 2) }))
+    else cache.upsert(thing('a', { resourceVersion: String(index + 2) }))
     await settle()
     next = async () => done
     await clock.advance(60_000)
@@ -252,7 +252,7 @@ test('every line that a run logs carries its controller, its key and its own rec
   expect(ids.length).toBeGreaterThanOrEqual(ways.length)
   expect(log.lines.length).toBeGreaterThan(2 * ids.length)
   expect(log.lines.map(({ message }) => message)).toContain(
-    'reconcile ignores its signal; its key waits for it, its worker goes on',
+    'reconcile ignores its signal; its key stays blocked, its worker is freed',
   )
   for (const line of log.lines) expect(line).toMatchObject({ controller: 'test', key: 'ns/a', reconcileId: expect.any(String) })
   for (const id of ids) expect(log.lines.filter(({ reconcileId }) => reconcileId === id).length).toBeGreaterThanOrEqual(2)
@@ -262,12 +262,12 @@ test('every line that a run logs carries its controller, its key and its own rec
 test('after ten minutes without an API server every key is tried again within four seconds of its return', async () => {
   let away = true
   const doneAt = new Map<string, number>()
-  const { runner, stop, store, clock } = runnerOf(async ({ key }) => {
+  const { runner, stop, cache, clock } = runnerOf(async ({ key }) => {
     if (away) throw new KubeError('no answer', { status: 0, reason: 'Unreachable' })
     doneAt.set(key.name, clock.monotonic())
     return done
   })
-  store.replace(['a', 'b', 'c'].map(name => thing(name)))
+  cache.replace(['a', 'b', 'c'].map(name => thing(name)))
   runner.begin()
   await clock.advance(600_000)
   away = false
@@ -280,16 +280,16 @@ test('after ten minutes without an API server every key is tried again within fo
 
 test('a tenant’s ten thousand keys, even hanging ones, leave a worker for another tenant', async () => {
   const runs: string[] = []
-  const { runner, stop, store, clock } = runnerOf(async ({ key, signal }) => {
+  const { runner, stop, cache, clock } = runnerOf(async ({ key, signal }) => {
     runs.push(key.namespace ?? '')
     if (key.namespace === 'flood') await clock.sleep(3_600_000, signal)
     return done
   })
-  store.replace(Array.from({ length: 10_000 }, (_, index) => thing(`x-${index}`, { namespace: 'flood' })))
+  cache.replace(Array.from({ length: 10_000 }, (_, index) => thing(`x-${index}`, { namespace: 'flood' })))
   runner.begin()
   await settle()
   expect(runs).toEqual(['flood', 'flood', 'flood', 'flood'])
-  store.upsert(thing('single', { namespace: 'other' }))
+  cache.upsert(thing('single', { namespace: 'other' }))
   await settle()
   expect(runs.at(-1)).toBe('other')
   await stop()
@@ -297,7 +297,7 @@ test('a tenant’s ten thousand keys, even hanging ones, leave a worker for anot
 
 test('cluster-wide objects are tenants of their own: none waits for another', async () => {
   const runs: string[] = []
-  const { runner, stop, store } = runnerOf(
+  const { runner, stop, cache } = runnerOf(
     async ({ key, signal }) => {
       runs.push(key.name)
       await new Promise(resolve => signal.addEventListener('abort', resolve))
@@ -305,7 +305,7 @@ test('cluster-wide objects are tenants of their own: none waits for another', as
     },
     { concurrency: 2 },
   )
-  store.replace(
+  cache.replace(
     ['a', 'b', 'c'].map(name => {
       const { namespace: _, ...metadata } = thing(name).metadata
       return { ...thing(name), metadata }

@@ -1,19 +1,19 @@
-// Runs one controller: workers take keys, call reconcile under a time limit, and turn its outcome into what happens to the key next.
-// Works in terms (while this process leads); between terms it only collects keys. A key is never in two reconciles at once, not even
-// when one ignores its signal: that one keeps its key but not its worker.
+// Runs one controller: workers take keys, call reconcile with a time limit, and turn its outcome into the key's next run. It works in terms
+// (while this process is the leader); between terms it only collects keys. A key is never in two reconciles at once: a reconcile that
+// ignores its signal keeps its key, but its worker is freed.
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../api/resource.ts'
 import { keyOf, keyText, parseKey } from '../../api/resource.ts'
 import { type Clock, endsWithin } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
+import type { Log, LogFields } from '../../lib/log.ts'
 import type { Cache, ChangeSource } from '../cache/object-cache.ts'
 import { isKubeError, NotLeaderError } from '../client/errors.ts'
 import type { KubeMetrics, ReconcileResult } from '../metrics.ts'
 import { createRetryLimiter } from '../queue/retry-limiter.ts'
 import { createWorkQueue } from '../queue/workqueue.ts'
-import type { ControllerDefinition, Outcome } from './controller.ts'
-import { watchOwned, watchSelf } from './handlers.ts'
+import type { ControllerDefinition, Outcome, ReconcileContext } from './controller.ts'
+import { type Watch, watchOwned, watchSelf } from './handlers.ts'
 
 export type RunnerDeps = {
   /** The cache of `definition.for`. */
@@ -25,31 +25,27 @@ export type RunnerDeps = {
 }
 
 export type ControllerRunner = {
+  /** Subscribes to everything that triggers the controller. Call once. */
   readonly attach: (source: ChangeSource) => void
-  /** Begins a term: every object is reconciled once, what changed meanwhile first. */
+  /** Begins a term: every object is reconciled once, beginning with those that changed since the last term. */
   readonly begin: () => void
-  /** Ends the term: no key is taken any more. Resolves when no reconcile runs any more. */
+  /** Ends the term: no more keys are taken. Resolves when no reconcile is in progress. */
   readonly end: () => Promise<void>
-  /** Tells running reconciles to stop. */
+  /** Aborts the signal of the reconciles in progress. */
   readonly abort: () => void
-  /** Drops what is planned for later. For good. */
+  /** Drops delayed keys and accepts no more. Cannot be undone. */
   readonly close: () => void
 }
 
-/** One run of `reconcile`: `limit` aborts when it takes too long, `term` when this process does not lead any more. */
-type Run = {
-  readonly key: string
-  readonly reconcileId: string
-  readonly log: Log
-  readonly limit: AbortSignal
-  readonly term: AbortSignal
-}
+/** One run of `reconcile`: `limit` aborts when it takes too long, `term` when this process is no longer the leader. */
+type Run = Pick<ReconcileContext, 'reconcileId' | 'log'> & Readonly<{ key: string; limit: AbortSignal; term: AbortSignal }>
 
 const graceMilliseconds = 10_000
 const longestRetryAfterMilliseconds = 3_600_000
-// What an API server that is away or overloaded did not do is tried again soon after its return, however long that took.
-const awayCapMilliseconds = 3000
+// The longest backoff after errors of an unavailable or overloaded API server, so that work resumes soon after its return.
+const unavailableCapMilliseconds = 3000
 
+/** A runner between terms. */
 export function createControllerRunner(definition: ControllerDefinition, deps: RunnerDeps): ControllerRunner {
   const { clock, random, objects } = deps
   const { concurrency = 5, timeoutMilliseconds = 120_000, resyncMilliseconds = 600_000 } = definition
@@ -58,54 +54,47 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
     clock,
     tenantOf,
     perTenant: Math.max(1, concurrency - 1),
-    onReady: ready,
+    onReady: schedule,
     onAdd: () => metrics?.added(),
     onTake: waited => metrics?.taken(waited / 1000),
   })
   const metrics = deps.metrics?.controller(definition.name, queue)
   const limiter = createRetryLimiter({ clock, random })
-  let taking = false
-  let woken = false
-  let busy = 0
-  let working: AbortController | undefined
+  let accepting = false
+  let scheduled = false
+  let busyWorkers = 0
+  let term: AbortController | undefined
 
   function succeed(key: string, outcome: Outcome): ReconcileResult {
     limiter.forget(key)
-    switch (outcome.kind) {
-      case 'done':
-        if (resyncMilliseconds > 0 && objects.get(parseKey(key)) !== undefined)
-          queue.addAfter(key, resyncMilliseconds * (0.9 + 0.2 * random()), 'low')
-        return 'success'
-      case 'requeue':
-        queue.addAfter(key, outcome.afterMilliseconds)
-        return 'requeue_after'
+    if (outcome.kind === 'requeue') {
+      queue.addAfter(key, outcome.afterMilliseconds)
+      return 'requeue_after'
     }
+    if (resyncMilliseconds > 0 && objects.get(parseKey(key)) !== undefined)
+      queue.addAfter(key, resyncMilliseconds * (0.9 + 0.2 * random()), 'low')
+    return 'success'
   }
 
-  function fail({ key, log: own, limit, term }: Run, error: unknown): ReconcileResult {
-    if (term.aborted) {
-      own.debug({ problem: messageOf(error) }, 'reconcile was cut off by the end of the term')
+  function fail({ key, log: runLog, limit, term: termSignal }: Run, error: unknown): ReconcileResult {
+    if (termSignal.aborted) {
+      runLog.debug({ error: messageOf(error) }, 'reconcile aborted at the end of the term')
       return 'error'
     }
-    const away = isKubeError(error) && error.retryable
-    const delay = Math.max(limiter.delayAfterFailure(key, away ? awayCapMilliseconds : undefined), askedWait(error))
+    const delay = Math.max(limiter.delayAfterFailure(key, backoffCap(error)), requestedWait(error))
     queue.addAfter(key, delay)
     metrics?.retried()
-    const failures = limiter.failures(key)
-    // A lost race or lost lease is everyday life; anything else an operator should see.
-    const expected = isKubeError(error, 409) || error instanceof NotLeaderError
-    if (expected) own.debug({ problem: messageOf(error), delay, failures }, 'reconcile will be repeated')
-    else own.error({ error, delay, failures }, 'reconcile failed and will be repeated')
+    logFailure(runLog, error, { delay, failures: limiter.failures(key) })
     return limit.aborted ? 'timeout' : 'error'
   }
 
-  /** Never rejects. The key is given back when reconcile has really ended. */
+  /** Never rejects. The key stays in progress until reconcile has really ended. */
   async function reconcile(run: Run): Promise<void> {
-    const { key, reconcileId, limit, term } = run
+    const { key, reconcileId } = run
     const started = performance.now()
     let result: ReconcileResult
     try {
-      const signal = AbortSignal.any([term, limit])
+      const signal = AbortSignal.any([run.term, run.limit])
       result = succeed(key, await definition.reconcile({ key: parseKey(key), log: run.log, signal, reconcileId }))
     } catch (error) {
       result = fail(run, error)
@@ -115,33 +104,31 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
   }
 
   /** Resolves when the worker is free again. */
-  async function work(key: string, term: AbortSignal): Promise<void> {
+  async function work(key: string, termSignal: AbortSignal): Promise<void> {
     const reconcileId = randomUUID()
-    const own = log.child({ key, reconcileId })
     const limit = new AbortController()
-    const running = reconcile({ key, reconcileId, log: own, limit: limit.signal, term })
-    if (await endsWithin(clock, timeoutMilliseconds, running)) return
-    limit.abort(new Error(`reconcile took longer than ${timeoutMilliseconds} ms`))
-    if (await endsWithin(clock, graceMilliseconds, running)) return
-    own.error({}, 'reconcile ignores its signal; its key waits for it, its worker goes on')
+    const runLog = log.child({ key, reconcileId })
+    const running = reconcile({ key, reconcileId, log: runLog, limit: limit.signal, term: termSignal })
+    if (await endsInTime(clock, timeoutMilliseconds, running, limit)) return
+    runLog.error({}, 'reconcile ignores its signal; its key stays blocked, its worker is freed')
     queue.abandon(key)
   }
 
-  /** Called in the middle of a cache's change: the workers look once it is whole. */
-  function ready(): void {
-    if (woken) return
-    woken = true
+  /** Starts workers in a microtask, because it may be called in the middle of a cache update. */
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
     queueMicrotask(() => {
-      woken = false
-      while (taking && busy < concurrency && working !== undefined) {
+      scheduled = false
+      while (accepting && busyWorkers < concurrency && term !== undefined) {
         const key = queue.next()
         if (key === undefined) return
-        busy += 1
-        work(key, working.signal)
-          .catch((error: unknown) => log.error({ error, key }, 'a worker broke'))
+        busyWorkers += 1
+        work(key, term.signal)
+          .catch((error: unknown) => log.error({ error, key }, 'worker failed'))
           .finally(() => {
-            busy -= 1
-            ready()
+            busyWorkers -= 1
+            schedule()
           })
       }
     })
@@ -149,37 +136,58 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
 
   return {
     attach(source) {
-      const all = [
-        watchSelf(definition.for, definition.wakesOnStatus ?? false),
-        ...(definition.owns ?? []).map(type => watchOwned(type, definition.for, definition.ownsLabelSelector)),
-        ...(definition.watches ?? []),
-      ]
-      for (const watch of all) watch.attach(source, (key, change) => queue.add(keyText(key), change.initial ? 'low' : 'normal'))
+      for (const watch of watchesOf(definition))
+        watch.attach(source, (key, change) => queue.add(keyText(key), change.initial ? 'low' : 'normal'))
     },
     begin() {
-      if (taking) return
-      taking = true
-      working = new AbortController()
+      if (accepting) return
+      accepting = true
+      term = new AbortController()
       for (const object of objects.list()) queue.add(keyText(keyOf(object)), 'low')
-      ready()
+      schedule()
     },
     end() {
-      taking = false
+      accepting = false
       return queue.idle()
     },
-    abort: () => working?.abort(new NotLeaderError(`controller ${definition.name}`)),
+    abort: () => term?.abort(new NotLeaderError(`controller ${definition.name}`)),
     close: () => queue.shutDown(),
   }
 }
 
-/** Whose turn a key uses up: its namespace; a cluster-wide object is its own tenant. */
+function watchesOf(definition: ControllerDefinition): readonly Watch[] {
+  const { owns = [], watches = [], wakesOnStatus = false } = definition
+  const owned = owns.map(type => watchOwned(type, definition.for, definition.ownsLabelSelector))
+  return [watchSelf(definition.for, wakesOnStatus), ...owned, ...watches]
+}
+
+/** A lost race or a lost lease is normal operation; an operator should see everything else. */
+function logFailure(log: Log, error: unknown, fields: LogFields): void {
+  const expected = isKubeError(error, 409) || error instanceof NotLeaderError
+  if (expected) log.debug({ error: messageOf(error), ...fields }, 'reconcile will be retried')
+  else log.error({ error, ...fields }, 'reconcile failed and will be retried')
+}
+
+/** The owner of a key, for fairness: its namespace; a cluster-wide object is its own tenant. */
 function tenantOf(key: string): string {
   const { namespace, name } = parseKey(key)
   return namespace ?? name
 }
 
-/** How long a failed call's answer asks us to wait (Retry-After), bounded. */
-function askedWait(error: unknown): number {
+/** Whether the reconcile ends within the limit, or soon after its signal was aborted for exceeding it. */
+async function endsInTime(clock: Clock, milliseconds: number, running: Promise<void>, limit: AbortController): Promise<boolean> {
+  if (await endsWithin(clock, milliseconds, running)) return true
+  limit.abort(new Error(`reconcile took longer than ${milliseconds} ms`))
+  return endsWithin(clock, graceMilliseconds, running)
+}
+
+/** The longest backoff after this error; undefined for the default. */
+function backoffCap(error: unknown): number | undefined {
+  return isKubeError(error) && error.retryable ? unavailableCapMilliseconds : undefined
+}
+
+/** The wait that a failed call's response requested (Retry-After), bounded, in milliseconds. */
+function requestedWait(error: unknown): number {
   const seconds = isKubeError(error) || isAppError(error) ? (error.retryAfterSeconds ?? 0) : 0
   return Math.min(seconds * 1000, longestRetryAfterMilliseconds)
 }

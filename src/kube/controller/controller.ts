@@ -1,14 +1,15 @@
-// What a controller is: a kind, what else wakes it, and one function from a key to an outcome. The contract between the runtime
-// and every `reconcile` (README.md says it in prose). The machinery that honours it is in `controller-runner.ts`.
+// The contract between the runtime and a controller: a kind, what else triggers it, and one function from a key to an outcome.
+// README.md describes it in prose; `controller-runner.ts` implements it.
 import type { ObjectKey, ResourceType } from '../../api/resource.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Watch } from './handlers.ts'
 
-/** What a reconcile that did not throw asks for. `done`: sleep until something changes or the resync comes. */
+/** The result of a reconcile that did not throw. `done`: nothing until the object changes or is due for its resync. */
 export type Outcome = { readonly kind: 'done' } | { readonly kind: 'requeue'; readonly afterMilliseconds: number }
 
 export const done: Outcome = { kind: 'done' }
 
+/** Reconciles the key again after this time, or earlier on a change. */
 export function requeueAfter(milliseconds: number): Outcome {
   return { kind: 'requeue', afterMilliseconds: milliseconds }
 }
@@ -16,29 +17,42 @@ export function requeueAfter(milliseconds: number): Outcome {
 export type ReconcileContext = {
   readonly key: ObjectKey
   readonly log: Log
-  /** Aborts on timeout, on loss of leadership and when a stop cannot wait any longer. A reconcile must end soon after. */
+  /** Aborts on timeout, on loss of leadership, and when a stop cannot wait any longer. A reconcile must end soon after. */
   readonly signal: AbortSignal
-  /** Joins every log line of one run. */
+  /** In every log line of this run. */
   readonly reconcileId: string
 }
 
+/**
+ * A controller. For example, with `const tenants = manager.cache(tenant)`:
+ *
+ *     manager.add({
+ *       name: 'tenant',
+ *       for: tenant,
+ *       async reconcile({ key }) {
+ *         const object = tenants.get(key) // undefined: deleted
+ *         if (object !== undefined) await manager.client.apply(configMaps, desired(object), { fieldManager: 'tenant' })
+ *         return done
+ *       },
+ *     })
+ */
 export type ControllerDefinition = {
   readonly name: string
-  /** Its objects are the keys. Updates that touch nothing but status do not wake it, unless `wakesOnStatus`. */
+  /** The kind whose objects are the keys. An update of the status alone does not trigger it, unless `wakesOnStatus`. */
   readonly for: ResourceType
   readonly wakesOnStatus?: boolean
-  /** Children: any change to one wakes the object that its controller ownerReference names. */
+  /** Kinds of children: any change of a child triggers the object that its controller ownerReference names. */
   readonly owns?: readonly ResourceType[]
-  /** Limits what of the owned kinds is cached. */
+  /** Limits which objects of the owned kinds are cached. */
   readonly ownsLabelSelector?: string
   readonly watches?: readonly Watch[]
-  /** Workers, 5 by default. The same key is never in two of them, and one namespace's keys are never in all of them. */
+  /** Number of workers, default 5. A key is never in two of them, and the keys of one namespace never occupy all of them. */
   readonly concurrency?: number
   /** Default 120 000. */
   readonly timeoutMilliseconds?: number
-  /** Every object again after about this long (±10 %); 0 = never. Default 10 minutes. */
+  /** Every object is reconciled again after about this time (±10 %); 0 = never. Default 10 minutes. */
   readonly resyncMilliseconds?: number
-  /** The key only: read the object from a cache. Absent means deleted. Throwing means: again, with growing waits. */
+  /** Receives the key only: read the object from a cache, where absent means deleted. After an error it is retried with backoff. */
   readonly reconcile: (context: ReconcileContext) => Promise<Outcome>
 }
 

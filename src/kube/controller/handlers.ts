@@ -1,5 +1,5 @@
-// What wakes a controller: its own objects, the children it owns, and objects that map to its keys. Each answers with keys only.
-// Old and new state both count, so that an object that moves from one owner to another wakes both.
+// What triggers a controller: its own objects, the children they own, and other objects that map to its keys. The result is always keys.
+// Both the old and the new state count, so that a child that moves from one owner to another triggers both.
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import type { CacheScope, Change, ChangeSource } from '../cache/object-cache.ts'
@@ -10,34 +10,35 @@ export type WatchFilter<T extends KubeObject> = CacheScope & { readonly predicat
 
 export type EnqueueKey = (key: ObjectKey, change: Change<KubeObject>) => void
 
-/** One source of wake-ups, ready to be attached; it hides the type of the objects it sees. */
+/** One source of keys, ready to be attached; it hides the type of the objects that it watches. */
 export type Watch = { readonly attach: (source: ChangeSource, enqueue: EnqueueKey) => void }
 
-/** Wakes the keys that `keys` finds for a changed object. `keys` must be quick and must not throw. */
+/** Triggers the keys that `keys` returns for a changed object. `keys` must be quick and must not throw. */
 export function watches<T extends KubeObject>(
   type: ResourceType<T>,
   keys: (object: T) => readonly ObjectKey[],
   filter: WatchFilter<T> = {},
 ): Watch {
-  const { predicate, ...scope } = filter
+  const { predicate = () => true, ...scope } = filter
+  const keysOf = (object: T | undefined): readonly ObjectKey[] => (object === undefined ? [] : keys(object))
   return {
     attach: (source, enqueue) =>
       source.subscribe(type, scope, change => {
-        if (predicate && !predicate(change)) return
+        if (!predicate(change)) return
         const found = new Map<string, ObjectKey>()
-        for (const object of [change.old, change.new]) {
-          if (object === undefined) continue
-          for (const key of keys(object)) found.set(keyText(key), key)
-        }
+        for (const key of keysOf(change.old)) found.set(keyText(key), key)
+        for (const key of keysOf(change.new)) found.set(keyText(key), key)
         for (const key of found.values()) enqueue(key, change)
       }),
   }
 }
 
+/** Triggers the objects of the controller's own kind. */
 export function watchSelf(type: ResourceType, wakesOnStatus: boolean): Watch {
   return watches(type, object => [keyOf(object)], wakesOnStatus ? {} : { predicate: specOrMetadataChanged })
 }
 
+/** Triggers the object that the controller ownerReference of a changed child names. */
 export function watchOwned(child: ResourceType, owner: ResourceType, labelSelector?: string): Watch {
   const keys = (object: KubeObject): readonly ObjectKey[] => {
     const key = controllingKey(object, owner)

@@ -1,5 +1,5 @@
-// The connection of a pod: environment of the Service `kubernetes` and the files of the projected ServiceAccount volume.
-// The kubelet rotates the token file, so it is read again every minute. Needs no client library.
+// The connection of a pod: the environment of the Service `kubernetes` and the files of the projected ServiceAccount volume.
+// The kubelet rotates the token file, so it is read again every minute.
 // Source: Kubernetes docs, "Accessing the Kubernetes API from a Pod".
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
@@ -14,7 +14,7 @@ const tokenLifeMilliseconds = 60_000
 
 export type InClusterDeps = { readonly environment: Environment; readonly clock: Clock; readonly folder?: string }
 
-/** `undefined` outside a pod. */
+/** Resolves to `undefined` outside a pod. */
 export async function loadInClusterConnection(deps: InClusterDeps): Promise<KubeConnection | undefined> {
   const { environment, clock, folder = serviceAccountFolder } = deps
   const host = environment['KUBERNETES_SERVICE_HOST']

@@ -61,7 +61,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 test('says which file or setting is wrong', async () => {
   const clock = createFakeClock()
   const load = (KUBECONFIG: string) => loadKubeConnection({ environment: { KUBECONFIG }, clock })
-  await expect(load('/nowhere/config')).rejects.toThrow(/KUBECONFIG \/nowhere\/config is not usable: .*no such file/)
+  await expect(load('/nowhere/config')).rejects.toThrow(/failed to read KUBECONFIG \/nowhere\/config: .*no such file/)
   await expect(load(kubeconfig({ as: 'somebody', token: 'x' }))).rejects.toThrow(/impersonation.* not supported/)
   await expect(load(kubeconfig({ token: 'x' }, { 'proxy-url': 'http://proxy' }))).rejects.toThrow(/proxy-url is not supported/)
   const home = folder()

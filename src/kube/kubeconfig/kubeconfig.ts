@@ -1,5 +1,5 @@
-// Finds the API server and our credentials: KUBECONFIG, else the pod's own, else ~/.kube/config. The only importer of values of
-// @kubernetes/client-node, and only when a kubeconfig is used: it reads the file and runs its plugins (exec, token files, OIDC).
+// Finds the API server and our credentials: KUBECONFIG, else the pod's ServiceAccount, else ~/.kube/config. The only importer of
+// @kubernetes/client-node, which it loads only for a kubeconfig: to read the file and to run its plugins (exec, token files, OIDC).
 // Source: Kubernetes docs, "Organizing Cluster Access Using kubeconfig Files".
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -15,7 +15,7 @@ export type LoadDeps = { readonly environment: Environment; readonly clock: Cloc
 
 const headerLifeMilliseconds = 10_000
 
-/** Throws `invalid_configuration` that names the file or variable when there is no usable connection. */
+/** Rejects with `invalid_configuration`, which names the file or variable, when there is no usable connection. */
 export async function loadKubeConnection(deps: LoadDeps): Promise<KubeConnection> {
   const given = deps.environment['KUBECONFIG']
   if (given) return kubeconfigConnection(given.split(delimiter).filter(Boolean), deps.clock)
@@ -28,7 +28,7 @@ async function kubeconfigConnection(files: readonly string[], clock: Clock): Pro
   const cluster = config.getCurrentCluster()
   const where = `KUBECONFIG ${files.join(delimiter)}`
   if (cluster === null || !URL.canParse(cluster.server))
-    throw new AppError('invalid_configuration', `${where}: current-context ${config.getCurrentContext()} names no server`)
+    throw new AppError('invalid_configuration', `${where}: current-context ${config.getCurrentContext()} has no server`)
   if (cluster.proxyUrl) throw new AppError('invalid_configuration', `${where}: proxy-url is not supported`)
   const first = await credentials(config, where)
   let held = { header: first.header, until: clock.now().getTime() + headerLifeMilliseconds }
@@ -53,22 +53,22 @@ async function readFiles(files: readonly string[]): Promise<KubeConfig> {
       part.loadFromFile(file)
       if (part !== config) config.mergeConfig(part, true)
     } catch (cause) {
-      throw new AppError('invalid_configuration', `KUBECONFIG ${file} is not usable: ${messageOf(cause)}`, { cause })
+      throw new AppError('invalid_configuration', `failed to read KUBECONFIG ${file}: ${messageOf(cause)}`, { cause })
     }
   }
   return config
 }
 
-/** Asks the kubeconfig's plugins, which keep what they got until it expires. */
+/** Runs the kubeconfig's plugins, which cache credentials until they expire. */
 async function credentials(config: KubeConfig, where: string): Promise<{ tls: KubeTls; header: SecretString | undefined }> {
   const options: Parameters<KubeConfig['applyToHTTPSOptions']>[0] = {}
   try {
     await config.applyToHTTPSOptions(options)
   } catch (cause) {
-    throw new AppError('invalid_configuration', `${where}: the user's credentials cannot be had: ${messageOf(cause)}`, { cause })
+    throw new AppError('invalid_configuration', `${where}: failed to get the user's credentials: ${messageOf(cause)}`, { cause })
   }
   const headers = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]))
-  // Ignoring it would act with more rights than the file's author meant to give.
+  // Ignoring it would use more permissions than the author of the file intended.
   if (headers.has('impersonate-user'))
     throw new AppError('invalid_configuration', `${where}: "as" (impersonation) is not supported`)
   const basic = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined

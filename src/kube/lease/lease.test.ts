@@ -5,7 +5,7 @@ import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, type FakeClock, settle } from '../../lib/testing/fake-clock.ts'
 import { KubeError } from '../client/errors.ts'
 import { createLeaseHolder, type LeaseHolder } from './lease.ts'
-import { claim, type LeaseSighting, microTime, sight } from './lease-decision.ts'
+import { claim, microTime, type ObservedLease, observe } from './lease-decision.ts'
 
 const key = { namespace: 'ns', name: 'leader' }
 
@@ -280,14 +280,14 @@ test('the time of another holder counts from when its record was first seen, and
     spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
   })
   const wall = new Date('2026-01-01T00:00:00Z')
-  const claimed = (sighting: LeaseSighting, now: number) => claim(sighting, 'me', { now, wall }, 15_000)
-  const seen = sight(undefined, lease('1', 'other'), 1000)
+  const claimed = (sighting: ObservedLease, now: number) => claim(sighting, 'me', { now, wall }, 15_000)
+  const seen = observe(undefined, lease('1', 'other'), 1000)
   const taken = { holderIdentity: 'me', acquireTime: microTime(wall), renewTime: microTime(wall), leaseTransitions: 1 }
   expect(claimed(seen, 15_999)).toBeUndefined()
-  expect(claimed(sight(seen, lease('1', 'other'), 15_000), 16_000)).toMatchObject(taken)
-  expect(claimed(sight(seen, lease('2', 'other'), 15_000), 16_000)).toBeUndefined()
-  expect(claimed(sight(seen, lease('2', ''), 15_000), 15_000)).toMatchObject(taken)
-  expect(claimed(sight(seen, lease('2', 'me'), 15_000), 99_000)).toMatchObject({ ...taken, leaseTransitions: 0 })
-  expect(claimed(sight(seen, undefined, 15_000), 15_000)).toMatchObject({ ...taken, leaseTransitions: 0 })
+  expect(claimed(observe(seen, lease('1', 'other'), 15_000), 16_000)).toMatchObject(taken)
+  expect(claimed(observe(seen, lease('2', 'other'), 15_000), 16_000)).toBeUndefined()
+  expect(claimed(observe(seen, lease('2', ''), 15_000), 15_000)).toMatchObject(taken)
+  expect(claimed(observe(seen, lease('2', 'me'), 15_000), 99_000)).toMatchObject({ ...taken, leaseTransitions: 0 })
+  expect(claimed(observe(seen, undefined, 15_000), 15_000)).toMatchObject({ ...taken, leaseTransitions: 0 })
   expect(microTime(new Date('2026-01-02T03:04:05.678Z'))).toBe('2026-01-02T03:04:05.678000Z')
 })

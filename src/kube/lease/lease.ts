@@ -1,20 +1,21 @@
-// Holds a Lease while it can and knows at every moment whether it still does. A holder counts from before it asked and gives up 5 s
-// before anybody else may take over, so two holders at once need a clock that runs half as fast as another. Writes are guarded by
-// resourceVersion. It controls nothing: it only tells `onChange`.
+// Leader election on a Lease, after client-go. The renew deadline is measured from before the request was sent and ends 5 s before the lease
+// expires for others: two leaders at once are possible only if one machine's clock runs at half speed. Writes carry the resourceVersion.
+// It starts and stops nothing; it reports every change of leadership to `onChange`.
 import type { Lease } from '../../api/builtin/index.ts'
 import { leases } from '../../api/builtin/index.ts'
 import type { ObjectKey } from '../../api/resource.ts'
 import { type Clock, elapsed, endsWithin } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { periodic } from '../../lib/periodic.ts'
 import type { KubeClient } from '../client/client.ts'
 import { isKubeError } from '../client/errors.ts'
-import { claim, freeAt, type LeaseSighting, type LeaseSpec, microTime, sight } from './lease-decision.ts'
+import { claim, expiresAt, type LeaseSpec, microTime, type ObservedLease, observe } from './lease-decision.ts'
 
 export type LeaseTimes = {
-  /** How long others respect a record that does not change. */
+  /** How long other candidates respect a record that does not change. */
   readonly durationMilliseconds: number
-  /** How long the holder trusts its own last renewal. Must be shorter. */
+  /** How long the holder leads without a renewal. Must be shorter. */
   readonly renewDeadlineMilliseconds: number
   readonly retryMilliseconds: number
 }
@@ -22,10 +23,10 @@ export type LeaseTimes = {
 const defaultTimes: LeaseTimes = { durationMilliseconds: 15_000, renewDeadlineMilliseconds: 10_000, retryMilliseconds: 2000 }
 
 export type LeaseDeps = {
-  /** Not a gated one. */
+  /** Not one behind the write gate. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch'>
   readonly key: ObjectKey & { readonly namespace: string }
-  /** Unique per process run. */
+  /** Unique per run of a process. */
   readonly identity: string
   readonly clock: Clock
   readonly random: () => number
@@ -35,56 +36,57 @@ export type LeaseDeps = {
 }
 
 export type LeaseHolder = {
-  /** Strives for the lease until the signal aborts; then it no longer renews, and still holds what time is left. Never rejects. */
+  /** Acquires and renews the lease until the signal aborts; the lease is then held until it expires. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly isLeader: () => boolean
-  /** Gives the lease up so that another may take it at once. Call after all work has ended. */
+  /** Releases the lease so that another candidate may take it at once. Call after all work has ended. Never rejects. */
   readonly release: () => Promise<void>
 }
 
 const fieldManager = 'sekisho-leader-election'
 
+/** A candidate that does not hold the lease yet. */
 export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
   const { client, key, identity, clock, times = defaultTimes } = deps
   const log = deps.log.child({ lease: key.name })
-  let sighting: LeaseSighting | undefined
-  let held: { readonly elapsed: number; readonly wall: number } | undefined
-  let told = false
-  const moment = (): NonNullable<typeof held> => ({ elapsed: elapsed(clock), wall: clock.now().getTime() })
+  let observedRecord: ObservedLease | undefined
+  let renewedAt: { readonly elapsed: number; readonly wall: number } | undefined
+  let reportedLeader = false
+  const timestamp = (): NonNullable<typeof renewedAt> => ({ elapsed: elapsed(clock), wall: clock.now().getTime() })
 
-  // Both clocks must agree: the monotonic one may stand still while a machine sleeps, the other one may be set back.
+  // Both clocks must agree: the monotonic clock may stop while a machine sleeps, the wall clock may be set back.
   function isLeader(): boolean {
-    if (held === undefined) return false
-    const now = moment()
-    return Math.max(now.elapsed - held.elapsed, now.wall - held.wall) < times.renewDeadlineMilliseconds
+    if (renewedAt === undefined) return false
+    const now = timestamp()
+    return Math.max(now.elapsed - renewedAt.elapsed, now.wall - renewedAt.wall) < times.renewDeadlineMilliseconds
   }
 
-  function tell(): void {
+  function reportTransition(): void {
     const leads = isLeader()
-    if (leads === told) return
-    told = leads
-    log.info({ identity }, leads ? 'this process leads' : 'this process does not lead any more')
+    if (leads === reportedLeader) return
+    reportedLeader = leads
+    log.info({ identity }, leads ? 'became leader' : 'lost leadership')
     deps.onChange(leads)
   }
 
-  const claimOn = (seen: LeaseSighting): LeaseSpec | undefined =>
-    claim(seen, identity, { now: elapsed(clock), wall: clock.now() }, times.durationMilliseconds)
+  const nextRecord = (observed: ObservedLease): LeaseSpec | undefined =>
+    claim(observed, identity, { now: elapsed(clock), wall: clock.now() }, times.durationMilliseconds)
 
-  /** One try: read, decide, write. Changes nothing in here, so that an answer that comes too late is nobody's. */
-  async function attempt(before: LeaseSighting | undefined): Promise<{ seen: LeaseSighting; mine: boolean }> {
+  /** One attempt: read, decide, write. It changes no state here, so that an answer that comes too late has no effect. */
+  async function attempt(before: ObservedLease | undefined): Promise<{ observed: ObservedLease; acquired: boolean }> {
     const renewed = isLeader() && before !== undefined ? await renew(before) : undefined
-    if (renewed !== undefined) return { seen: sight(before, renewed, elapsed(clock)), mine: true }
+    if (renewed !== undefined) return { observed: observe(before, renewed, elapsed(clock)), acquired: true }
     const current = await client.get(leases, key)
-    const seen = sight(before, current, elapsed(clock))
-    const spec = claimOn(seen)
-    if (spec === undefined) return { seen, mine: false }
+    const observed = observe(before, current, elapsed(clock))
+    const spec = nextRecord(observed)
+    if (spec === undefined) return { observed, acquired: false }
     const written = await write(current, spec)
-    return { seen: sight(seen, written, elapsed(clock)), mine: written !== undefined }
+    return { observed: observe(observed, written, elapsed(clock)), acquired: written !== undefined }
   }
 
-  /** One request instead of two, for slow answers: its own last one is the newest version unless somebody came between. Then undefined. */
-  async function renew(own: LeaseSighting): Promise<Lease | undefined> {
-    const spec = claimOn(own)
+  /** Renews with the resourceVersion of our last write, which saves the GET. Returns undefined on 409 (another candidate wrote since). */
+  async function renew(own: ObservedLease): Promise<Lease | undefined> {
+    const spec = nextRecord(own)
     try {
       return spec && (await write(own.lease, spec))
     } catch (error) {
@@ -102,64 +104,62 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
     return client.mergePatch(leases, key, { metadata: { resourceVersion }, spec }, { fieldManager })
   }
 
-  async function strive(): Promise<void> {
-    const started = moment()
-    const trying = attempt(sighting)
+  async function tryAcquireOrRenew(): Promise<void> {
+    const started = timestamp()
+    const attempted = attempt(observedRecord)
     try {
-      if (!(await endsWithin(clock, times.renewDeadlineMilliseconds - times.retryMilliseconds, trying)))
-        throw new Error('no answer in time')
-      const { seen, mine } = await trying
-      sighting = seen
-      held = mine ? started : undefined
+      if (!(await endsWithin(clock, times.renewDeadlineMilliseconds - times.retryMilliseconds, attempted)))
+        throw new Error('no response in time')
+      const { observed, acquired } = await attempted
+      observedRecord = observed
+      renewedAt = acquired ? started : undefined
     } catch (error) {
       // Losing a race to another candidate is the normal way not to become leader.
-      const raced = isKubeError(error, 409)
-      if (raced) held = undefined
-      log[raced ? 'debug' : 'error']({ problem: messageOf(error) }, 'the lease was not renewed')
+      const conflict = isKubeError(error, 409)
+      if (conflict) renewedAt = undefined
+      log[conflict ? 'debug' : 'error']({ error: messageOf(error) }, 'failed to acquire or renew the lease')
     }
   }
 
-  /**
-   * Attempts begin, not end, so far apart: slow answers must not use up the time between them as well. Who waits for another's end looks
-   * again at that very moment: a dead holder is followed within one retry and its lease's duration.
-   */
+  /** A retry period after the last attempt began (slow responses must not delay renewals), or when the record of a dead leader expires. */
   function nextAttempt(started: number): number {
     const regular = started + times.retryMilliseconds * (1 - 0.2 * deps.random())
-    if (isLeader() || sighting === undefined) return regular
-    const free = freeAt(sighting, times.durationMilliseconds)
-    return free > elapsed(clock) ? Math.min(regular, free) : regular
+    if (isLeader() || observedRecord === undefined) return regular
+    const expiry = expiresAt(observedRecord, times.durationMilliseconds)
+    return expiry > elapsed(clock) ? Math.min(regular, expiry) : regular
   }
 
-  /** A loss is told soon after it happened, also while a question hangs: reconciles do more than the gated writes. */
-  async function tellUntil(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      tell()
-      await clock.sleep(times.retryMilliseconds / 2, signal).catch(() => {})
-    }
-  }
+  // Reports a loss soon, also while a request hangs: reconciles do more than the gated writes.
+  const reporting = periodic({
+    name: 'leadership report',
+    everyMilliseconds: times.retryMilliseconds / 2,
+    work: async () => reportTransition(),
+    clock,
+    log,
+  })
 
   return {
     isLeader,
     async run(signal) {
-      const telling = tellUntil(signal)
+      reporting.start()
       while (!signal.aborted) {
         const started = elapsed(clock)
-        await strive()
-        tell()
+        await tryAcquireOrRenew()
+        reportTransition()
         const wait = nextAttempt(started) - elapsed(clock)
         if (wait > 0) await clock.sleep(wait, signal).catch(() => {})
       }
-      await telling
+      await reporting.stop()
     },
     async release() {
-      const mine = isLeader() ? sighting?.lease : undefined
-      held = undefined
-      tell()
-      if (mine === undefined) return
+      const ours = isLeader() ? observedRecord?.lease : undefined
+      renewedAt = undefined
+      reportTransition()
+      if (ours === undefined) return
       try {
-        await write(mine, { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.now()) })
+        await write(ours, { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.now()) })
       } catch (error) {
-        log.error({ problem: messageOf(error) }, 'the lease was not released; it ends by itself')
+        log.error({ error: messageOf(error) }, 'failed to release the lease; it will expire')
       }
     },
   }

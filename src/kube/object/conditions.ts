@@ -1,12 +1,12 @@
-// Conditions as data: merging keeps the transition time where nothing changed.
-// Source: Kubernetes API conventions, "Typical status properties". Pure.
+// Conditions of a status: merging keeps the transition time of a condition whose status did not change. Pure.
+// Source: Kubernetes API conventions, "Typical status properties".
 import { type Condition, wireTime } from '../../api/resource.ts'
 
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 /**
- * The conditions to write: exactly the wanted ones, sorted by type. `lastTransitionTime` moves only when `status` differs from the
- * current one; `observedGeneration` is always `generation`. Two wanted conditions of one type: the last one counts.
+ * The conditions to write: exactly the wanted ones, sorted by type. `lastTransitionTime` changes only when `status` differs from the
+ * current one; `observedGeneration` is always `generation`. Of two wanted conditions of one type the last one counts.
  */
 export function mergeConditions(
   current: readonly Condition[] | undefined,
@@ -25,6 +25,7 @@ export function mergeConditions(
     .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
 }
 
+/** The condition of this type, if there is one. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find(condition => condition.type === type)
 }

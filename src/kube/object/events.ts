@@ -1,5 +1,5 @@
-// Tells people about an object by Events: equal ones are counted instead of repeated, floods are cut per object, and what is
-// waiting is bounded. Recording never throws and never makes a reconcile wait; Events are news, not state.
+// Records Events about objects. Equal Events are counted instead of repeated, the rate per object is limited, and the queue is bounded.
+// Recording never throws and never delays a reconcile. An Event may be lost, so it must never be the only record of something.
 // Source: Event v1 core; limits after client-go's EventCorrelator (25 in a burst, then one per 5 minutes and object).
 import { createHash } from 'node:crypto'
 import { events } from '../../api/builtin/index.ts'
@@ -12,7 +12,7 @@ import { type Log, redactTokens } from '../../lib/log.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
 import { takeToken } from '../queue/token-bucket.ts'
 
-export type News = {
+export type ObjectEvent = {
   readonly type: 'Normal' | 'Warning'
   /** One CamelCase word. */
   readonly reason: string
@@ -20,8 +20,9 @@ export type News = {
 }
 
 export type EventRecorder = {
-  readonly record: (object: KubeObject, news: News) => void
-  /** Resolves when everything recorded so far was sent or given up. */
+  /** Queues an Event about the object, or drops it when there are too many. */
+  readonly record: (object: KubeObject, event: ObjectEvent) => void
+  /** Resolves when everything recorded so far was sent or has failed. */
   readonly flush: () => Promise<void>
 }
 
@@ -29,25 +30,26 @@ export type EventRecorderDeps = {
   readonly client: Pick<KubeClient, 'apply'>
   readonly clock: Clock
   readonly log: Log
-  /** Shown as the Event's source, such as `sekisho-controllers`. */
+  /** The source of the Events, such as `sekisho-controllers`. */
   readonly component: string
 }
 
 const longestMessage = 1024
-const remembered = 4096
+const rememberedEvents = 4096
 const longestQueue = 200
 const perObject = { burst: 25, millisecondsPerToken: 300_000 }
 
+/** Sends in the background, one request at a time. */
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   const { client, clock, log, component } = deps
-  const seen = new BoundedMap<{ readonly count: number; readonly firstTimestamp: string }>(remembered)
-  const buckets = new BoundedMap<number>(remembered)
+  const seen = new BoundedMap<{ readonly count: number; readonly firstTimestamp: string }>(rememberedEvents)
+  const buckets = new BoundedMap<number>(rememberedEvents)
   const waiting = new Map<string, Applied>()
   let sending: Promise<void> | undefined
 
-  function mayTell(about: string): boolean {
-    const { promised, wait } = takeToken(perObject, buckets.get(about), elapsed(clock))
-    if (wait === 0) buckets.set(about, promised)
+  function withinRate(subject: string): boolean {
+    const { reserved, wait } = takeToken(perObject, buckets.get(subject), elapsed(clock))
+    if (wait === 0) buckets.set(subject, reserved)
     return wait === 0
   }
 
@@ -57,10 +59,10 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
       try {
         await client.apply(events, event, { fieldManager: component, force: true })
       } catch (error) {
-        log.debug({ event: key, problem: messageOf(error) }, 'an Event was not written')
+        log.debug({ event: key, error: messageOf(error) }, 'failed to write an Event')
       }
     }
-    // In the same turn as the end of the loop: what is recorded from now on starts a new run.
+    // In the same turn as the end of the loop, so that the next record starts a new run.
     sending = undefined
   }
 
@@ -71,9 +73,9 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
       const message = redactTokens(text).slice(0, longestMessage)
       const metadata = { namespace: namespace ?? 'default', name: eventName(object, type, reason, message) }
       const key = keyText(metadata)
-      const about = uid ?? keyText({ ...metadata, name })
-      if (!mayTell(about) || (!waiting.has(key) && waiting.size >= longestQueue)) {
-        log.debug({ object: about, reason }, 'an Event was dropped: too many')
+      const subject = uid ?? keyText({ ...metadata, name })
+      if (!withinRate(subject) || (!waiting.has(key) && waiting.size >= longestQueue)) {
+        log.debug({ object: subject, reason }, 'dropped an Event: too many')
         return
       }
       const lastTimestamp = wireTime(clock.now())
@@ -90,13 +92,11 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
       })
       sending ??= send()
     },
-    async flush() {
-      await sending
-    },
+    flush: async () => sending,
   }
 }
 
-/** Equal news about the same object have one name, also from another process, so that they meet in one Event. */
+/** Equal Events about one object have the same name, also from another process, so that they become one Event with a count. */
 function eventName({ metadata: { name, uid = '' } }: KubeObject, ...parts: readonly string[]): string {
   const hash = createHash('sha256').update([uid, ...parts].join('\n'))
   const letters = name.toLowerCase().replaceAll(/[^a-z0-9.-]/g, '-')

@@ -1,6 +1,6 @@
-// Adds and removes one finalizer by server-side apply, under a field manager that owns this finalizer and nothing else, so that
-// writers of other finalizers never collide. The uid goes with every apply: an apply is an upsert and would otherwise raise the dead.
-// Never sends any other field, never PUTs.
+// Adds and removes one finalizer by server-side apply. Its field manager owns this finalizer and nothing else, so it never conflicts with
+// the writers of other finalizers. Every apply contains the uid: an apply is an upsert and would otherwise recreate a deleted object.
+// It never sends any other field and never uses PUT.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import { keyOf } from '../../api/resource.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
@@ -17,8 +17,8 @@ function application(type: ResourceType, object: KubeObject, wanted: { readonly 
 }
 
 /**
- * Resolves to the object with the finalizer on it, or to `undefined` when the object is gone or already being deleted: then nothing
- * outside may be created for it any more. `finalizer` has a domain, such as `sekisho.dev/tenant`.
+ * Resolves to the object with the finalizer, or to `undefined` when the object does not exist or is being deleted: then nothing may be
+ * created for it outside the cluster. `finalizer` has a domain, such as `sekisho.dev/tenant`.
  */
 export async function addFinalizer<T extends KubeObject>(
   client: Writer,
@@ -32,7 +32,7 @@ export async function addFinalizer<T extends KubeObject>(
     return await client.apply(type, application(type, object, { finalizers: [finalizer] }), managedBy(finalizer))
   } catch (error) {
     if (isGone(error)) return undefined
-    // The server takes no new finalizer on an object that is being deleted.
+    // The server rejects a new finalizer on an object that is being deleted.
     if (!isKubeError(error, 422) || !error.fields.includes('metadata.finalizers')) throw error
     const now = await client.get(type, keyOf(object))
     if (now?.metadata.uid === object.metadata.uid && now?.metadata.deletionTimestamp === undefined) throw error
@@ -40,7 +40,7 @@ export async function addFinalizer<T extends KubeObject>(
   }
 }
 
-/** Removes the finalizer from this very object (by uid). An object that is gone, or whose name another has taken, is a success. */
+/** Removes the finalizer from the object with this uid. Succeeds when that object does not exist any more. */
 export async function removeFinalizer<T extends KubeObject>(
   client: Writer,
   type: ResourceType<T>,
@@ -55,8 +55,8 @@ export async function removeFinalizer<T extends KubeObject>(
     if (isGone(error)) return
     throw error
   }
-  // Still there: another manager owns it too, for example because it came with the object's creation. The list is patched as it was
-  // read; a lost race is a 409, and the next reconcile tries again.
+  // If it remains, another manager owns it too, for example because the object was created with it. Patch the list as it was read; a
+  // conflict is a 409, and the next reconcile retries.
   const { uid, resourceVersion, finalizers } = current.metadata
   if (uid !== object.metadata.uid || !finalizers?.includes(finalizer)) return
   const patch = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(other => other !== finalizer) } }

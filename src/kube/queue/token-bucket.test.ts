@@ -12,11 +12,11 @@ test('never more than the burst and what time brings, and never less', () => {
       for (const pause of pauses) {
         now += pause
         tokens = Math.min(rate.burst, tokens + pause / rate.millisecondsPerToken)
-        const { promised, wait } = takeToken(rate, bucket, now)
+        const { reserved, wait } = takeToken(rate, bucket, now)
         // What a bucket that counts tokens says.
         expect(wait === 0).toBe(tokens >= 1 - 1e-9)
         if (wait > 0) continue
-        bucket = promised
+        bucket = reserved
         tokens -= 1
       }
     }),
@@ -26,8 +26,8 @@ test('never more than the burst and what time brings, and never less', () => {
 test('who waits is served in turn, at the rate', () => {
   let bucket: number | undefined
   const waits = Array.from({ length: 5 }, () => {
-    const { promised, wait } = takeToken({ burst: 2, millisecondsPerToken: 100 }, bucket, 1000)
-    bucket = promised
+    const { reserved, wait } = takeToken({ burst: 2, millisecondsPerToken: 100 }, bucket, 1000)
+    bucket = reserved
     return wait
   })
   expect(waits).toEqual([0, 0, 100, 200, 300])

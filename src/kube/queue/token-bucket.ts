@@ -1,18 +1,18 @@
-// A token bucket that is one number: the moment up to which its tokens are promised. A bucket that nobody took from is full. Pure.
+// A token bucket stored as one number: the time up to which its tokens are reserved. A new bucket (undefined) is full. Pure.
 // Source: the generic cell rate algorithm, ITU-T I.371 Annex A.
 
 export type Rate = { readonly burst: number; readonly millisecondsPerToken: number }
 
 /**
- * Takes one token, also one that is not there yet. `wait`: milliseconds until it is; 0 when it is there now. `promised` is the bucket
- * afterwards: who will not wait goes on with the one from before.
+ * Reserves one token. `wait` is the milliseconds until it is available, 0 for now. `reserved` is the bucket afterwards; a caller that will
+ * not wait keeps the old one instead.
  */
 export function takeToken(
   rate: Rate,
   bucket: number | undefined,
   now: number,
-): { readonly promised: number; readonly wait: number } {
+): { readonly reserved: number; readonly wait: number } {
   const fullest = now - rate.burst * rate.millisecondsPerToken
-  const promised = Math.max(bucket ?? fullest, fullest) + rate.millisecondsPerToken
-  return { promised, wait: Math.max(0, promised - now) }
+  const reserved = Math.max(bucket ?? fullest, fullest) + rate.millisecondsPerToken
+  return { reserved, wait: Math.max(0, reserved - now) }
 }

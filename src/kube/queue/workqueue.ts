@@ -1,6 +1,6 @@
-// The queue of keys between changes and workers. A key is never in two hands at once, is never lost, and waits at most once: what is
-// added while its work runs makes it run once more afterwards. Urgent keys go before the ones of a first list or a resync; within a
-// priority tenants take turns, and within a tenant the first comes first. It holds no objects and decides no delays.
+// The queue of keys between changes and workers. A key is never in progress twice, is never lost, and waits at most once: a key added while
+// it is in progress is queued again when it is done. Keys of priority `normal` go before `low` ones (first list, resync); within a priority
+// tenants take turns, and within a tenant the first comes first. It holds no objects and does not choose delays.
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { createDelays } from './delays.ts'
 
@@ -9,13 +9,13 @@ const priorities = ['normal', 'low'] as const
 
 export type WorkQueueDeps = {
   readonly clock: Clock
-  /** Whose key it is; keys of one tenant never make another's wait for all of them. Default: all are one tenant's. */
+  /** The owner of a key, for fairness. Default: all keys belong to one tenant. */
   readonly tenantOf?: (key: string) => string
-  /** So many keys of one tenant are in hands at most. */
+  /** Maximum number of keys of one tenant in progress. Default: no limit. */
   readonly perTenant?: number
-  /** Called in the turn in which `next` may have something, perhaps in the middle of what somebody else does: only take note. */
+  /** Called when `next` may return a key, possibly in the middle of a cache update: schedule work, do not start it. */
   readonly onReady?: () => void
-  /** Hears how long each key waited, in milliseconds, as it is taken. */
+  /** Called with the time that a key waited when it is taken. */
   readonly onTake?: (waitedMilliseconds: number) => void
   readonly onAdd?: () => void
 }
@@ -25,81 +25,85 @@ export type WorkQueue = {
   readonly add: (key: string, priority?: Priority) => void
   /** Adds later; of several delays of one key the earliest counts. */
   readonly addAfter: (key: string, milliseconds: number, priority?: Priority) => void
-  /** Takes the key whose turn it is, if there is one. Every key taken must be given to `done`. */
+  /** Takes the next key, if there is one. Every key taken must be passed to `done`. */
   readonly next: () => string | undefined
   readonly done: (key: string) => void
-  /** The key's work goes on without a worker: it stays taken, but its tenant may use another hand. `done` still follows. */
+  /** The key stays in progress, but no longer counts against its tenant's limit. `done` must still follow. */
   readonly abandon: (key: string) => void
-  /** There is no next key from now on, delays are dropped, additions ignored. */
+  /** From now on `next` returns nothing, delays are dropped and additions ignored. */
   readonly shutDown: () => void
-  /** Resolves when no key is in work. */
+  /** Resolves when no key is in progress. */
   readonly idle: () => Promise<void>
-  /** Keys that wait for a worker, delayed ones not counted. */
+  /** The number of keys that wait for a worker, delayed ones not counted. */
   readonly depth: (priority: Priority) => number
-  /** For each key in work, how long it has been, in milliseconds. */
+  /** For each key in progress, how long it has been, in milliseconds. */
   readonly unfinished: () => readonly number[]
 }
 
-/** Tenant → key → since when it waits. Tenants in the order of their turns, keys in the order they came. */
-type Line = Map<string, Map<string, number>>
+/** Tenant → key → since when it waits. Tenants in the order of their turns, keys in the order of their arrival. */
+type Queue = Map<string, Map<string, number>>
 
+/** An empty queue. */
 export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
   const { clock, tenantOf = () => '', perTenant = Number.POSITIVE_INFINITY, onReady = () => {} } = deps
-  const lines: Record<Priority, Line> = { normal: new Map(), low: new Map() }
-  const inWork = new Map<string, number>()
-  const hands = new Map<string, Set<string>>()
-  const again = new Map<string, Priority>()
+  const queues: Record<Priority, Queue> = { normal: new Map(), low: new Map() }
+  const inProgress = new Map<string, number>()
+  const inProgressOfTenant = new Map<string, Set<string>>()
+  const addedInProgress = new Map<string, Priority>()
   const delays = createDelays(clock, add)
   const idleWaiters: (() => void)[] = []
   let open = true
   const now = (): number => elapsed(clock)
 
-  /** Takes a key out of its line; answers since when it waited there. */
-  function leave(line: Line, tenant: string, key: string): number | undefined {
-    const keys = line.get(tenant)
+  /** Removes a key from a queue; returns since when it waited there. */
+  function remove(queue: Queue, tenant: string, key: string): number | undefined {
+    const keys = queue.get(tenant)
     const since = keys?.get(key)
-    if (keys?.delete(key) && keys.size === 0) line.delete(tenant)
+    if (keys?.delete(key) && keys.size === 0) queue.delete(tenant)
     return since
   }
 
   function add(key: string, priority: Priority = 'normal'): void {
     if (!open) return
     deps.onAdd?.()
-    if (inWork.has(key)) {
-      if (again.get(key) !== 'normal') again.set(key, priority)
+    if (inProgress.has(key)) {
+      if (addedInProgress.get(key) !== 'normal') addedInProgress.set(key, priority)
       return
     }
     const tenant = tenantOf(key)
-    if (lines.normal.get(tenant)?.has(key) || lines[priority].get(tenant)?.has(key)) return
-    const since = leave(lines.low, tenant, key) ?? now()
-    const keys = lines[priority].get(tenant) ?? new Map()
-    lines[priority].set(tenant, keys.set(key, since))
+    if (queues.normal.get(tenant)?.has(key) || queues[priority].get(tenant)?.has(key)) return
+    const since = remove(queues.low, tenant, key) ?? now()
+    const keys = queues[priority].get(tenant) ?? new Map()
+    queues[priority].set(tenant, keys.set(key, since))
     onReady()
   }
 
   function next(): string | undefined {
-    for (const priority of open ? priorities : []) {
-      const line = lines[priority]
-      for (const [tenant, keys] of line) {
+    if (!open) return undefined
+    for (const priority of priorities)
+      for (const [tenant, keys] of queues[priority]) {
         const [key] = keys.keys()
-        const busy = hands.get(tenant) ?? new Set()
-        if (key === undefined || busy.size >= perTenant) continue
-        const since = leave(line, tenant, key) ?? now()
-        // Its next turn comes after everybody else's.
-        if (line.delete(tenant)) line.set(tenant, keys)
-        hands.set(tenant, busy.add(key))
-        inWork.set(key, now())
-        deps.onTake?.(now() - since)
-        return key
+        if (key !== undefined && (inProgressOfTenant.get(tenant)?.size ?? 0) < perTenant)
+          return take(key, tenant, queues[priority])
       }
-    }
     return undefined
   }
 
-  function freeHand(key: string): void {
+  function take(key: string, tenant: string, queue: Queue): string {
+    const since = remove(queue, tenant, key) ?? now()
+    // The tenant's next turn comes after the turns of all others.
+    const rest = queue.get(tenant)
+    if (rest !== undefined && queue.delete(tenant)) queue.set(tenant, rest)
+    inProgressOfTenant.set(tenant, (inProgressOfTenant.get(tenant) ?? new Set()).add(key))
+    inProgress.set(key, now())
+    deps.onTake?.(now() - since)
+    return key
+  }
+
+  function releaseTenant(key: string): void {
     const tenant = tenantOf(key)
-    const busy = hands.get(tenant)
-    if (busy?.delete(key) && busy.size === 0) hands.delete(tenant)
+    const keys = inProgressOfTenant.get(tenant)
+    if (keys?.delete(key) && keys.size === 0) inProgressOfTenant.delete(tenant)
   }
 
   return {
@@ -108,29 +112,29 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
     addAfter(key, milliseconds, priority = 'normal') {
       if (!open) return
       if (milliseconds <= 0) return add(key, priority)
-      // Resyncs of ten thousand keys ring once a second together, not ten thousand times.
+      // Low priorities are rounded up to a second, so that ten thousand resyncs do not set ten thousand timers.
       const exact = now() + milliseconds
       delays.set(key, priority === 'low' ? Math.ceil(exact / 1000) * 1000 : exact, priority)
     },
     done(key) {
-      if (!inWork.delete(key)) return
-      freeHand(key)
-      const priority = again.get(key)
-      again.delete(key)
+      if (!inProgress.delete(key)) return
+      releaseTenant(key)
+      const priority = addedInProgress.get(key)
+      addedInProgress.delete(key)
       if (priority !== undefined) add(key, priority)
       onReady()
-      if (inWork.size === 0) for (const resolve of idleWaiters.splice(0)) resolve()
+      if (inProgress.size === 0) for (const resolve of idleWaiters.splice(0)) resolve()
     },
     abandon(key) {
-      freeHand(key)
+      releaseTenant(key)
       onReady()
     },
     shutDown() {
       open = false
       delays.clear()
     },
-    idle: () => (inWork.size === 0 ? Promise.resolve() : new Promise(resolve => idleWaiters.push(resolve))),
-    depth: priority => lines[priority].values().reduce((sum, keys) => sum + keys.size, 0),
-    unfinished: () => [...inWork.values()].map(since => now() - since),
+    idle: () => (inProgress.size === 0 ? Promise.resolve() : new Promise(resolve => idleWaiters.push(resolve))),
+    depth: priority => queues[priority].values().reduce((sum, keys) => sum + keys.size, 0),
+    unfinished: () => [...inProgress.values()].map(since => now() - since),
   }
 }

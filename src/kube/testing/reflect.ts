@@ -1,9 +1,10 @@
-// A reflector and its store on the fake server, under a clock that only moves when told. For the reflector's tests.
+// A reflector and its cache on the fake server, with a fake clock. For the reflector's tests.
 import { silentLog } from '../../lib/log.ts'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
-import { createObjectStore } from '../cache/object-cache.ts'
-import { createReflector, type WatchEnd } from '../cache/reflector.ts'
+import { createObjectCache } from '../cache/object-cache.ts'
+import { createReflector } from '../cache/reflector.ts'
 import type { WatchOptions } from '../client/client.ts'
+import type { WatchEnd } from '../metrics.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { type Thing, things } from './objects.ts'
 
@@ -11,13 +12,13 @@ export function reflect(prepare: (server: FakeServer) => void = () => {}) {
   const server = createFakeServer()
   prepare(server)
   const clock = createFakeClock()
-  const store = createObjectStore<Thing>()
+  const cache = createObjectCache<Thing>()
   const stop = new AbortController()
   let lists = 0
   const ends: WatchEnd[] = []
   const briefs: boolean[] = []
   const reflector = createReflector<Thing>({
-    // The fake knows one kind, whose type the reflector asks for.
+    // The fake server has one kind only.
     client: {
       snapshot: (() => {
         lists += 1
@@ -30,7 +31,7 @@ export function reflect(prepare: (server: FakeServer) => void = () => {}) {
     },
     type: things,
     scope: {},
-    store,
+    cache,
     clock,
     random: () => 0.5,
     log: silentLog,
@@ -40,11 +41,11 @@ export function reflect(prepare: (server: FakeServer) => void = () => {}) {
   return {
     server,
     clock,
-    store,
+    cache,
     reflector,
     lists: () => lists,
     ends,
-    /** Of each watch in turn: whether it was to be a brief one. */
+    /** For each watch in order: whether it was requested as a brief one. */
     briefs,
     async stop() {
       stop.abort()

@@ -1,7 +1,16 @@
-// The guards for JSON that nobody has checked yet: webhook bodies, AdmissionReviews, answers of other servers. They tell what is there and
-// never throw; a caller that demands a field throws the error that fits its own protocol.
+// Guards for unchecked JSON: webhook bodies, AdmissionReviews, responses of other servers. They report what is there and never throw; a
+// caller that requires a field throws the error of its own protocol.
 
 export type JsonObject = { readonly [field: string]: unknown }
+
+/** The parsed value; undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** True for `{…}`; false for `null`, arrays and scalars. */
 export function isJsonObject(value: unknown): value is JsonObject {

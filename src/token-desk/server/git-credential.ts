@@ -1,13 +1,17 @@
-// The git credential protocol: what git asks of a helper, and what it gets. Pure; an answer with a line break in a value is never made.
+// The git credential protocol: what git sends to a credential helper, and what it receives. Pure; a value with a line break is never written.
 // Source: https://git-scm.com/docs/git-credential#IOFMT
 import { AppError } from '../../lib/errors.ts'
 
-export type CredentialQuestion = { readonly protocol: string; readonly host: string; readonly path: string | undefined }
+/** What git wants a credential for. */
+export type CredentialRequest = { readonly protocol: string; readonly host: string; readonly path: string | undefined }
 
 const mostLines = 50
 
-/** Reads `key=value` lines up to the first empty one; throws `invalid_request` for what is no such question. */
-export function readQuestion(text: string): CredentialQuestion {
+/**
+ * Reads `key=value` lines up to the first empty one.
+ * @throws AppError `invalid_request` for other lines, or without protocol or host
+ */
+export function readCredentialRequest(text: string): CredentialRequest {
   const lines = text.split('\n').slice(0, mostLines)
   const end = lines.indexOf('')
   const fields = new Map<string, string>()
@@ -31,6 +35,10 @@ export function repositoryOfPath(path: string): string {
     .replace(/\.git$/, '')
 }
 
+/**
+ * The answer's lines, with the user name that GitHub wants for installation tokens.
+ * @throws AppError `integrity_violation` when the token contains a line break: git would read what follows as another field
+ */
 export function credentialAnswer(answer: { readonly token: string; readonly expiresAt: Date }): string {
   const lines = [
     'username=x-access-token',
@@ -38,6 +46,6 @@ export function credentialAnswer(answer: { readonly token: string; readonly expi
     `password_expiry_utc=${Math.floor(answer.expiresAt.getTime() / 1000)}`,
   ]
   if (lines.some(line => /[\n\r\0]/.test(line)))
-    throw new AppError('integrity_violation', 'a token with a line break cannot be handed to git')
+    throw new AppError('integrity_violation', 'a token with a line break cannot be passed to git')
   return `${lines.join('\n')}\n`
 }

@@ -1,6 +1,6 @@
-// The desk's client for workloads inside the cluster: POST /v1/token (JSON) and POST /v1/git-credential (git's own protocol).
-// Each request: identify → find the grant in the workload's own namespace → the desk → answer. A refusal says no more than that there is
-// no token: why is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
+// The desk's routes for workloads inside the cluster: POST /v1/token (JSON) and POST /v1/git-credential (git's own protocol).
+// Each request: identify → find the grant in the workload's own namespace → the desk → answer. A refusal says only that there is no token:
+// the reason is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
@@ -8,14 +8,14 @@ import type { GitHubEndpoints } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
-import type { DeliveredToken, TokenDesk } from '../desk-port.ts'
-import { credentialAnswer, readQuestion, repositoryOfPath } from './git-credential.ts'
+import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
+import { type CredentialRequest, credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
 import { identifyWorkload, type Workload } from './workload.ts'
 
 export type TokenRouteDeps = {
   readonly desk: Pick<TokenDesk, 'request'>
   readonly client: Pick<KubeClient, 'create' | 'get'>
-  /** The endpoints of a GitHub host, so that git gets a credential for that host's own address only. */
+  /** The endpoints of a GitHub host, so that git receives a credential for that host's own address only. */
   readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
 }
 
@@ -24,7 +24,7 @@ const tokenBody = Type.Object({ grant: grantName }, { additionalProperties: fals
 const credentialQuery = Type.Object({ grant: grantName }, { additionalProperties: false })
 const bodyLimit = 8192
 
-/** Register it on a server that listens inside the cluster only. */
+/** A plugin for a server that listens inside the cluster only. */
 export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
   return async (server: FastifyInstance) => {
     server.addContentTypeParser('text/plain', { parseAs: 'string', bodyLimit }, (_request, body, done) => done(null, body))
@@ -48,18 +48,17 @@ export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
       { bodyLimit, schema: { querystring: credentialQuery } },
       async (request, reply) => {
         const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization))
-        if (typeof request.body !== 'string')
-          throw new AppError('invalid_request', 'the body must be text/plain, as git writes it')
-        const question = readQuestion(request.body)
+        if (typeof request.body !== 'string') throw new AppError('invalid_request', 'body must be text/plain, as git writes it')
+        const requested = readCredentialRequest(request.body)
         const answer = await tokenFor(deps, workload, request.query.grant)
-        if (!isForThatPlace(deps, question, answer)) throw noToken()
+        if (!isForThatRepository(deps, requested, answer)) throw noToken()
         return reply.type('text/plain; charset=utf-8').send(credentialAnswer({ ...answer, token: answer.token.reveal() }))
       },
     )
   }
 }
 
-/** Always in the same words: whether a grant exists, is approved or names others is not for the workload to learn here. */
+/** Always with the same message: a workload must not learn here whether a grant exists, is approved or names others. */
 function noToken(): AppError {
   return new AppError('forbidden', 'there is no token for this workload under that grant')
 }
@@ -81,17 +80,13 @@ function bearerOf(header: string | undefined): SecretString {
   return new SecretString(/^Bearer ([\w.~+/=-]+)$/i.exec(header ?? '')?.[1] ?? '')
 }
 
-/** git sends what it is about to talk to: the credential goes to the grant's own GitHub host and, when git says which, repository. */
-function isForThatPlace(
-  deps: TokenRouteDeps,
-  question: { readonly protocol: string; readonly host: string; readonly path: string | undefined },
-  answer: DeliveredToken,
-): boolean {
+/** git names the server it is about to contact: the credential is for the grant's own GitHub host and, when git names one, repository. */
+function isForThatRepository(deps: TokenRouteDeps, requested: CredentialRequest, answer: DeliveredToken): boolean {
   const endpoints = deps.endpointsOfHost(answer.host)
   if (endpoints === undefined) return false
   const web = new URL(endpoints.web)
-  if (`${question.protocol}:` !== web.protocol || question.host !== web.host) return false
-  if (question.path === undefined) return true
-  const wanted = repositoryOfPath(question.path).toLowerCase()
+  if (`${requested.protocol}:` !== web.protocol || requested.host !== web.host) return false
+  if (requested.path === undefined) return true
+  const wanted = repositoryOfPath(requested.path).toLowerCase()
   return answer.repositories.some(repository => repository.fullName.toLowerCase() === wanted)
 }

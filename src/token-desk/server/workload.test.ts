@@ -1,8 +1,9 @@
+// Which workloads are identified, and what git receives.
 import { describe, expect, test } from 'vitest'
 import type { Pod, TokenReview } from '../../api/builtin/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { credentialAnswer, readQuestion, repositoryOfPath } from './git-credential.ts'
-import { isPodAlive, readReview } from './workload.ts'
+import { credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
+import { isPodActive, readReview } from './workload.ts'
 
 type Status = NonNullable<TokenReview['status']>
 
@@ -16,8 +17,8 @@ const good: Status = {
   user: { username: 'system:serviceaccount:acme:runner', uid: 'runner-uid', groups: ['system:serviceaccounts'], extra },
 }
 
-describe('what the API server says of a workload’s token', () => {
-  test('is read when it is a ServiceAccount’s, meant for us and bound to a pod', () => {
+describe('the review of a workload’s token', () => {
+  test('is accepted when it belongs to a ServiceAccount, has our audience and is bound to a pod', () => {
     expect(readReview(good)).toMatchObject({
       namespace: 'acme',
       serviceAccount: 'runner',
@@ -28,15 +29,15 @@ describe('what the API server says of a workload’s token', () => {
 
   test.each<readonly [string, Status]>([
     ['not authenticated, although with a user', { ...good, authenticated: false }],
-    ['silent about authentication', { audiences: ['sekisho'], ...(good.user ? { user: good.user } : {}) }],
+    ['without a statement about authentication', { audiences: ['sekisho'], ...(good.user ? { user: good.user } : {}) }],
     ['of another audience', { ...good, audiences: ['https://kubernetes.default.svc'] }],
     ['without audiences', { authenticated: true, ...(good.user ? { user: good.user } : {}) }],
-    ['a person', { ...good, user: { ...good.user, username: 'github|github.com|7' } }],
-    ['a node', { ...good, user: { ...good.user, username: 'system:node:n1' } }],
-    ['a name with more parts', { ...good, user: { ...good.user, username: 'system:serviceaccount:acme:runner:x' } }],
+    ['of a person', { ...good, user: { ...good.user, username: 'github|github.com|7' } }],
+    ['of a node', { ...good, user: { ...good.user, username: 'system:node:n1' } }],
+    ['of a name with more parts', { ...good, user: { ...good.user, username: 'system:serviceaccount:acme:runner:x' } }],
     ['without uid', { ...good, user: { ...good.user, uid: '' } }],
-    ['bound to no pod', { ...good, user: { ...good.user, extra: {} } }],
-  ])('counts for nothing when it is %s', (_case, status) => {
+    ['not bound to a pod', { ...good, user: { ...good.user, extra: {} } }],
+  ])('is refused when it is %s', (_case, status) => {
     expect(readReview(status)).toBeUndefined()
   })
 })
@@ -52,9 +53,9 @@ describe('the pod behind a token', () => {
     status: { phase: 'Running' },
   }
 
-  test('is alive while it is the same one and runs', () => {
-    expect(isPodAlive(pod, token)).toBe(true)
-    expect(isPodAlive({ ...pod, status: { phase: 'Pending' } }, token)).toBe(true)
+  test('is active while it is the same pod and runs', () => {
+    expect(isPodActive(pod, token)).toBe(true)
+    expect(isPodActive({ ...pod, status: { phase: 'Pending' } }, token)).toBe(true)
   })
 
   test.each<readonly [string, Pod | undefined]>([
@@ -65,14 +66,14 @@ describe('the pod behind a token', () => {
     ['failed', { ...pod, status: { phase: 'Failed' } }],
     ['of unknown state', { ...pod, status: {} }],
     ['run by another ServiceAccount', { ...pod, spec: { serviceAccountName: 'other', containers: [] } }],
-  ])('is not alive when it is %s', (_case, present) => {
-    expect(isPodAlive(present, token)).toBe(false)
+  ])('is not active when it is %s', (_case, present) => {
+    expect(isPodActive(present, token)).toBe(false)
   })
 })
 
 describe('the git credential protocol', () => {
-  test('reads what git asks and answers in its words', () => {
-    expect(readQuestion('protocol=https\nhost=github.com\npath=acme/shop.git\n\n')).toEqual({
+  test('reads the request of git and writes an answer', () => {
+    expect(readCredentialRequest('protocol=https\nhost=github.com\npath=acme/shop.git\n\n')).toEqual({
       protocol: 'https',
       host: 'github.com',
       path: 'acme/shop.git',
@@ -84,11 +85,11 @@ describe('the git credential protocol', () => {
   test.each(['', 'protocol=https', 'host=github.com', 'no equals sign\nhost=x', 'protocol=https\r\nhost=github.com\r\n'])(
     'refuses %j',
     text => {
-      expect(() => readQuestion(text)).toThrow(AppError)
+      expect(() => readCredentialRequest(text)).toThrow(AppError)
     },
   )
 
-  test('never hands git a second line through a value', () => {
+  test('never writes a second line through a value', () => {
     expect(() => credentialAnswer({ token: 'a\nhost=evil', expiresAt: new Date() })).toThrow('line break')
   })
 

@@ -1,8 +1,7 @@
-// Who a workload is: its projected ServiceAccount token, judged by the API server's TokenReview and by the pod it is bound to.
-// Believes nothing that the request says about itself. Pod labels, addresses and forwarded headers do not count.
+// Identifies a workload by its projected ServiceAccount token: the API server's TokenReview must accept it, and the pod that it is bound to
+// must run. Trusts nothing that the request says about itself; pod labels, addresses and forwarded headers do not count.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/ and
 // https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
-
 import { type Pod, pods, type TokenReview, tokenReviews } from '../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../api/names.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -10,9 +9,10 @@ import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 
-export type Workload = { readonly subject: TokenSubject; readonly username: string; readonly pod: string }
+/** An identified workload, with the user name that Kubernetes knows it by. */
+export type Workload = { readonly subject: TokenSubject; readonly username: string }
 
-/** What the token says, once the API server has vouched for it. */
+/** The token's claims, accepted by the API server. */
 export type ReviewedToken = {
   readonly namespace: string
   readonly serviceAccount: string
@@ -30,7 +30,10 @@ const podUidKey = 'authentication.kubernetes.io/pod-uid'
 const refused = () =>
   new AppError('unauthenticated', 'a projected ServiceAccount token of a running pod, with audience sekisho, is needed')
 
-/** Rejects with `unauthenticated`, always in the same words. */
+/**
+ * The ServiceAccount and the pod of a bearer token.
+ * @throws AppError `unauthenticated`, always with the same message; what the API server's client throws when it cannot be reached
+ */
 export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString): Promise<Workload> {
   if (bearer.length === 0 || bearer.length > longestToken) throw refused()
   const { apiVersion, kind } = tokenReviews
@@ -42,15 +45,15 @@ export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString)
   const reviewed = readReview(review.status)
   if (reviewed === undefined) throw refused()
   const pod = await deps.client.get<Pod>(pods, { namespace: reviewed.namespace, name: reviewed.podName })
-  if (!isPodAlive(pod, reviewed)) throw refused()
-  const { namespace, serviceAccount: name, serviceAccountUid: uid, username, podName } = reviewed
-  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username, pod: podName }
+  if (!isPodActive(pod, reviewed)) throw refused()
+  const { namespace, serviceAccount: name, serviceAccountUid: uid, username } = reviewed
+  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username }
 }
 
-/** Undefined unless the token is a ServiceAccount's, meant for us, and bound to a pod. Pure. */
+/** Undefined unless the token belongs to a ServiceAccount, has our audience and is bound to a pod. Pure. */
 export function readReview(status: TokenReview['status']): ReviewedToken | undefined {
   const { authenticated, audiences, user } = status ?? {}
-  // `authenticated: false` may come with a user: it is nobody.
+  // A user may be present with `authenticated: false`: it does not count.
   if (authenticated !== true || !audiences?.includes(tokenDeskAudience)) return undefined
   const username = user?.username ?? ''
   const match = /^system:serviceaccount:([a-z0-9][a-z0-9-]{0,62}):([a-z0-9][a-z0-9.-]{0,252})$/.exec(username)
@@ -60,8 +63,8 @@ export function readReview(status: TokenReview['status']): ReviewedToken | undef
   return { namespace: match[1], serviceAccount: match[2], serviceAccountUid: user.uid, username, podName, podUid }
 }
 
-/** The very pod the token was made for, not ending and not ended. Pure. */
-export function isPodAlive(pod: Pod | undefined, token: ReviewedToken): boolean {
+/** True for the very pod that the token was issued for (by uid), neither ending nor ended. Pure. */
+export function isPodActive(pod: Pod | undefined, token: ReviewedToken): boolean {
   if (pod === undefined || pod.metadata.uid !== token.podUid || pod.metadata.deletionTimestamp !== undefined) return false
   if (pod.spec?.serviceAccountName !== token.serviceAccount) return false
   return pod.status?.phase === 'Pending' || pod.status?.phase === 'Running'

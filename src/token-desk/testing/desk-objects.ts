@@ -1,4 +1,4 @@
-// Objects for tests of the desk: an approved grant, a ready Installation, and how to change one thing of them. Test code only.
+// Objects for tests of the token desk: an approved grant with changes, a ready Installation and a subject. Test code only.
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Condition } from '../../api/resource.ts'
@@ -6,10 +6,12 @@ import type { TokenSubject } from '../../store/token-registry.ts'
 
 export const host = 'github.localhost'
 
+/** A Ready condition of that generation. */
 export function ready(status: 'True' | 'False' = 'True', observedGeneration = 1): Condition {
   return { type: 'Ready', status, reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration }
 }
 
+/** Ready, with a ceiling of two repositories. */
 export const installationObject: Installation = {
   apiVersion: 'github.sekisho.dev/v1alpha1',
   kind: 'Installation',
@@ -25,6 +27,7 @@ export const installationObject: Installation = {
   status: { observedGeneration: 1, conditions: [ready()] },
 }
 
+/** Approved and ready, with the given changes. */
 export function grantObject(
   change: {
     readonly name?: string

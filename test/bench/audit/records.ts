@@ -13,7 +13,7 @@ export function recordNumber(number: number): AuditRecord {
       repositoryIds: [186_853_002, 186_853_003],
       permissions: { contents: 'read', metadata: 'read' },
       installationId: 4711,
-      tokenId: `b3c0e8e2-5a52-4b3c-9e0c-${String(number).padStart(12, '0')}`,
+      token: `b3c0e8e2-5a52-4b3c-9e0c-${String(number).padStart(12, '0')}`,
       expiresAt: '2026-02-03T11:20:30.000Z',
     },
   }

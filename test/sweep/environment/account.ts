@@ -33,11 +33,10 @@ export async function makeAccount({ context }: RunningEmulator, login: string, w
       id: nextId(world),
       login,
       name: login,
-      description: null,
       basePermission: 'read',
       memberships: [
-        { userId: people.olivia, role: 'admin', state: 'active', publicized: false },
-        { userId: people.dave, role: 'member', state: 'active', publicized: false },
+        { userId: people.olivia, role: 'admin', state: 'active' },
+        { userId: people.dave, role: 'member', state: 'active' },
       ],
       createdAt: '2026-01-01T00:00:00Z',
     }

@@ -2,7 +2,7 @@
 // before, with a team more and a binding that has to be replaced. The Tenant controller's part (the namespace) is played.
 
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
-import { issueTokens } from '../../../dev/github/oauth/issue.ts'
+import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
 import { nextId } from '../../../dev/github/state/world.ts'
 import { namespaces } from '../../../src/api/builtin/index.ts'
 import { installation } from '../../../src/api/github/installation.ts'

@@ -1,15 +1,15 @@
 // Owns: check runs: made and changed by the App they belong to, with the `check_run` events. The caller has checked that it is that App.
 // https://docs.github.com/en/rest/checks/runs
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'
-import type { CheckAnnotation, CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
+import type { CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import { Refusal } from '../outcome.ts'
+import type { ActionContext } from '../context.ts'
 import { branchAt, suiteFor, tellSuite } from './suites.ts'
 
 export type RunReport = {
@@ -25,22 +25,18 @@ export type RunReport = {
         readonly title: string | undefined
         readonly summary: string | undefined
         readonly text: string | undefined
-        readonly annotations: readonly CheckAnnotation[]
       }
     | undefined
 }
 
-/** Annotations that one run may collect; each request may bring 50. */
-const mostAnnotations = 1000
-
-const tellRun = async (
-  context: Context,
+async function tellRun(
+  context: ActionContext,
   repository: Repository,
   run: CheckRun,
   suite: CheckSuite,
   sender: User,
   action: 'created' | 'completed' | 'rerequested',
-): Promise<void> => {
+): Promise<void> {
   const commit = await context.git.commit(repository.id, suite.headSha)
   context.webhooks.emit({
     name: 'check_run',
@@ -55,7 +51,7 @@ const tellRun = async (
 }
 
 /** Writes a report into a run. A conclusion completes it; completing without one is refused. */
-const apply = (context: Context, run: CheckRun, report: RunReport): void => {
+function apply(context: ActionContext, run: CheckRun, report: RunReport): void {
   const status = report.conclusion === undefined ? (report.status ?? run.status) : 'completed'
   if (status === 'completed' && report.conclusion === undefined && run.conclusion === null) {
     throw new Refusal(422, 'Invalid request.\n\nFor \'properties/status\', "completed" needs a conclusion.')
@@ -72,24 +68,23 @@ const apply = (context: Context, run: CheckRun, report: RunReport): void => {
     run.title = output?.title ?? run.title
     run.summary = output?.summary ?? run.summary
     run.text = output?.text ?? run.text
-    run.annotations = [...run.annotations, ...(output?.annotations ?? [])].slice(-mostAnnotations)
   })
 }
 
-const suiteOf = (context: Context, run: CheckRun): CheckSuite => {
+function suiteOf(context: ActionContext, run: CheckRun): CheckSuite {
   const suite = context.world.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
   return suite
 }
 
 /** What follows from a run that is complete now and was not before. */
-const tellCompletion = async (
-  context: Context,
+async function tellCompletion(
+  context: ActionContext,
   repository: Repository,
   run: CheckRun,
   wasComplete: boolean,
   sender: User,
-): Promise<void> => {
+): Promise<void> {
   if (run.status !== 'completed' || wasComplete) return
   const suite = suiteOf(context, run)
   await tellRun(context, repository, run, suite, sender, 'completed')
@@ -101,14 +96,14 @@ const tellCompletion = async (
 }
 
 /** Makes a run in the App's suite of the commit. */
-export const createRun = async (
-  context: Context,
+export async function createRun(
+  context: ActionContext,
   app: App,
   repository: Repository,
   head: { readonly sha: string; readonly name: string },
   report: RunReport,
   sender: User,
-): Promise<CheckRun> => {
+): Promise<CheckRun> {
   const { suite } = suiteFor(context, app, repository, {
     sha: head.sha,
     branch: await branchAt(context, repository, head.sha),
@@ -128,7 +123,6 @@ export const createRun = async (
     title: null,
     summary: null,
     text: null,
-    annotations: [],
   }
   apply(context, run, report)
   context.store.change(world => world.checkRuns.push(run))
@@ -137,20 +131,20 @@ export const createRun = async (
   return run
 }
 
-export const changeRun = async (
-  context: Context,
+export async function changeRun(
+  context: ActionContext,
   repository: Repository,
   run: CheckRun,
   report: RunReport,
   sender: User,
-): Promise<void> => {
+): Promise<void> {
   const wasComplete = run.status === 'completed'
   apply(context, run, report)
   await tellCompletion(context, repository, run, wasComplete, sender)
 }
 
 /** Asks the App to do a run again; the App answers with a new report. */
-export const rerequestRun = async (context: Context, repository: Repository, run: CheckRun, sender: User): Promise<void> => {
+export async function rerequestRun(context: ActionContext, repository: Repository, run: CheckRun, sender: User): Promise<void> {
   context.store.change(() => {
     run.status = 'queued'
     run.conclusion = null

@@ -14,13 +14,17 @@ let app: RestClient
 const acme = { org: 'acme' }
 const plans = { owner: 'acme', repo: 'secret-plans' }
 
-const as = (login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
-const heard = (event: string, action: string) => receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+function as(login: string): RestClient {
+  return clients.by(emulator.personalTokens[login] ?? '')
+}
+
+function heard(event: string, action: string) {
+  return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
+}
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver()
   emulator = await startEmulator({
-    flavour: 'github.com',
     app: { webhookUrl: receiver.url, setupUrl: 'http://127.0.0.1:9/setup' },
   })
   clients = createRestClients(emulator)
@@ -51,8 +55,6 @@ describe('teams', () => {
     const asked = { ...plans, username: 'mia' }
     const { data } = await app.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', asked)
     expect(data).toMatchObject({ permission: 'write', role_name: 'maintain' })
-    const ofChild = { ...acme, team_slug: child.slug }
-    expect((await app.request('GET /orgs/{org}/teams/{team_slug}/repos', ofChild)).data.map(one => one.id)).toEqual([4002])
     const ofParent = { ...acme, team_slug: parent.slug }
     expect((await app.request('GET /orgs/{org}/teams/{team_slug}/members', ofParent)).data.map(one => one.login)).toEqual(['mia'])
     const git = await createGitClient()
@@ -104,43 +106,24 @@ describe('members', () => {
     await as('noah').request('PATCH /user/memberships/orgs/{org}', { ...acme, state: 'active' })
     await heard('organization', 'member_added')
     expect((await as('noah').request('GET /repos/{owner}/{repo}', plans)).status).toBe(200)
-    await olivia.request('DELETE /orgs/{org}/members/{username}', noah)
+    await olivia.request('DELETE /orgs/{org}/memberships/{username}', noah)
     await heard('organization', 'member_removed')
     expect((await refusal(as('noah').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 
-  test('the last owner can neither leave nor be made an outside collaborator', async () => {
+  test('the last owner can neither leave nor become a member', async () => {
     const own = { ...acme, username: 'olivia' }
-    expect((await refusal(olivia.request('DELETE /orgs/{org}/members/{username}', own))).status).toBe(403)
-    expect((await refusal(olivia.request('PUT /orgs/{org}/outside_collaborators/{username}', own))).status).toBe(403)
+    expect((await refusal(olivia.request('DELETE /orgs/{org}/memberships/{username}', own))).status).toBe(403)
     expect((await refusal(olivia.request('PUT /orgs/{org}/memberships/{username}', { ...own, role: 'member' }))).status).toBe(403)
-  })
-
-  test('nobody shows the membership of somebody else', async () => {
-    const dave = { ...acme, username: 'dave' }
-    expect((await refusal(olivia.request('PUT /orgs/{org}/public_members/{username}', dave))).status).toBe(403)
-    expect((await refusal(app.request('GET /orgs/{org}/public_members/{username}', dave))).status).toBe(404)
-  })
-
-  test('the settings and the installations of an organization are for its owners', async () => {
-    expect((await refusal(as('dave').request('PATCH /orgs/{org}', { ...acme, description: 'x' }))).status).toBe(403)
-    expect((await refusal(as('dave').request('GET /orgs/{org}/installations', acme))).status).toBe(403)
-    expect((await refusal(as('dave').request('DELETE /orgs/{org}', acme))).status).toBe(403)
-    expect((await refusal(app.request('DELETE /orgs/{org}', acme))).status).toBe(403)
   })
 })
 
 describe('collaborators', () => {
-  test('somebody from outside is invited, sees nothing until they accept, and loses all by removal', async () => {
+  test('somebody from outside sees nothing before, has the role at once, and loses all by removal', async () => {
     const asked = { ...plans, username: 'noah', permission: 'pull' }
-    const { data: invitation } = await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked)
-    expect(invitation).toMatchObject({ permissions: 'read', invitee: { login: 'noah' }, inviter: { login: 'olivia' } })
     const noah = as('noah')
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
-    const path = 'PATCH /user/repository_invitations/{invitation_id}' as const
-    const mine = { invitation_id: Number(invitation.id) }
-    expect((await refusal(as('gary').request(path, mine))).status).toBe(404)
-    await noah.request(path, mine)
+    await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked)
     expect((await heard('member', 'added')).payload).toMatchObject({ member: { login: 'noah' }, repository: { id: 4002 } })
     expect((await noah.request('GET /repos/{owner}/{repo}', plans)).data.permissions).toMatchObject({ pull: true, push: false })
     await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', { ...asked, permission: 'admin' })
@@ -157,19 +140,4 @@ describe('collaborators', () => {
     expect((await refusal(as('mia').request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked))).status).toBe(404)
     expect((await refusal(as('gary').request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked))).status).toBe(404)
   })
-
-  test('a member is removed as a member, not as an outside collaborator', async () => {
-    const dave = { ...acme, username: 'dave' }
-    expect((await refusal(olivia.request('DELETE /orgs/{org}/outside_collaborators/{username}', dave))).status).toBe(422)
-  })
-})
-
-test('an organization that ends takes its repositories, teams and installations along, and says so', async () => {
-  await olivia.request('DELETE /orgs/{org}', acme)
-  await heard('organization', 'deleted')
-  await heard('installation', 'deleted')
-  expect((await refusal(olivia.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
-  expect((await refusal(app.request('GET /installation/repositories'))).status).toBe(401)
-  const { world } = emulator.context
-  expect([world.teams, world.installations, world.repositories.filter(one => one.ownerId === 2001)]).toEqual([[], [], []])
 })

@@ -1,20 +1,20 @@
 // Owns: a new login for a person or an organization. Ids stay; repositories are found under the old name too; the old login is free.
 // https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
-import { membershipOf } from '../../access.ts'
-import type { Context } from '../../context.ts'
-import { nodeId } from '../../links.ts'
+import { membershipOf } from '../../state/access.ts'
 import type { Account, Organization, User } from '../../state/accounts.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { accountByLogin, repositoriesOf, type World } from '../../state/world.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../../views/account.ts'
+import { nodeId } from '../../views/view.ts'
+import type { ActionContext } from '../context.ts'
 import { tellInstallation } from '../install-app.ts'
-import { Refusal } from '../outcome.ts'
 import { claimName, leaveName } from '../repository/names.ts'
 
 /** https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens. */
 const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
 /** Former names below the old login stay good; names that the account's repositories have now lead nowhere else. */
-const moveNames = (world: World, account: Account, login: string): void => {
+function moveNames(world: World, account: Account, login: string): void {
   const old = account.login.toLowerCase()
   const repositories = repositoriesOf(world, account.id)
   for (const repository of repositories) leaveName(world, repository)
@@ -25,7 +25,7 @@ const moveNames = (world: World, account: Account, login: string): void => {
   for (const repository of repositories) claimName(world, login, repository.name)
 }
 
-const tellOrganization = (context: Context, organization: Organization, sender: User, from: string): void => {
+function tellOrganization(context: ActionContext, organization: Organization, sender: User, from: string): void {
   const membership = membershipOf(organization, sender.id)
   context.webhooks.emit({
     name: 'organization',
@@ -42,7 +42,7 @@ const tellOrganization = (context: Context, organization: Organization, sender: 
 }
 
 /** Renames an account; the caller has checked that `sender` administers it. */
-export const renameAccount = (context: Context, account: Account, sender: User, login: string): void => {
+export function renameAccount(context: ActionContext, account: Account, sender: User, login: string): void {
   if (login === account.login) return
   if (!validLogin.test(login))
     throw new Refusal(422, 'A name may have letters, digits and single hyphens between them, 39 at most.')

@@ -1,23 +1,23 @@
 // Owns: teams themselves: made, changed, nested, removed, and the repositories they are given, with the `team` events.
 // Who is in a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
 import type { Organization, RepositoryRole, Team, User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
 import { repositoryView } from '../../views/repository.ts'
 import { teamWithParent } from '../../views/team.ts'
-import { Refusal } from '../outcome.ts'
+import type { ActionContext } from '../context.ts'
 
-type Scene = { readonly context: Context; readonly organization: Organization; readonly sender: User }
+type Scene = { readonly context: ActionContext; readonly organization: Organization; readonly sender: User }
 
-const tellTeam = (
+function tellTeam(
   { context, organization, sender }: Scene,
   team: Team,
   action: string,
   more: { readonly changes?: unknown; readonly repository?: Repository } = {},
-): void =>
+): void {
   context.webhooks.emit({
     name: 'team',
     action,
@@ -31,24 +31,27 @@ const tellTeam = (
       sender: simpleUser(context, sender),
     },
   })
+}
 
-const slugOf = (name: string): string =>
-  name
+function slugOf(name: string): string {
+  return name
     .toLowerCase()
     .replace(/[^a-z0-9_-]+/g, '-')
     .replace(/^-+|-+$/g, '')
+}
 
-const refuse = (field: string, code: string): Refusal =>
-  new Refusal(422, 'Validation Failed', [{ resource: 'Team', field, code }])
+function refuse(field: string, code: string): Refusal {
+  return new Refusal(422, 'Validation Failed', [{ resource: 'Team', field, code }])
+}
 
-const requireFreeSlug = ({ context, organization }: Scene, slug: string, self: Team | undefined): void => {
+function requireFreeSlug({ context, organization }: Scene, slug: string, self: Team | undefined): void {
   if (slug === '') throw refuse('name', 'invalid')
   const holder = context.world.teams.find(one => one.organizationId === organization.id && one.slug === slug)
   if (holder && holder !== self) throw refuse('name', 'already_exists')
 }
 
 /** Refuses a parent of another organization, a secret team in a tree, and a team below itself. */
-const requireParent = ({ context, organization }: Scene, team: Pick<Team, 'id' | 'privacy'>, parentId: number): void => {
+function requireParent({ context, organization }: Scene, team: Pick<Team, 'id' | 'privacy'>, parentId: number): void {
   let parent = context.world.teams.find(one => one.id === parentId && one.organizationId === organization.id)
   if (!parent || parent.privacy === 'secret' || team.privacy === 'secret') throw refuse('parent_team_id', 'invalid')
   while (parent) {
@@ -63,7 +66,7 @@ export type NewTeam = Pick<Team, 'name' | 'description' | 'privacy' | 'parentId'
   readonly repositoryIds: readonly number[]
 }
 
-export const createTeam = (scene: Scene, wanted: NewTeam): Team => {
+export function createTeam(scene: Scene, wanted: NewTeam): Team {
   const slug = slugOf(wanted.name)
   requireFreeSlug(scene, slug, undefined)
   if (wanted.parentId !== null) requireParent(scene, { id: 0, privacy: wanted.privacy }, wanted.parentId)
@@ -95,7 +98,7 @@ export type TeamChange = {
   readonly parentId: number | null | undefined
 }
 
-export const changeTeam = (scene: Scene, team: Team, change: TeamChange): void => {
+export function changeTeam(scene: Scene, team: Team, change: TeamChange): void {
   const name = change.name ?? team.name
   const slug = slugOf(name)
   requireFreeSlug(scene, slug, team)
@@ -114,7 +117,7 @@ export const changeTeam = (scene: Scene, team: Team, change: TeamChange): void =
 }
 
 /** Removes a team with every team below it. */
-export const deleteTeam = (scene: Scene, team: Team): void => {
+export function deleteTeam(scene: Scene, team: Team): void {
   for (const child of scene.context.world.teams.filter(one => one.parentId === team.id)) deleteTeam(scene, child)
   scene.context.store.change(world => {
     world.teams = world.teams.filter(one => one !== team)
@@ -123,7 +126,7 @@ export const deleteTeam = (scene: Scene, team: Team): void => {
 }
 
 /** Gives the team a role on a repository of the organization. */
-export const giveTeamRepository = (scene: Scene, team: Team, repository: Repository, role: RepositoryRole): void => {
+export function giveTeamRepository(scene: Scene, team: Team, repository: Repository, role: RepositoryRole): void {
   if (repository.ownerId !== scene.organization.id) throw refuse('repository', 'invalid')
   const existing = team.repositories.find(one => one.repositoryId === repository.id)
   scene.context.store.change(() => {
@@ -133,7 +136,7 @@ export const giveTeamRepository = (scene: Scene, team: Team, repository: Reposit
   if (!existing) tellTeam(scene, team, 'added_to_repository', { repository })
 }
 
-export const takeTeamRepository = (scene: Scene, team: Team, repository: Repository): void => {
+export function takeTeamRepository(scene: Scene, team: Team, repository: Repository): void {
   if (!team.repositories.some(one => one.repositoryId === repository.id)) return
   scene.context.store.change(() => {
     team.repositories = team.repositories.filter(one => one.repositoryId !== repository.id)

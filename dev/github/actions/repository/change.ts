@@ -1,13 +1,13 @@
 // Owns: changing what a repository is called, who sees it, whether it is archived, and its settings, with one event per change.
 // The id never changes. The caller has checked the permissions. https://docs.github.com/en/rest/repos/repos#update-a-repository
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
 import type { User } from '../../state/accounts.ts'
-import type { MergeMethods, Repository } from '../../state/repositories.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
+import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
-import { Refusal } from '../outcome.ts'
+import type { ActionContext } from '../context.ts'
+import { tellRepository } from './event.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
-import { tellRepository } from './tell.ts'
 
 export type RepositoryChange = {
   readonly name?: string | undefined
@@ -15,12 +15,10 @@ export type RepositoryChange = {
   readonly private?: boolean | undefined
   readonly archived?: boolean | undefined
   readonly defaultBranch?: string | undefined
-  readonly mergeMethods?: Partial<MergeMethods>
-  readonly deleteBranchOnMerge?: boolean | undefined
 }
 
 /** Renames; the old name leads here until another repository takes it. */
-export const renameRepository = (context: Context, repository: Repository, actor: User, name: string): void => {
+export function renameRepository(context: ActionContext, repository: Repository, actor: User, name: string): void {
   if (name === repository.name) return
   const owner = accountOf(context.world, repository.ownerId)
   requireFreeName(context, owner, name, repository)
@@ -33,7 +31,7 @@ export const renameRepository = (context: Context, repository: Repository, actor
   tellRepository(context, repository, actor, 'renamed', { changes: { repository: { name: { from } } } })
 }
 
-const setPrivate = (context: Context, repository: Repository, actor: User, isPrivate: boolean): void => {
+function setPrivate(context: ActionContext, repository: Repository, actor: User, isPrivate: boolean): void {
   if (isPrivate === repository.private) return
   context.store.change(() => {
     repository.private = isPrivate
@@ -42,7 +40,7 @@ const setPrivate = (context: Context, repository: Repository, actor: User, isPri
 }
 
 /** An archived repository can be read and nothing else, until it is unarchived. */
-const setArchived = (context: Context, repository: Repository, actor: User, archived: boolean): void => {
+function setArchived(context: ActionContext, repository: Repository, actor: User, archived: boolean): void {
   if (archived === repository.archived) return
   context.store.change(() => {
     repository.archived = archived
@@ -50,7 +48,7 @@ const setArchived = (context: Context, repository: Repository, actor: User, arch
   tellRepository(context, repository, actor, archived ? 'archived' : 'unarchived')
 }
 
-const setDefaultBranch = async (context: Context, repository: Repository, actor: User, branch: string): Promise<void> => {
+async function setDefaultBranch(context: ActionContext, repository: Repository, actor: User, branch: string): Promise<void> {
   if (branch === repository.defaultBranch) return
   if ((await context.git.resolve(repository.id, `refs/heads/${branch}`)) === undefined) {
     const message = `The branch ${branch} was not found. Please push that ref first or create it via the Git Data API.`
@@ -64,7 +62,7 @@ const setDefaultBranch = async (context: Context, repository: Repository, actor:
   tellRepository(context, repository, actor, 'edited', { changes: { default_branch: { from } } })
 }
 
-const describe = (context: Context, repository: Repository, actor: User, description: string): void => {
+function describe(context: ActionContext, repository: Repository, actor: User, description: string): void {
   const from = repository.description
   if (from === description) return
   context.store.change(() => {
@@ -74,12 +72,12 @@ const describe = (context: Context, repository: Repository, actor: User, descrip
 }
 
 /** Makes the changes that are asked for, in the order of this list. An archived repository must be unarchived by the same request. */
-export const changeRepository = async (
-  context: Context,
+export async function changeRepository(
+  context: ActionContext,
   repository: Repository,
   actor: User,
   change: RepositoryChange,
-): Promise<void> => {
+): Promise<void> {
   if (repository.archived && change.archived !== false) throw new Refusal(403, 'Repository was archived so is read-only.')
   if (change.archived === false) setArchived(context, repository, actor, false)
   if (change.name !== undefined) renameRepository(context, repository, actor, change.name)
@@ -87,8 +85,6 @@ export const changeRepository = async (
   if (change.private !== undefined) setPrivate(context, repository, actor, change.private)
   if (change.defaultBranch !== undefined) await setDefaultBranch(context, repository, actor, change.defaultBranch)
   context.store.change(() => {
-    Object.assign(repository.mergeMethods, change.mergeMethods)
-    repository.deleteBranchOnMerge = change.deleteBranchOnMerge ?? repository.deleteBranchOnMerge
     repository.updatedAt = timestamp(context.now())
   })
   if (change.archived === true) setArchived(context, repository, actor, true)

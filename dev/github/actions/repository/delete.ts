@@ -1,17 +1,16 @@
 // Owns: the end of a repository with everything that hangs on it, in the world and on disk. Forks stay.
-import type { Context } from '../../context.ts'
 import type { User } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import type { World } from '../../state/world.ts'
-import { installationsWith, settleReach } from './reach.ts'
-import { tellRepository } from './tell.ts'
+import type { ActionContext } from '../context.ts'
+import { tellRepository } from './event.ts'
+import { installationsWith, settleReach } from './installation-access.ts'
 
-const forget = (world: World, id: number): void => {
+function forget(world: World, id: number): void {
   const elsewhere = (one: { readonly repositoryId: number }): boolean => one.repositoryId !== id
   const gone = new Set(world.deployments.filter(one => one.repositoryId === id).map(one => one.id))
   world.repositories = world.repositories.filter(one => one.id !== id)
   world.repositoryRedirects = world.repositoryRedirects.filter(elsewhere)
-  world.repositoryInvitations = world.repositoryInvitations.filter(elsewhere)
   world.pullRequests = world.pullRequests.filter(elsewhere)
   world.comments = world.comments.filter(elsewhere)
   world.statuses = world.statuses.filter(elsewhere)
@@ -19,12 +18,11 @@ const forget = (world: World, id: number): void => {
   world.deploymentStatuses = world.deploymentStatuses.filter(one => !gone.has(one.deploymentId))
   world.checkSuites = world.checkSuites.filter(elsewhere)
   world.checkRuns = world.checkRuns.filter(elsewhere)
-  world.environments = world.environments.filter(elsewhere)
   for (const team of world.teams) team.repositories = team.repositories.filter(elsewhere)
 }
 
 /** Deletes the repository; its name is free at once. */
-export const deleteRepository = async (context: Context, repository: Repository, actor: User): Promise<void> => {
+export async function deleteRepository(context: ActionContext, repository: Repository, actor: User): Promise<void> {
   tellRepository(context, repository, actor, 'deleted')
   settleReach(context, repository, installationsWith(context, repository), [], actor.id)
   context.store.change(world => forget(world, repository.id))

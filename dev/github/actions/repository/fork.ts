@@ -1,19 +1,19 @@
 // Owns: forking a repository into another account: a copy with an id of its own that remembers where it came from.
 // https://docs.github.com/en/rest/repos/forks
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
 import type { Account, User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { repositoryView } from '../../views/repository.ts'
-import { Refusal } from '../outcome.ts'
+import type { ActionContext } from '../context.ts'
 import { claimName, requireFreeName } from './names.ts'
 
 export type Fork = { readonly owner: Account; readonly name: string | undefined; readonly defaultBranchOnly: boolean }
 
 /** Forks, or answers the fork that the account already has. A fork of a private repository is private. */
-export const forkRepository = async (context: Context, parent: Repository, actor: User, wanted: Fork): Promise<Repository> => {
+export async function forkRepository(context: ActionContext, parent: Repository, actor: User, wanted: Fork): Promise<Repository> {
   const { owner } = wanted
   if (parent.ownerId === owner.id) throw new Refusal(403, 'You cannot fork a repository into the account that it is in.')
   const there = (): Repository | undefined =>
@@ -49,7 +49,6 @@ export const forkRepository = async (context: Context, parent: Repository, actor
     pushedAt: parent.pushedAt,
     lastNumber: 0,
     parentId: parent.id,
-    mergeMethods: { ...parent.mergeMethods },
   }
   context.store.change(world => {
     world.repositories.push(fork)

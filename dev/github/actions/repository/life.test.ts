@@ -12,20 +12,27 @@ let clients: RestClients
 let olivia: RestClient
 let installationId: number
 
-const as = (login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
-const heard = (event: string, action: string, id?: number) =>
-  receiver.waitFor(one => {
+function as(login: string): RestClient {
+  return clients.by(emulator.personalTokens[login] ?? '')
+}
+
+function heard(event: string, action: string, id?: number) {
+  return receiver.waitFor(one => {
     const repository = one.payload['repository'] as { readonly id: number } | undefined
     return one.event === event && one.payload['action'] === action && (id === undefined || repository?.id === id)
   })
+}
+
 /** Without following redirects. */
-const ask = (path: string, login: string | undefined, init: RequestInit = {}) =>
-  fetch(`${emulator.apiUrl}${path}`, {
+function ask(path: string, login: string | undefined, init: RequestInit = {}) {
+  return fetch(`${emulator.apiUrl}${path}`, {
     ...init,
     redirect: 'manual',
     headers: login === undefined ? {} : { authorization: `Bearer ${emulator.personalTokens[login]}` },
   })
-const create = async (name: string, isPrivate = true): Promise<number> => {
+}
+
+async function create(name: string, isPrivate = true): Promise<number> {
   const asked = { org: 'acme', name, private: isPrivate, auto_init: true }
   return Number((await olivia.request('POST /orgs/{org}/repos', asked)).data.id)
 }
@@ -49,10 +56,10 @@ describe('a new name', () => {
   test('the old one answers with the address by id: 301 for reading, 307 for writing, with path and query', async () => {
     const id = await create('before')
     await olivia.request('PATCH /repos/{owner}/{repo}', { owner: 'acme', repo: 'before', name: 'after' })
-    const read = await ask('/repos/acme/before/commits?sha=main&per_page=1', 'olivia')
+    const read = await ask('/repos/acme/before/pulls?state=all&per_page=1', 'olivia')
     expect([read.status, read.headers.get('location')]).toEqual([
       301,
-      `${emulator.apiUrl}/repositories/${id}/commits?sha=main&per_page=1`,
+      `${emulator.apiUrl}/repositories/${id}/pulls?state=all&per_page=1`,
     ])
     expect(await read.json()).toMatchObject({ message: 'Moved Permanently', url: read.headers.get('location') })
     const written = await ask('/repos/acme/before', 'olivia', { method: 'PATCH', body: '{}' })
@@ -75,8 +82,12 @@ describe('a new name', () => {
     await git.commit('x', '1', 'X')
     expect(await git.run('push', 'origin', 'HEAD')).toMatchObject({ ok: true })
     await git.remove()
-    const { data } = await olivia.request('GET /repos/{owner}/{repo}/commits', { owner: 'acme', repo: 'after' })
-    expect(data[0]?.commit.message).toBe('X')
+    const { data } = await olivia.request('GET /repos/{owner}/{repo}/commits/{ref}', {
+      owner: 'acme',
+      repo: 'after',
+      ref: 'main',
+    })
+    expect(data.commit.message).toBe('X')
   })
 
   test('a page under the old name leads to the new one', async () => {
@@ -150,8 +161,8 @@ describe('visibility, archive and deletion', () => {
     const old = { owner: 'acme', repo: 'old' }
     await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: true })
     await heard('repository', 'archived', id)
-    const content = { ...old, path: 'x', message: 'M', content: '' }
-    expect((await refusal(olivia.request('PUT /repos/{owner}/{repo}/contents/{path}', content))).status).toBe(403)
+    const deploy = () => olivia.request('POST /repos/{owner}/{repo}/deployments', { ...old, ref: 'main', required_contexts: [] })
+    expect((await refusal(deploy())).status).toBe(403)
     expect((await refusal(olivia.request('PATCH /repos/{owner}/{repo}', { ...old, name: 'older' }))).status).toBe(403)
     const git = await createGitClient()
     await git.run('clone', cloneUrl(emulator.url, 'acme/old', emulator.personalTokens['olivia']), '.')
@@ -160,7 +171,7 @@ describe('visibility, archive and deletion', () => {
     await git.remove()
     await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: false })
     await heard('repository', 'unarchived', id)
-    expect((await olivia.request('PUT /repos/{owner}/{repo}/contents/{path}', content)).status).toBe(201)
+    expect((await deploy()).status).toBe(201)
   })
 
   test('a deleted repository is gone from everywhere, and everybody who had it hears of it', async () => {

@@ -1,31 +1,32 @@
 // Owns: the names of repositories: which are allowed, which are free, and where a former one leads. A former name leads on until
 // another repository takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
-import type { Context } from '../../context.ts'
 import type { Account } from '../../state/accounts.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf, repositoryByName, type World } from '../../state/world.ts'
-import { Refusal } from '../outcome.ts'
+import type { ActionContext } from '../context.ts'
 
 const validName = /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/
 
-const refuse = (message: string): Refusal =>
-  new Refusal(422, 'Repository creation failed.', [{ resource: 'Repository', field: 'name', code: 'custom', message }])
+function refuse(message: string): Refusal {
+  return new Refusal(422, 'Repository creation failed.', [{ resource: 'Repository', field: 'name', code: 'custom', message }])
+}
 
 /** Refuses a name that is malformed or taken by another repository of the account. */
-export const requireFreeName = (context: Context, owner: Account, name: string, self?: Repository): void => {
+export function requireFreeName(context: ActionContext, owner: Account, name: string, self?: Repository): void {
   if (!validName.test(name)) throw refuse('name may have letters, digits, dots, dashes and underscores')
   const holder = repositoryByName(context.world, owner.login, name)
   if (holder && holder !== self) throw refuse('name already exists on this account')
 }
 
 /** Forgets where a name led, because a repository has it now. */
-export const claimName = (world: World, ownerLogin: string, name: string): void => {
+export function claimName(world: World, ownerLogin: string, name: string): void {
   const [owner, wanted] = [ownerLogin.toLowerCase(), name.toLowerCase()]
   world.repositoryRedirects = world.repositoryRedirects.filter(one => one.owner !== owner || one.name !== wanted)
 }
 
 /** Lets the present name lead to the repository from now on; call it before the name changes. */
-export const leaveName = (world: World, repository: Repository): void => {
+export function leaveName(world: World, repository: Repository): void {
   const owner = accountOf(world, repository.ownerId).login.toLowerCase()
   claimName(world, owner, repository.name)
   world.repositoryRedirects.push({ owner, name: repository.name.toLowerCase(), repositoryId: repository.id })

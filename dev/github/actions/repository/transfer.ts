@@ -1,25 +1,26 @@
 // Owns: moving a repository to another account. The id stays, the old name leads on, installations of both accounts hear of it.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
-import { administers } from '../../access.ts'
-import { timestamp } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { administers } from '../../state/access.ts'
 import type { Account, User } from '../../state/accounts.ts'
+import { timestamp } from '../../state/clock.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
-import { Refusal } from '../outcome.ts'
+import type { ActionContext } from '../context.ts'
+import { tellRepository } from './event.ts'
+import { installationsWith, settleReach } from './installation-access.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
-import { installationsWith, settleReach } from './reach.ts'
-import { tellRepository } from './tell.ts'
 
 export type Transfer = { readonly newOwner: Account; readonly newName: string | undefined; readonly teamIds: readonly number[] }
 
-const formerOwner = (context: Context, account: Account) =>
-  account.kind === 'organization'
+function formerOwner(context: ActionContext, account: Account) {
+  return account.kind === 'organization'
     ? { organization: simpleOrganization(context, account) }
     : { user: simpleUser(context, account) }
+}
 
-const move = (context: Context, repository: Repository, from: Account, { newOwner, newName, teamIds }: Transfer): void =>
+function move(context: ActionContext, repository: Repository, from: Account, { newOwner, newName, teamIds }: Transfer): void {
   context.store.change(world => {
     leaveName(world, repository)
     repository.ownerId = newOwner.id
@@ -35,12 +36,13 @@ const move = (context: Context, repository: Repository, from: Account, { newOwne
     repository.collaborators = repository.collaborators.filter(one => one.userId !== newOwner.id && one.userId !== from.id)
     if (from.kind === 'user') repository.collaborators.push({ userId: from.id, role: 'write' })
   })
+}
 
 /**
  * Moves the repository at once. Only somebody who administers the receiving account may give it one: the request for consent that
  * GitHub sends to a receiving person has no counterpart here.
  */
-export const transferRepository = (context: Context, repository: Repository, actor: User, wanted: Transfer): void => {
+export function transferRepository(context: ActionContext, repository: Repository, actor: User, wanted: Transfer): void {
   const from = accountOf(context.world, repository.ownerId)
   if (!administers(context.world, actor.id, wanted.newOwner.id)) {
     throw new Refusal(403, `You don't have the permission to create repositories on ${wanted.newOwner.login}`)

@@ -1,17 +1,17 @@
 // Owns: the page where a person renames themselves or an organization of theirs.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../../access.ts'
-import { Refusal } from '../../actions/outcome.ts'
+import type { ActionContext } from '../../actions/context.ts'
 import { renameAccount } from '../../actions/people/rename-account.ts'
-import type { Context } from '../../context.ts'
+import { administers } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { organizationByLogin } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'
 import { html } from '../html.ts'
 import { formToken, page } from '../layout.ts'
 
 /** The organization of the path, or the person themselves. */
-const accountOf = ({ context, params, visitor }: PageCall): Account => {
+function accountOf({ context, params, visitor }: PageCall): Account {
   const login = params['organization']
   const account = login === undefined ? visitor.user : organizationByLogin(context.world, login)
   if (!account || !administers(context.world, visitor.user.id, account.id)) {
@@ -20,10 +20,11 @@ const accountOf = ({ context, params, visitor }: PageCall): Account => {
   return account
 }
 
-const addressOf = (account: Account): string =>
-  account.kind === 'organization' ? `/organizations/${account.login}/settings/profile` : '/settings/admin'
+function addressOf(account: Account): string {
+  return account.kind === 'organization' ? `/organizations/${account.login}/settings/profile` : '/settings/admin'
+}
 
-const show = (call: PageCall): PageResult => {
+function show(call: PageCall): PageResult {
   const account = accountOf(call)
   const label = account.kind === 'organization' ? 'Rename organization' : 'Change username'
   return page(
@@ -35,13 +36,13 @@ const show = (call: PageCall): PageResult => {
   )
 }
 
-const rename = (call: PageCall): PageResult => {
+function rename(call: PageCall): PageResult {
   const account = accountOf(call)
   renameAccount(call.context, account, call.visitor.user, call.posted.one('login') ?? '')
   return { redirect: addressOf(account) }
 }
 
-export const registerAccountSettings = (server: FastifyInstance, context: Context): void => {
+export function registerAccountSettings(server: FastifyInstance, context: ActionContext): void {
   for (const root of ['/settings/admin', '/organizations/:organization/settings/profile']) {
     registerPage(server, context, 'GET', root, show)
     registerPage(server, context, 'POST', `${root}/rename`, rename)

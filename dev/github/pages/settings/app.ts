@@ -1,10 +1,10 @@
 // Owns: the page where the owner of an App changes what it asks for: permissions, events, device flow.
 import type { FastifyInstance } from 'fastify'
-import { administers } from '../../access.ts'
+import type { ActionContext } from '../../actions/context.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'
-import { Refusal } from '../../actions/outcome.ts'
-import type { Context } from '../../context.ts'
+import { administers } from '../../state/access.ts'
 import { type App, type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
+import { Refusal } from '../../state/refusal.ts'
 import { appBySlug } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'
 import { html } from '../html.ts'
@@ -12,13 +12,13 @@ import { formToken, page } from '../layout.ts'
 
 const mostLines = 100
 
-const ownApp = ({ context, params, visitor }: PageCall): App => {
+function ownApp({ context, params, visitor }: PageCall): App {
   const app = appBySlug(context.world, params['slug'] ?? '')
   if (!app || !administers(context.world, visitor.user.id, app.ownerId)) throw new Refusal(404, 'There is no such App of yours.')
   return app
 }
 
-const show = (call: PageCall): PageResult => {
+function show(call: PageCall): PageResult {
   const app = ownApp(call)
   const permissions = Object.entries(app.permissions).map(([name, level]) => `${name}: ${level}`)
   return page(
@@ -32,13 +32,13 @@ const show = (call: PageCall): PageResult => {
   )
 }
 
-const linesOf = (text: string | undefined): readonly string[] => {
+function linesOf(text: string | undefined): readonly string[] {
   const lines = (text ?? '').split(/\r?\n/).flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
   if (lines.length > mostLines) throw new Refusal(422, `More than ${mostLines} lines.`)
   return lines
 }
 
-const permissionOfLine = (line: string): readonly [string, PermissionLevel] => {
+function permissionOfLine(line: string): readonly [string, PermissionLevel] {
   const [, name, word] = /^([a-z_]{1,60}): *([a-z]+)$/.exec(line) ?? []
   const level = permissionLevels.find(one => one === word && one !== 'none')
   if (name === undefined || level === undefined)
@@ -46,7 +46,7 @@ const permissionOfLine = (line: string): readonly [string, PermissionLevel] => {
   return [name, level]
 }
 
-const save = (call: PageCall): PageResult => {
+function save(call: PageCall): PageResult {
   const app = ownApp(call)
   const permissions: Permissions = Object.fromEntries(linesOf(call.posted.one('permissions')).map(permissionOfLine))
   const events = linesOf(call.posted.one('events'))
@@ -58,7 +58,7 @@ const save = (call: PageCall): PageResult => {
   return { redirect: `/settings/apps/${app.slug}` }
 }
 
-export const registerAppSettings = (server: FastifyInstance, context: Context): void => {
+export function registerAppSettings(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', '/settings/apps/:slug', show)
   registerPage(server, context, 'POST', '/settings/apps/:slug', save)
 }

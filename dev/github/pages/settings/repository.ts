@@ -1,13 +1,13 @@
 // Owns: the page where an administrator renames, hides, archives, gives away or deletes a repository, and where anybody with access
 // forks it.
 import type { FastifyInstance } from 'fastify'
-import { repositoryRole } from '../../access.ts'
-import { Refusal } from '../../actions/outcome.ts'
+import type { ActionContext } from '../../actions/context.ts'
 import { changeRepository, type RepositoryChange } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'
 import { transferRepository } from '../../actions/repository/transfer.ts'
-import type { Context } from '../../context.ts'
+import { repositoryRole } from '../../state/access.ts'
+import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, fullName } from '../../state/world.ts'
 import { type PageCall, type PageResult, registerPage } from '../browser.ts'
@@ -15,7 +15,7 @@ import { html } from '../html.ts'
 import { buttonForm, formToken, page } from '../layout.ts'
 import { repositoryOfPage } from '../repository.ts'
 
-const administered = (call: PageCall): Repository => {
+function administered(call: PageCall): Repository {
   const repository = repositoryOfPage(call)
   if (repositoryRole(call.context.world, call.visitor.user.id, repository) !== 'admin') {
     throw new Refusal(403, 'Only who administers this repository may change its settings.')
@@ -23,7 +23,7 @@ const administered = (call: PageCall): Repository => {
   return repository
 }
 
-const show = (call: PageCall): PageResult => {
+function show(call: PageCall): PageResult {
   const { visitor } = call
   const repository = repositoryOfPage(call)
   const at = `/${fullName(call.context.world, repository)}/settings`
@@ -37,15 +37,15 @@ ${buttonForm(visitor, `${at}/delete`, 'Delete this repository', {}, 'danger')}</
   return page(`Settings of ${fullName(call.context.world, repository)}`, visitor, [fork, admin ? own : undefined])
 }
 
-const change =
-  (read: (call: PageCall) => RepositoryChange) =>
-  async (call: PageCall): Promise<PageResult> => {
+function change(read: (call: PageCall) => RepositoryChange) {
+  return async (call: PageCall): Promise<PageResult> => {
     const repository = administered(call)
     await changeRepository(call.context, repository, call.visitor.user, read(call))
     return { redirect: `/${fullName(call.context.world, repository)}` }
   }
+}
 
-const transfer = (call: PageCall): PageResult => {
+function transfer(call: PageCall): PageResult {
   const repository = administered(call)
   const newOwner = accountByLogin(call.context.world, call.posted.one('new_owner') ?? '')
   if (!newOwner) throw new Refusal(422, 'There is no such account.')
@@ -53,13 +53,13 @@ const transfer = (call: PageCall): PageResult => {
   return { redirect: `/${fullName(call.context.world, repository)}` }
 }
 
-const remove = async (call: PageCall): Promise<PageResult> => {
+async function remove(call: PageCall): Promise<PageResult> {
   const repository = administered(call)
   await deleteRepository(call.context, repository, call.visitor.user)
   return { redirect: '/' }
 }
 
-const fork = async (call: PageCall): Promise<PageResult> => {
+async function fork(call: PageCall): Promise<PageResult> {
   const { user } = call.visitor
   const wish = { owner: user, name: undefined, defaultBranchOnly: false }
   const made = await forkRepository(call.context, repositoryOfPage(call), user, wish)
@@ -68,7 +68,7 @@ const fork = async (call: PageCall): Promise<PageResult> => {
 
 const root = '/:owner/:repository/settings'
 
-export const registerRepositorySettings = (server: FastifyInstance, context: Context): void => {
+export function registerRepositorySettings(server: FastifyInstance, context: ActionContext): void {
   registerPage(server, context, 'GET', root, show)
   registerPage(
     server,

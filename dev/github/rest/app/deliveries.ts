@@ -1,27 +1,25 @@
-// Owns: the routes about an App's webhook: where it points, what was delivered, and sending it again.
-// https://docs.github.com/en/rest/apps/webhooks
-import type { App } from '../../state/apps.ts'
 import type { Delivery } from '../../webhooks/delivery.ts'
 import { accepted, invalidField, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
-import { fieldsOf } from '../protocol/body.ts'
 import { perPage } from '../protocol/page.ts'
 import { type AppCall, appRoute, type RestRoute } from '../route.ts'
 
-const item = (delivery: Delivery) => ({
-  id: delivery.id,
-  guid: delivery.guid,
-  delivered_at: delivery.deliveredAt,
-  redelivery: delivery.redelivery,
-  duration: delivery.duration,
-  status: delivery.status,
-  status_code: delivery.statusCode,
-  event: delivery.event,
-  action: delivery.action,
-  installation_id: delivery.installationId,
-  repository_id: delivery.repositoryId,
-})
+function item(delivery: Delivery) {
+  return {
+    id: delivery.id,
+    guid: delivery.guid,
+    delivered_at: delivery.deliveredAt,
+    redelivery: delivery.redelivery,
+    duration: delivery.duration,
+    status: delivery.status,
+    status_code: delivery.statusCode,
+    event: delivery.event,
+    action: delivery.action,
+    installation_id: delivery.installationId,
+    repository_id: delivery.repositoryId,
+  }
+}
 
-const parsed = (text: string): unknown => {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -30,31 +28,28 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const full = (delivery: Delivery) => ({
-  ...item(delivery),
-  url: delivery.url,
-  request: { headers: delivery.request.headers, payload: parsed(delivery.request.payload) },
-  response: { headers: delivery.response.headers, payload: delivery.response.payload },
-})
+function full(delivery: Delivery) {
+  return {
+    ...item(delivery),
+    url: delivery.url,
+    request: { headers: delivery.request.headers, payload: parsed(delivery.request.payload) },
+    response: { headers: delivery.response.headers, payload: delivery.response.payload },
+  }
+}
 
-const deliveryOf = ({ app, context, params }: AppCall): Delivery => {
+function deliveryOf({ app, context, params }: AppCall): Delivery {
   const id = params['delivery_id'] ?? ''
   const found = /^\d{1,15}$/.test(id) ? context.webhooks.log.find(app.id, Number(id)) : undefined
   if (!found) throw notFound()
   return found
 }
 
-const hookConfiguration = (app: App) => ({
-  content_type: 'json',
-  insecure_ssl: '0',
-  secret: '********',
-  url: app.webhookUrl ?? '',
-})
-
-const cursorOf = (delivery: Delivery): string => `v1_${delivery.id}`
+function cursorOf(delivery: Delivery): string {
+  return `v1_${delivery.id}`
+}
 
 /** Position of the delivery that a cursor names, or of the next older one when the log has forgotten it. */
-const positionOf = (all: readonly Delivery[], cursor: string | null): number => {
+function positionOf(all: readonly Delivery[], cursor: string | null): number {
   if (cursor === null) return 0
   const id = /^v1_(\d{1,15})$/.exec(cursor)?.[1]
   if (id === undefined) throw invalidField('Hook', 'cursor', 'invalid')
@@ -63,10 +58,12 @@ const positionOf = (all: readonly Delivery[], cursor: string | null): number => 
 }
 
 /** The description of the parameter `status` counts redirects as arrived. */
-const succeeded = (delivery: Delivery): boolean => delivery.statusCode >= 200 && delivery.statusCode < 400
+function succeeded(delivery: Delivery): boolean {
+  return delivery.statusCode >= 200 && delivery.statusCode < 400
+}
 
 /** The list is paged by cursor, newest first; `status` picks what arrived or what failed. */
-const list = (call: AppCall): RestAnswer => {
+function list(call: AppCall): RestAnswer {
   const wanted = call.query.get('status')
   if (wanted !== null && wanted !== 'success' && wanted !== 'failure') throw invalidField('Hook', 'status', 'invalid')
   const all = call.context.webhooks.log
@@ -83,21 +80,6 @@ const list = (call: AppCall): RestAnswer => {
 }
 
 export const deliveryRoutes: readonly RestRoute[] = [
-  appRoute({ method: 'GET', path: '/app/hook/config', handle: ({ app }) => ok(hookConfiguration(app)) }),
-  appRoute({
-    method: 'PATCH',
-    path: '/app/hook/config',
-    handle: ({ app, context, body }) => {
-      const fields = fieldsOf(body, 'Hook')
-      const url = fields.optionalText('url', 2000)
-      const secret = fields.optionalText('secret', 200)
-      context.store.change(() => {
-        if (url !== undefined) app.webhookUrl = url
-        if (secret !== undefined) app.webhookSecret = secret
-      })
-      return ok(hookConfiguration(app))
-    },
-  }),
   appRoute({ method: 'GET', path: '/app/hook/deliveries', handle: list }),
   appRoute({ method: 'GET', path: '/app/hook/deliveries/{delivery_id}', handle: call => ok(full(deliveryOf(call))) }),
   appRoute({

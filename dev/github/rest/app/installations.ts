@@ -1,15 +1,14 @@
 // Owns: the routes about installations as an installation token or a person's token sees them.
 // https://docs.github.com/en/rest/apps/installations
-import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../access.ts'
-import { selectRepositories } from '../../actions/install-app.ts'
-import type { Context } from '../../context.ts'
+import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../state/access.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App, Installation } from '../../state/apps.ts'
 import { organizationById, repositoriesOf } from '../../state/world.ts'
 import { credentialKey } from '../../tokens/formats.ts'
 import { installationView } from '../../views/app.ts'
 import { fullRepository, permissionFlags, repositoryView } from '../../views/repository.ts'
-import { noContent, notAccessible, notFound, RestError } from '../protocol/answer.ts'
+import type { RestContext } from '../context.ts'
+import { noContent, notFound, RestError } from '../protocol/answer.ts'
 import { paged } from '../protocol/page.ts'
 import { installationRoute, type RestRoute, type UserCall, userRoute } from '../route.ts'
 
@@ -17,7 +16,7 @@ import { installationRoute, type RestRoute, type UserCall, userRoute } from '../
  * Whether the person meets the installation at all: own account, membership of the organization, or access to one repository.
  * This is deliberately as weak as on GitHub: being listed proves no authority.
  */
-const reaches = ({ world }: Pick<Context, 'world'>, user: User, installation: Installation): boolean => {
+function reaches({ world }: Pick<RestContext, 'world'>, user: User, installation: Installation): boolean {
   if (installation.accountId === user.id) return true
   const organization = organizationById(world, installation.accountId)
   if (organization && membershipOf(organization, user.id)?.state === 'active') return true
@@ -26,7 +25,7 @@ const reaches = ({ world }: Pick<Context, 'world'>, user: User, installation: In
   )
 }
 
-const appOf = (call: UserCall): App => {
+function appOf(call: UserCall): App {
   if (!call.app)
     throw new RestError(
       403,
@@ -75,39 +74,8 @@ const userInstallationRoutes: readonly RestRoute[] = [
   }),
 ]
 
-/** An own repository is put into an installation or taken out; a token of an App may not do this, only a personal one. */
-const changeSelection = (call: UserCall, select: (ids: readonly number[], id: number) => readonly number[]) => {
-  const { context, user } = call
-  if (call.app) throw notAccessible()
-  const { installation_id: installationId, repository_id: repositoryId } = call.params
-  const installation = context.world.installations.find(one => String(one.id) === installationId)
-  const repository = context.world.repositories.find(one => String(one.id) === repositoryId)
-  const own = repository !== undefined && repository.ownerId === installation?.accountId
-  if (!installation || !repository || !own || repositoryRole(context.world, user.id, repository) !== 'admin') throw notFound()
-  if (installation.repositorySelection === 'all') {
-    throw new RestError(422, 'The installation has all repositories of the account; select some on its page first.')
-  }
-  const repositoryIds = select(installation.repositoryIds, repository.id)
-  selectRepositories(context, installation, user.id, { repositorySelection: 'selected', repositoryIds })
-  return noContent
-}
-
-const selectionRoutes: readonly RestRoute[] = [
-  userRoute({
-    method: 'PUT',
-    path: '/user/installations/{installation_id}/repositories/{repository_id}',
-    handle: call => changeSelection(call, (ids, id) => [...ids, id]),
-  }),
-  userRoute({
-    method: 'DELETE',
-    path: '/user/installations/{installation_id}/repositories/{repository_id}',
-    handle: call => changeSelection(call, (ids, id) => ids.filter(one => one !== id)),
-  }),
-]
-
 export const installationRoutes: readonly RestRoute[] = [
   ...userInstallationRoutes,
-  ...selectionRoutes,
   installationRoute({
     method: 'GET',
     path: '/installation/repositories',

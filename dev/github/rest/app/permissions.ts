@@ -2,7 +2,7 @@
 import { type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
 import { RestError } from '../protocol/answer.ts'
 
-const levelOf = (name: string, value: unknown): PermissionLevel => {
+function levelOf(name: string, value: unknown): PermissionLevel {
   const level = permissionLevels.find(one => one === value)
   if (level === undefined || level === 'none') {
     throw new RestError(
@@ -14,5 +14,6 @@ const levelOf = (name: string, value: unknown): PermissionLevel => {
 }
 
 /** The permissions of a body; 422 for a level that does not exist. */
-export const permissionsOf = (record: Readonly<Record<string, unknown>> | undefined): Permissions | undefined =>
-  record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, levelOf(name, value)]))
+export function permissionsOf(record: Readonly<Record<string, unknown>> | undefined): Permissions | undefined {
+  return record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, levelOf(name, value)]))
+}

@@ -1,7 +1,6 @@
 // Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
-import { tellDeployment, tellDeploymentStatus } from '../../actions/deployment-events.ts'
-import { ensureEnvironment } from '../../actions/environments.ts'
-import { timestamp } from '../../clock.ts'
+import { tellDeployment, tellDeploymentStatus } from '../../actions/checks/deployment-events.ts'
+import { timestamp } from '../../state/clock.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { deploymentStatusView, deploymentView } from '../../views/status.ts'
@@ -12,7 +11,7 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 
 const longestPayload = 64 * 1024
 
-const deploymentOf = ({ context, repository, params }: RepositoryCall): Deployment => {
+function deploymentOf({ context, repository, params }: RepositoryCall): Deployment {
   const found = context.world.deployments.find(
     one => one.repositoryId === repository.id && String(one.id) === params['deployment_id'],
   )
@@ -20,10 +19,11 @@ const deploymentOf = ({ context, repository, params }: RepositoryCall): Deployme
   return found
 }
 
-const statusesOf = (call: RepositoryCall, deployment: Deployment): DeploymentStatus[] =>
-  call.context.world.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
+function statusesOf(call: RepositoryCall, deployment: Deployment): DeploymentStatus[] {
+  return call.context.world.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
+}
 
-const list = (call: RepositoryCall) => {
+function list(call: RepositoryCall) {
   const { context, repository, query } = call
   const asked = (['sha', 'ref', 'task', 'environment'] as const).filter(name => query.has(name))
   const found = context.world.deployments.filter(
@@ -32,7 +32,7 @@ const list = (call: RepositoryCall) => {
   return paged(call.paging, found.reverse(), one => deploymentView(context, repository, one))
 }
 
-const create = async (call: RepositoryCall) => {
+async function create(call: RepositoryCall) {
   const { context, repository } = call
   const fields = fieldsOf(call.body, 'Deployment')
   const ref = fields.text('ref', 255)
@@ -61,14 +61,13 @@ const create = async (call: RepositoryCall) => {
     world.deployments.push(made)
     return made
   })
-  ensureEnvironment(context, repository, environment)
   tellDeployment(context, repository, deployment, writerOf(call))
   const view = deploymentView(context, repository, deployment)
   return created(view, { location: view.url })
 }
 
 /** A success makes earlier successes of the same environment inactive, unless told otherwise. */
-const retireEarlier = (call: RepositoryCall, deployment: Deployment): void => {
+function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   const { context } = call
   const earlier = context.world.deployments.filter(
     one =>
@@ -87,7 +86,7 @@ const retireEarlier = (call: RepositoryCall, deployment: Deployment): void => {
   }
 }
 
-const createStatus = (call: RepositoryCall) => {
+function createStatus(call: RepositoryCall) {
   const { context, repository } = call
   const deployment = deploymentOf(call)
   const fields = fieldsOf(call.body, 'DeploymentStatus')
@@ -115,7 +114,7 @@ const createStatus = (call: RepositoryCall) => {
   return created(view, { location: view.url })
 }
 
-const remove = (call: RepositoryCall) => {
+function remove(call: RepositoryCall) {
   const deployment = deploymentOf(call)
   const [latest] = statusesOf(call, deployment)
   const others = call.context.world.deployments.filter(one => one.repositoryId === call.repository.id).length > 1
@@ -146,15 +145,6 @@ export const deploymentRoutes: readonly RestRoute[] = [
     path: `${root}/{deployment_id}/statuses`,
     handle: call =>
       paged(call.paging, statusesOf(call, deploymentOf(call)), one => deploymentStatusView(call.context, call.repository, one)),
-  }),
-  repositoryRoute(reading, {
-    method: 'GET',
-    path: `${root}/{deployment_id}/statuses/{status_id}`,
-    handle: call => {
-      const found = statusesOf(call, deploymentOf(call)).find(one => String(one.id) === call.params['status_id'])
-      if (!found) throw notFound()
-      return ok(deploymentStatusView(call.context, call.repository, found))
-    },
   }),
   repositoryRoute(writing, { method: 'POST', path: `${root}/{deployment_id}/statuses`, handle: createStatus }),
 ]

@@ -2,31 +2,23 @@
 // https://docs.github.com/en/rest/checks/runs
 import { changeRun, createRun, type RunReport, rerequestRun } from '../../actions/checks/runs.ts'
 import type { App } from '../../state/apps.ts'
-import {
-  annotationLevels,
-  type CheckAnnotation,
-  type CheckRun,
-  type CheckSuite,
-  checkConclusions,
-  checkStatuses,
-} from '../../state/checks.ts'
-import { annotationView, checkRunView } from '../../views/check.ts'
+import { type CheckRun, type CheckSuite, checkConclusions, checkStatuses } from '../../state/checks.ts'
+import { checkRunView } from '../../views/check.ts'
 import { created, invalidField, notAccessible, notFound, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
 import { type Fields, fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { commitOf } from '../repository/branches.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
-const mostAnnotations = 50
 const longestText = 65_535
 
 /** The App behind an installation token; anybody else may not write checks. */
-export const appOfCall = ({ actor }: RepositoryCall): App => {
+function appOfCall({ actor }: RepositoryCall): App {
   if (actor.kind !== 'installation') throw new RestError(403, 'You must authenticate via a GitHub App.')
   return actor.app
 }
 
-const runOf = ({ context, repository, params }: RepositoryCall): CheckRun => {
+function runOf({ context, repository, params }: RepositoryCall): CheckRun {
   const found = context.world.checkRuns.find(
     one => one.repositoryId === repository.id && String(one.id) === params['check_run_id'],
   )
@@ -34,57 +26,43 @@ const runOf = ({ context, repository, params }: RepositoryCall): CheckRun => {
   return found
 }
 
-const suiteOf = ({ context }: RepositoryCall, run: CheckRun): CheckSuite => {
+function suiteOf({ context }: RepositoryCall, run: CheckRun): CheckSuite {
   const suite = context.world.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} has no suite`)
   return suite
 }
 
-const annotationOf = (value: unknown): CheckAnnotation => {
-  const fields = fieldsOf(value, 'CheckAnnotation')
-  const startLine = fields.optionalNumber('start_line')
-  const endLine = fields.optionalNumber('end_line')
-  const level = fields.optionalOneOf('annotation_level', annotationLevels)
-  if (startLine === undefined || endLine === undefined || level === undefined) {
-    throw invalidField('CheckAnnotation', level === undefined ? 'annotation_level' : 'start_line', 'missing_field')
-  }
-  const title = fields.optionalText('title', 255) ?? null
-  return { path: fields.text('path', 4096), startLine, endLine, level, title, message: fields.text('message', longestText) }
-}
-
-const outputOf = (fields: Fields): RunReport['output'] => {
+function outputOf(fields: Fields): RunReport['output'] {
   const record = fields.optionalRecord('output')
   if (record === undefined) return undefined
   const output = fieldsOf(record, 'CheckRun')
-  const annotations = output.raw('annotations') ?? []
-  if (!Array.isArray(annotations) || annotations.length > mostAnnotations)
-    throw invalidField('CheckRun', 'annotations', 'invalid')
   return {
     title: output.optionalText('title', 255),
     summary: output.optionalText('summary', longestText),
     text: output.optionalText('text', longestText),
-    annotations: annotations.map(annotationOf),
   }
 }
 
-const timeOf = (fields: Fields, name: string): string | undefined => {
+function timeOf(fields: Fields, name: string): string | undefined {
   const text = fields.optionalText(name, 40)
   if (text !== undefined && Number.isNaN(Date.parse(text))) throw invalidField('CheckRun', name, 'invalid')
   return text === undefined ? undefined : `${new Date(text).toISOString().slice(0, 19)}Z`
 }
 
-const reportOf = (fields: Fields): RunReport => ({
-  name: fields.optionalText('name', 255),
-  externalId: fields.optionalText('external_id', 255),
-  detailsUrl: fields.optionalText('details_url', 2000),
-  status: fields.optionalOneOf('status', checkStatuses),
-  conclusion: fields.optionalOneOf('conclusion', checkConclusions),
-  startedAt: timeOf(fields, 'started_at'),
-  completedAt: timeOf(fields, 'completed_at'),
-  output: outputOf(fields),
-})
+function reportOf(fields: Fields): RunReport {
+  return {
+    name: fields.optionalText('name', 255),
+    externalId: fields.optionalText('external_id', 255),
+    detailsUrl: fields.optionalText('details_url', 2000),
+    status: fields.optionalOneOf('status', checkStatuses),
+    conclusion: fields.optionalOneOf('conclusion', checkConclusions),
+    startedAt: timeOf(fields, 'started_at'),
+    completedAt: timeOf(fields, 'completed_at'),
+    output: outputOf(fields),
+  }
+}
 
-const create = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function create(call: RepositoryCall): Promise<RestAnswer> {
   const { context, repository } = call
   const app = appOfCall(call)
   const fields = fieldsOf(call.body, 'CheckRun')
@@ -97,27 +75,21 @@ const create = async (call: RepositoryCall): Promise<RestAnswer> => {
   return created(view, { location: view.url })
 }
 
-const update = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function update(call: RepositoryCall): Promise<RestAnswer> {
   const run = runOf(call)
   if (suiteOf(call, run).appId !== appOfCall(call).id) throw notAccessible()
   await changeRun(call.context, call.repository, run, reportOf(fieldsOf(call.body, 'CheckRun')), writerOf(call))
   return ok(checkRunView(call.context, call.repository, run))
 }
 
-const annotations = (call: RepositoryCall): RestAnswer => {
-  const run = runOf(call)
-  const sha = suiteOf(call, run).headSha
-  return paged(call.paging, run.annotations, one => annotationView(call.context, call.repository, sha, one))
-}
-
-const rerequest = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function rerequest(call: RepositoryCall): Promise<RestAnswer> {
   appOfCall(call)
   await rerequestRun(call.context, call.repository, runOf(call), writerOf(call))
   return created({})
 }
 
 /** Runs narrowed as the query asks; `filter=latest` (the default) keeps the newest run per name and suite. */
-export const listRuns = (call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer => {
+function listRuns(call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer {
   const { query } = call
   const [name, status, appId] = [query.get('check_name'), query.get('status'), query.get('app_id')]
   const newestFirst = [...runs].reverse()
@@ -136,7 +108,7 @@ export const listRuns = (call: RepositoryCall, runs: readonly CheckRun[]): RestA
   )
 }
 
-const ofCommit = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function ofCommit(call: RepositoryCall): Promise<RestAnswer> {
   const { world } = call.context
   const sha = await commitOf(call)
   const suites = world.checkSuites.filter(one => one.repositoryId === call.repository.id && one.headSha === sha)
@@ -160,7 +132,6 @@ export const checkRunRoutes: readonly RestRoute[] = [
     handle: call => ok(checkRunView(call.context, call.repository, runOf(call))),
   }),
   repositoryRoute(writing, { method: 'PATCH', path: run, handle: update }),
-  repositoryRoute(reading, { method: 'GET', path: `${run}/annotations`, handle: annotations }),
   repositoryRoute(writing, { method: 'POST', path: `${run}/rerequest`, handle: rerequest }),
   repositoryRoute(reading, { method: 'GET', path: '/repos/{owner}/{repo}/commits/{ref}/check-runs', handle: ofCommit }),
 ]

@@ -1,6 +1,6 @@
 // Owns: the routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
-import { tellStatus } from '../../actions/deployment-events.ts'
-import { timestamp } from '../../clock.ts'
+import { tellStatus } from '../../actions/checks/deployment-events.ts'
+import { timestamp } from '../../state/clock.ts'
 import { type CommitStatus, commitStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { combinedStatus, statusView } from '../../views/status.ts'
@@ -13,10 +13,11 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 /** GitHub keeps 1000 statuses per commit and context. */
 const mostStatuses = 1000
 
-const newestFirst = ({ context, repository }: RepositoryCall, sha: string): CommitStatus[] =>
-  context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
+function newestFirst({ context, repository }: RepositoryCall, sha: string): CommitStatus[] {
+  return context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
+}
 
-const create = async (call: RepositoryCall) => {
+async function create(call: RepositoryCall) {
   const { context, repository, params } = call
   const sha = params['sha'] ?? ''
   const found = /^[0-9a-f]{40}$/i.test(sha) ? await context.git.resolve(repository.id, sha) : undefined

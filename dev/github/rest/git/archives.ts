@@ -1,6 +1,6 @@
 // Owns: the routes that lead to an archive of a commit: a redirect to an address that opens for five minutes.
 // https://docs.github.com/en/rest/repos/contents#download-a-repository-archive-tar
-import { minutes } from '../../clock.ts'
+import { minutes } from '../../state/clock.ts'
 import { fullName } from '../../state/world.ts'
 import { credentialKey, newArchiveTicket } from '../../tokens/formats.ts'
 import { notFound, type RestAnswer } from '../protocol/answer.ts'
@@ -8,11 +8,10 @@ import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.t
 
 const ticketLife = minutes(5)
 
-const lead =
-  (format: 'legacy.tar.gz' | 'legacy.zip') =>
-  async (call: RepositoryCall): Promise<RestAnswer> => {
+function lead(format: 'legacy.tar.gz' | 'legacy.zip') {
+  return async (call: RepositoryCall): Promise<RestAnswer> => {
     const { context, repository, params } = call
-    const sha = await context.git.resolve(repository.id, params['ref'] || repository.defaultBranch)
+    const sha = await context.git.resolve(repository.id, params['ref'] ?? '')
     if (sha === undefined) throw notFound()
     const ticket = newArchiveTicket()
     context.store.change(({ credentials }) => {
@@ -21,20 +20,12 @@ const lead =
     const location = context.links.web(`/_codeload/${fullName(context.world, repository)}/${format}/${sha}?token=${ticket}`)
     return { status: 302, headers: { location } }
   }
+}
 
 const reading = { permission: 'contents', level: 'read' } as const
 const root = '/repos/{owner}/{repo}'
 
-const formats = [
-  ['tarball', lead('legacy.tar.gz')],
-  ['zipball', lead('legacy.zip')],
-] as const
-
-/** Without a ref it is the default branch. */
-export const archiveRoutes: readonly RestRoute[] = formats.flatMap(([name, handle]) => {
-  const path = `${root}/${name}/{ref}`
-  return [
-    repositoryRoute(reading, { method: 'GET', path, greedy: true, handle }),
-    repositoryRoute(reading, { method: 'GET', path: `${root}/${name}`, describedAs: path, handle }),
-  ]
-})
+export const archiveRoutes: readonly RestRoute[] = [
+  repositoryRoute(reading, { method: 'GET', path: `${root}/tarball/{ref}`, greedy: true, handle: lead('legacy.tar.gz') }),
+  repositoryRoute(reading, { method: 'GET', path: `${root}/zipball/{ref}`, greedy: true, handle: lead('legacy.zip') }),
+]

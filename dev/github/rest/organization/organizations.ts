@@ -1,6 +1,6 @@
 // Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
-import { membershipOf } from '../../access.ts'
 import { leaveOrganization, setRole } from '../../actions/memberships.ts'
+import { membershipOf } from '../../state/access.ts'
 import { userByLogin, userOf } from '../../state/world.ts'
 import { fullOrganization, organizationMembership, simpleUser } from '../../views/account.ts'
 import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
@@ -8,22 +8,24 @@ import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
 
-const show = ({ context, organization }: OrganizationCall): RestAnswer => ok(fullOrganization(context, organization))
+function show({ context, organization }: OrganizationCall): RestAnswer {
+  return ok(fullOrganization(context, organization))
+}
 
-const membership = ({ context, organization, params }: OrganizationCall): RestAnswer => {
+function membership({ context, organization, params }: OrganizationCall): RestAnswer {
   const user = userByLogin(context.world, params['username'] ?? '')
   const found = user && membershipOf(organization, user.id)
   if (!user || !found) throw notFound()
   return ok(organizationMembership(context, organization, found, user))
 }
 
-const members = ({ context, organization, paging, query }: OrganizationCall): RestAnswer => {
+function members({ context, organization, paging, query }: OrganizationCall): RestAnswer {
   const role = query.get('role') ?? 'all'
   const active = organization.memberships.filter(one => one.state === 'active' && (role === 'all' || one.role === role))
   return paged(paging, active, one => simpleUser(context, userOf(context.world, one.userId)))
 }
 
-const setMembership = (call: OrganizationCall): RestAnswer => {
+function setMembership(call: OrganizationCall): RestAnswer {
   const { context, organization, params, body } = call
   const user = userByLogin(context.world, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
@@ -31,7 +33,7 @@ const setMembership = (call: OrganizationCall): RestAnswer => {
   return ok(organizationMembership(context, organization, setRole(context, organization, user, role, writerOf(call)), user))
 }
 
-const removeMember = (call: OrganizationCall): RestAnswer => {
+function removeMember(call: OrganizationCall): RestAnswer {
   const { context, organization, params } = call
   const user = userByLogin(context.world, params['username'] ?? '')
   if (!user) throw notFound()
@@ -44,25 +46,8 @@ const writeMembers = { permission: 'members', level: 'write' } as const
 
 export const organizationRoutes: readonly RestRoute[] = [
   organizationRoute(undefined, { method: 'GET', path: '/orgs/{org}', handle: show }),
-  organizationRoute(undefined, { method: 'GET', path: '/organizations/{org_id}', describedAs: '/orgs/{org}', handle: show }),
   organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/memberships/{username}', handle: membership }),
   organizationRoute(writeMembers, { method: 'PUT', path: '/orgs/{org}/memberships/{username}', handle: setMembership }),
   organizationRoute(writeMembers, { method: 'DELETE', path: '/orgs/{org}/memberships/{username}', handle: removeMember }),
-  organizationRoute(writeMembers, { method: 'DELETE', path: '/orgs/{org}/members/{username}', handle: removeMember }),
   organizationRoute(readMembers, { method: 'GET', path: '/orgs/{org}/members', handle: members }),
-  organizationRoute(readMembers, {
-    method: 'GET',
-    path: '/organizations/{org_id}/members',
-    describedAs: '/orgs/{org}/members',
-    handle: members,
-  }),
-  organizationRoute(readMembers, {
-    method: 'GET',
-    path: '/orgs/{org}/members/{username}',
-    handle: ({ context, organization, params }) => {
-      const user = userByLogin(context.world, params['username'] ?? '')
-      if (!user || membershipOf(organization, user.id)?.state !== 'active') throw notFound()
-      return noContent
-    },
-  }),
 ]

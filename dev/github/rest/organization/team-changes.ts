@@ -1,6 +1,6 @@
 // Owns: the routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
-import { atLeast, canSee, permissionOn } from '../../access.ts'
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
+import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { repositoryByName, userByLogin } from '../../state/world.ts'
@@ -8,26 +8,30 @@ import { roleOfWord } from '../../views/role.ts'
 import { fullTeam } from '../../views/team.ts'
 import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { type Method, type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
-import { roleOfTeam, teamOf } from './teams.ts'
+import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
+import { teamOf } from './teams.ts'
 
-const sceneOf = (call: OrganizationCall) => ({
-  context: call.context,
-  organization: call.organization,
-  sender: writerOf(call),
-})
+function sceneOf(call: OrganizationCall) {
+  return {
+    context: call.context,
+    organization: call.organization,
+    sender: writerOf(call),
+  }
+}
 
-const named = <Found>(names: readonly string[], find: (name: string) => Found | undefined, field: string): Found[] =>
-  names.map(name => {
+function named<Found>(names: readonly string[], find: (name: string) => Found | undefined, field: string): Found[] {
+  return names.map(name => {
     const found = find(name)
     if (found === undefined) throw invalidField('Team', field, 'invalid')
     return found
   })
+}
 
-const privacyOf = (word: 'secret' | 'closed' | undefined, nested: boolean): Team['privacy'] =>
-  word ?? (nested ? 'closed' : 'secret')
+function privacyOf(word: 'secret' | 'closed' | undefined, nested: boolean): Team['privacy'] {
+  return word ?? (nested ? 'closed' : 'secret')
+}
 
-const create = (call: OrganizationCall): RestAnswer => {
+function create(call: OrganizationCall): RestAnswer {
   const { world } = call.context
   const fields = fieldsOf(call.body, 'Team')
   const parentId = fields.optionalNumber('parent_team_id') ?? null
@@ -49,7 +53,7 @@ const create = (call: OrganizationCall): RestAnswer => {
   return created(view, { location: view.url })
 }
 
-const update = (call: OrganizationCall): RestAnswer => {
+function update(call: OrganizationCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Team')
   const team = teamOf(call)
   changeTeam(sceneOf(call), team, {
@@ -62,27 +66,22 @@ const update = (call: OrganizationCall): RestAnswer => {
   return ok(fullTeam(call.context, team))
 }
 
-const remove = (call: OrganizationCall): RestAnswer => {
+function remove(call: OrganizationCall): RestAnswer {
   deleteTeam(sceneOf(call), teamOf(call))
   return noContent
 }
 
-const repositoryOf = ({ context, actor, params }: OrganizationCall): Repository => {
+function repositoryOf({ context, actor, params }: OrganizationCall): Repository {
   const found = repositoryByName(context.world, params['owner'] ?? '', params['repo'] ?? '')
   if (!found || !canSee(context.world, actor, found)) throw notFound()
   return found
 }
 
-const hasRepository = (call: OrganizationCall): RestAnswer => {
-  if (roleOfTeam(call.context.world.teams, teamOf(call), repositoryOf(call).id) === 'none') throw notFound()
-  return noContent
-}
-
-const requireAdministration = (call: OrganizationCall, repository: Repository): void => {
+function requireAdministration(call: OrganizationCall, repository: Repository): void {
   if (!atLeast(permissionOn(call.context.world, call.actor, repository, 'administration'), 'write')) throw notAccessible()
 }
 
-const giveRepository = (call: OrganizationCall): RestAnswer => {
+function giveRepository(call: OrganizationCall): RestAnswer {
   const repository = repositoryOf(call)
   requireAdministration(call, repository)
   const role = roleOfWord[fieldsOf(call.body, 'Team').optionalText('permission', 20) ?? 'push']
@@ -91,35 +90,20 @@ const giveRepository = (call: OrganizationCall): RestAnswer => {
   return noContent
 }
 
-const takeRepository = (call: OrganizationCall): RestAnswer => {
+function takeRepository(call: OrganizationCall): RestAnswer {
   const repository = repositoryOf(call)
   requireAdministration(call, repository)
   takeTeamRepository(sceneOf(call), teamOf(call), repository)
   return noContent
 }
 
-const readMembers = { permission: 'members', level: 'read' } as const
-const writeMembers = { permission: 'members', level: 'write' } as const
-
-const parts: readonly {
-  readonly method: Method
-  readonly path: string
-  readonly handle: (call: OrganizationCall) => RestAnswer
-}[] = [
-  { method: 'PATCH', path: '', handle: update },
-  { method: 'DELETE', path: '', handle: remove },
-  { method: 'GET', path: '/repos/{owner}/{repo}', handle: hasRepository },
-  { method: 'PUT', path: '/repos/{owner}/{repo}', handle: giveRepository },
-  { method: 'DELETE', path: '/repos/{owner}/{repo}', handle: takeRepository },
-]
+const writing = { permission: 'members', level: 'write' } as const
+const team = '/orgs/{org}/teams/{team_slug}'
 
 export const teamChangeRoutes: readonly RestRoute[] = [
-  organizationRoute(writeMembers, { method: 'POST', path: '/orgs/{org}/teams', handle: create }),
-  ...parts.map(({ method, path, handle }) =>
-    organizationRoute(method === 'GET' ? readMembers : writeMembers, {
-      method,
-      path: `/orgs/{org}/teams/{team_slug}${path}`,
-      handle,
-    }),
-  ),
+  organizationRoute(writing, { method: 'POST', path: '/orgs/{org}/teams', handle: create }),
+  organizationRoute(writing, { method: 'PATCH', path: team, handle: update }),
+  organizationRoute(writing, { method: 'DELETE', path: team, handle: remove }),
+  organizationRoute(writing, { method: 'PUT', path: `${team}/repos/{owner}/{repo}`, handle: giveRepository }),
+  organizationRoute(writing, { method: 'DELETE', path: `${team}/repos/{owner}/{repo}`, handle: takeRepository }),
 ]

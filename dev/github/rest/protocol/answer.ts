@@ -3,20 +3,25 @@
 export type RestAnswer = {
   readonly status: number
   readonly body?: unknown
-  /** Bytes in another form than JSON (raw, diff, patch); `body` is then absent. */
-  readonly media?: { readonly type: string; readonly data: string | Buffer }
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export const ok = (body: unknown): RestAnswer => ({ status: 200, body })
-export const created = (body: unknown, headers: Readonly<Record<string, string>> = {}): RestAnswer => ({
-  status: 201,
-  body,
-  headers,
-})
-/** An answer that is no JSON: what a media type such as `application/vnd.github.raw` asks for. */
-export const inForm = (type: string, data: string | Buffer): RestAnswer => ({ status: 200, media: { type, data } })
-export const accepted = (body: unknown): RestAnswer => ({ status: 202, body })
+export function ok(body: unknown): RestAnswer {
+  return { status: 200, body }
+}
+
+export function created(body: unknown, headers: Readonly<Record<string, string>> = {}): RestAnswer {
+  return {
+    status: 201,
+    body,
+    headers,
+  }
+}
+
+export function accepted(body: unknown): RestAnswer {
+  return { status: 202, body }
+}
+
 export const noContent: RestAnswer = { status: 204 }
 
 export type FieldError = { readonly resource: string; readonly field?: string; readonly code: string; readonly message?: string }
@@ -43,23 +48,38 @@ export class RestError extends Error {
 }
 
 /** A redirect; `url` is absolute. 301 for reading, 307 where the method and body must stay. */
-export const moved = (status: 301 | 307, url: string): RestError =>
-  new RestError(status, status === 301 ? 'Moved Permanently' : 'Temporary Redirect', [], { location: url })
-export const notFound = (): RestError => new RestError(404, 'Not Found')
-export const notAccessible = (): RestError => new RestError(403, 'Resource not accessible by integration')
-export const requiresAuthentication = (): RestError => new RestError(401, 'Requires authentication')
+export function moved(status: 301 | 307, url: string): RestError {
+  return new RestError(status, status === 301 ? 'Moved Permanently' : 'Temporary Redirect', [], { location: url })
+}
+
+export function notFound(): RestError {
+  return new RestError(404, 'Not Found')
+}
+
+export function notAccessible(): RestError {
+  return new RestError(403, 'Resource not accessible by integration')
+}
+
+export function requiresAuthentication(): RestError {
+  return new RestError(401, 'Requires authentication')
+}
+
 /** 422 for one field, as GitHub reports it. */
-export const invalidField = (
+export function invalidField(
   resource: string,
   field: string,
   code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'custom',
-): RestError => new RestError(422, 'Validation Failed', [{ resource, field, code }])
+): RestError {
+  return new RestError(422, 'Validation Failed', [{ resource, field, code }])
+}
 
 /** The JSON body of an error. https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api */
-export const errorBody = (error: RestError) => ({
-  message: error.message,
-  ...(error.errors.length > 0 ? { errors: error.errors } : {}),
-  ...(error.headers['location'] === undefined ? {} : { url: error.headers['location'] }),
-  documentation_url: error.documentationUrl,
-  status: String(error.status),
-})
+export function errorBody(error: RestError) {
+  return {
+    message: error.message,
+    ...(error.errors.length > 0 ? { errors: error.errors } : {}),
+    ...(error.headers['location'] === undefined ? {} : { url: error.headers['location'] }),
+    documentation_url: error.documentationUrl,
+    status: String(error.status),
+  }
+}

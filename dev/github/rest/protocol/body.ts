@@ -15,7 +15,7 @@ export type Fields = {
 }
 
 /** The fields of a body; an absent body counts as `{}`. `resource` names the thing in error reports. */
-export const fieldsOf = (body: unknown, resource: string): Fields => {
+export function fieldsOf(body: unknown, resource: string): Fields {
   if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
     throw new RestError(400, 'Body should be a JSON object')
   }

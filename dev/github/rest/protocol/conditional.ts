@@ -5,15 +5,16 @@ import type { RestAnswer } from './answer.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-const text = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value)
+function text(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}
 
-/** JSON may be written differently and mean the same: its tag is weak. Raw bytes are what they are. */
-const etagOf = (answer: RestAnswer): string =>
-  answer.media === undefined
-    ? `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`
-    : `"${createHash('sha256').update(answer.media.data).digest('hex')}"`
+/** Equal JSON can be serialised differently, so its tag is weak. */
+function etagOf(answer: RestAnswer): string {
+  return `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`
+}
 
-const lastModifiedOf = (body: unknown): string | undefined => {
+function lastModifiedOf(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || !('updated_at' in body) || typeof body.updated_at !== 'string')
     return undefined
   const at = Date.parse(body.updated_at)
@@ -21,7 +22,7 @@ const lastModifiedOf = (body: unknown): string | undefined => {
 }
 
 /** Headers that let the caller ask conditionally next time. */
-export const conditionalHeaders = (answer: RestAnswer): Record<string, string> => {
+export function conditionalHeaders(answer: RestAnswer): Record<string, string> {
   const lastModified = lastModifiedOf(answer.body)
   return {
     etag: etagOf(answer),
@@ -31,10 +32,12 @@ export const conditionalHeaders = (answer: RestAnswer): Record<string, string> =
   }
 }
 
-const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
+function opaque(tag: string): string {
+  return tag.trim().replace(/^W\//, '')
+}
 
 /** RFC 9110 §13.2.2: If-None-Match by weak comparison; If-Modified-Since only without it. */
-export const notModified = (asked: Headers, sent: Readonly<Record<string, string>>): boolean => {
+export function notModified(asked: Headers, sent: Readonly<Record<string, string>>): boolean {
   const wanted = text(asked['if-none-match'])
   if (wanted !== undefined) return wanted.split(',').some(one => one.trim() === '*' || opaque(one) === opaque(sent['etag'] ?? ''))
   const since = Date.parse(text(asked['if-modified-since']) ?? '')

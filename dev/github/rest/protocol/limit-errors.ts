@@ -8,19 +8,19 @@ const primaryAddress = 'https://docs.github.com/rest/overview/rate-limits-for-th
 const secondaryAddress =
   'https://docs.github.com/free-pro-team@latest/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits'
 
-const retryAfterHeader = (seconds: number | undefined): Record<string, string> =>
-  seconds === undefined ? {} : { 'retry-after': String(seconds) }
+function retryAfterHeader(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) }
+}
 
 /** The hourly limit is used up. `who` as in "installation ID 1"; `resetAt` in seconds since the epoch. */
-export const primaryLimitError = (facts: {
+export function primaryLimitError(facts: {
   readonly status: LimitStatus
   readonly who: string
   readonly limit: number
   readonly resetAt: number
-  readonly resource: string
   readonly retryAfter?: number | undefined
-}): RestError =>
-  new RestError(
+}): RestError {
+  return new RestError(
     facts.status,
     `API rate limit exceeded for ${facts.who}.`,
     [],
@@ -29,18 +29,20 @@ export const primaryLimitError = (facts: {
       'x-ratelimit-remaining': '0',
       'x-ratelimit-used': String(facts.limit),
       'x-ratelimit-reset': String(facts.resetAt),
-      'x-ratelimit-resource': facts.resource,
+      'x-ratelimit-resource': 'core',
       ...retryAfterHeader(facts.retryAfter),
     },
     primaryAddress,
   )
+}
 
 /** A secondary limit (concurrency, points, content) is hit; `retryAfter` in seconds, absent when GitHub keeps it to itself. */
-export const secondaryLimitError = (status: LimitStatus, retryAfter: number | undefined): RestError =>
-  new RestError(
+export function secondaryLimitError(status: LimitStatus, retryAfter: number | undefined): RestError {
+  return new RestError(
     status,
     'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
     [],
     retryAfterHeader(retryAfter),
     secondaryAddress,
   )
+}

@@ -3,10 +3,10 @@ import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createRepository } from '../../actions/create-repository.ts'
-import type { RateLimitSettings } from '../../context.ts'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { install, signIn } from '../../testing/people.ts'
 import { createRestClients } from '../../testing/rest-client.ts'
+import type { RateLimitSettings } from '../context.ts'
 
 /** git and the validation take their time on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -14,28 +14,40 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 let emulator: RunningEmulator
 afterEach(() => emulator.stop())
 
-const start = async (rateLimit: Partial<RateLimitSettings>): Promise<void> => {
+async function start(rateLimit: Partial<RateLimitSettings>): Promise<void> {
   emulator = await startEmulator({
     app: { setupUrl: 'http://127.0.0.1:9/setup' },
     rateLimit: { authenticated: 5000, anonymous: 60, enforced: true, ...rateLimit },
   })
 }
-const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
-const get = (path: string, headers: Record<string, string> = as('dave')) => fetch(`${emulator.apiUrl}${path}`, { headers })
-const post = (path: string, body: unknown) =>
-  fetch(`${emulator.apiUrl}${path}`, { method: 'POST', headers: as('dave'), body: JSON.stringify(body) })
-const installed = async (): Promise<number> => {
+
+function as(login: string) {
+  return { authorization: `Bearer ${emulator.personalTokens[login]}` }
+}
+
+function get(path: string, headers: Record<string, string> = as('dave')) {
+  return fetch(`${emulator.apiUrl}${path}`, { headers })
+}
+
+function post(path: string, body: unknown) {
+  return fetch(`${emulator.apiUrl}${path}`, { method: 'POST', headers: as('dave'), body: JSON.stringify(body) })
+}
+
+async function installed(): Promise<number> {
   const browser = await signIn(emulator, 'olivia')
   browser.stops.push('http://127.0.0.1:9/')
   const end = await install(emulator, browser, 2001, { repositoryIds: 'all' })
   return Number(new URL(end.url).searchParams.get('installation_id'))
 }
 
-const newRepository = (name: string) => ({ name, description: null, private: true, withReadme: false })
-const member = { role: 'member', state: 'active', publicized: false } as const
+function newRepository(name: string) {
+  return { name, description: null, private: true, withReadme: false }
+}
+
+const member = { role: 'member', state: 'active' } as const
 
 /** A client with the real plugin that notes what it was told and does not try again. */
-const throttled = () => {
+function throttled() {
   const told: [string, number][] = []
   const Client = Octokit.plugin(throttling)
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -56,11 +68,13 @@ const throttled = () => {
   })
   return { client, told }
 }
-const status = (attempt: Promise<{ status: number }>): Promise<number> =>
-  attempt.then(
+
+function status(attempt: Promise<{ status: number }>): Promise<number> {
+  return attempt.then(
     answer => answer.status,
     (error: { status: number }) => error.status,
   )
+}
 
 describe('the primary limit', () => {
   test.each([403, 429] as const)(
@@ -110,23 +124,6 @@ describe('the primary limit', () => {
     expect((await get('/meta', {})).status).toBe(403)
     expect((await clients.app.request('GET /app')).headers['x-ratelimit-used']).toBe('3')
     expect(await remaining(get('/user'))).toBe('2')
-  })
-
-  test('search is counted apart, by the minute', async () => {
-    await start({ search: 2 })
-    const found = []
-    for (let count = 0; count < 3; count += 1) {
-      const answer = await get('/search/repositories?q=org:acme')
-      found.push([answer.status, answer.headers.get('x-ratelimit-resource'), answer.headers.get('x-ratelimit-remaining')])
-    }
-    expect(found).toEqual([
-      [200, 'search', '1'],
-      [200, 'search', '0'],
-      [403, 'search', '0'],
-    ])
-    expect((await get('/user')).headers.get('x-ratelimit-remaining')).toBe('4999')
-    emulator.context.faults.arm({ kind: 'clock-skew', seconds: 61 })
-    expect((await get('/search/repositories?q=org:acme')).status).toBe(200)
   })
 
   test('conditional requests that find nothing new are free, but not for those without credentials', async () => {

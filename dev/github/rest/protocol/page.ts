@@ -1,18 +1,20 @@
 // Owns: pagination by page number with Link headers. https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
 import type { RestAnswer } from './answer.ts'
 
-const whole = (text: string | null, fallback: number, most: number): number => {
+function whole(text: string | null, fallback: number, most: number): number {
   if (text === null || !/^\d{1,9}$/.test(text)) return fallback
   return Math.min(Math.max(Number(text), 1), most)
 }
 
 /** The size of a page: 30 unless asked otherwise, 100 at most. */
-export const perPage = (query: URLSearchParams): number => whole(query.get('per_page'), 30, 100)
+export function perPage(query: URLSearchParams): number {
+  return whole(query.get('per_page'), 30, 100)
+}
 
 /** Where the request stands in a list, and the address of a list with its own query. */
 export type Paging = { readonly url: string; readonly query: URLSearchParams }
 
-const linkHeader = (paging: Paging, page: number, last: number): string | undefined => {
+function linkHeader(paging: Paging, page: number, last: number): string | undefined {
   const at = (number: number): string => {
     const query = new URLSearchParams(paging.query)
     query.set('page', String(number))
@@ -27,12 +29,12 @@ const linkHeader = (paging: Paging, page: number, last: number): string | undefi
 }
 
 /** One page of `items`, shown by `show`; `wrap` puts the page into an object with a total count where GitHub has one. */
-export const paged = <Item>(
+export function paged<Item>(
   paging: Paging,
   items: readonly Item[],
   show: (item: Item) => unknown,
   wrap: (page: readonly unknown[], total: number) => unknown = page => page,
-): RestAnswer => {
+): RestAnswer {
   const size = perPage(paging.query)
   const page = whole(paging.query.get('page'), 1, 1_000_000)
   const last = Math.max(1, Math.ceil(items.length / size))

@@ -1,8 +1,7 @@
-// What every answer of the API has in common: addresses, conditional requests, media types, scopes, pages.
+// What every answer of the API has in common: addresses, conditional requests, scopes, pages.
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
-import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
 import { exchange } from '../../testing/oauth.ts'
 import { signIn } from '../../testing/people.ts'
 
@@ -16,9 +15,13 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-const as = (login: string) => ({ authorization: `Bearer ${emulator.personalTokens[login]}` })
-const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(`${emulator.apiUrl}${path}`, { headers: { ...as('dave'), ...headers } })
+function as(login: string) {
+  return { authorization: `Bearer ${emulator.personalTokens[login]}` }
+}
+
+function get(path: string, headers: Record<string, string> = {}) {
+  return fetch(`${emulator.apiUrl}${path}`, { headers: { ...as('dave'), ...headers } })
+}
 
 describe('conditional requests', () => {
   test('JSON has a weak tag; the same in strong form, in a list and as a star is the same', async () => {
@@ -65,86 +68,6 @@ describe('conditional requests', () => {
   })
 })
 
-describe('media types', () => {
-  test.each([
-    ['application/vnd.github+json', 200, 'github.v3; format=json'],
-    ['application/vnd.github.v3+json', 200, 'github.v3; format=json'],
-    ['application/vnd.github.machine-man-preview+json', 200, 'github.v3; format=json'],
-    ['application/vnd.github.v3.diff', 200, 'github.v3; param=diff'],
-    ['*/*', 200, 'github.v3; format=json'],
-    ['text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 200, 'github.v3; format=json'],
-    ['image/png', 415, 'github.v3; format=json'],
-  ])('%s: %i, %s', async (accept, status, media) => {
-    const answer = await get('/orgs/acme', { accept })
-    expect([answer.status, answer.headers.get('x-github-media-type')]).toEqual([status, media])
-  })
-})
-
-describe('other forms than JSON', () => {
-  const form = (path: string, name: string, headers: Record<string, string> = {}) =>
-    get(path, { accept: `application/vnd.github.${name}`, ...headers })
-  const text = async (path: string, name: string): Promise<string> => {
-    const answer = await form(path, name)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, `application/vnd.github.${name}; charset=utf-8`])
-    return answer.text()
-  }
-  const shop = '/repos/acme/shop'
-  let base: string
-  let head: string
-  let pull: number
-
-  beforeAll(async () => {
-    const git = await createGitClient()
-    await git.run('clone', cloneUrl(emulator.url, 'acme/shop', emulator.personalTokens['dave']), '.')
-    base = (await git.run('rev-parse', 'HEAD')).stdout.trim()
-    await git.run('checkout', '-b', 'forms')
-    await git.commit('one.txt', '1\n', 'One')
-    head = await git.commit('two.txt', '2\n', 'Two')
-    await git.run('push', 'origin', 'HEAD')
-    await git.remove()
-    const body = JSON.stringify({ title: 'Forms', head: 'forms', base: 'main' })
-    const opened = await fetch(`${emulator.apiUrl}${shop}/pulls`, { method: 'POST', headers: as('dave'), body })
-    pull = ((await opened.json()) as { number: number }).number
-  })
-
-  test('a commit as diff, as patch, as its id', async () => {
-    const diff = await text(`${shop}/commits/forms`, 'diff')
-    expect(diff).toContain('diff --git a/two.txt b/two.txt')
-    expect(diff).not.toContain('one.txt')
-    const patch = await text(`${shop}/commits/forms`, 'patch')
-    expect(patch.match(/^Subject: .*$/gm)).toEqual(['Subject: [PATCH] Two'])
-    expect(await text(`${shop}/commits/forms`, 'sha')).toBe(head)
-    expect(await text(`${shop}/commits/${base}`, 'diff')).toContain('b/README.md')
-  })
-
-  test('a comparison and a pull request: one diff, or a patch for each commit', async () => {
-    for (const path of [`${shop}/compare/main...forms`, `${shop}/pulls/${pull}`]) {
-      expect((await text(path, 'diff')).match(/^diff --git .*$/gm)).toEqual([
-        'diff --git a/one.txt b/one.txt',
-        'diff --git a/two.txt b/two.txt',
-      ])
-      expect((await text(path, 'patch')).match(/^Subject: .*$/gm)).toEqual([
-        'Subject: [PATCH 1/2] One',
-        'Subject: [PATCH 2/2] Two',
-      ])
-    }
-  })
-
-  test('a file raw, by path and by blob, with a strong tag', async () => {
-    const whole = (await (await get(`${shop}/contents/two.txt?ref=forms`)).json()) as { sha: string }
-    expect(await text(`${shop}/contents/two.txt?ref=forms`, 'raw')).toBe('2\n')
-    expect(await text(`${shop}/git/blobs/${whole.sha}`, 'raw')).toBe('2\n')
-    const etag = (await form(`${shop}/git/blobs/${whole.sha}`, 'raw')).headers.get('etag') ?? ''
-    expect(etag).toMatch(/^"[0-9a-f]{64}"$/)
-    expect((await form(`${shop}/git/blobs/${whole.sha}`, 'raw', { 'if-none-match': etag })).status).toBe(304)
-  })
-
-  test('who may not see the repository does not see its diff', async () => {
-    const answer = await form(`${shop}/commits/forms`, 'diff', as('noah'))
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
-  })
-})
-
 describe('headers', () => {
   test('scopes are named for personal tokens only', async () => {
     expect((await get('/user')).headers.get('x-oauth-scopes')).toBe('read:org, repo')
@@ -178,7 +101,7 @@ describe('pages', () => {
         type: 'User',
         createdAt: '2026-01-01T00:00:00Z',
       })
-      acme?.memberships.push({ userId: 700_000 + id, role: 'member', state: 'active', publicized: false })
+      acme?.memberships.push({ userId: 700_000 + id, role: 'member', state: 'active' })
     }
     const page = async (query: string) => {
       const answer = await get(`/orgs/acme/members${query}`)
@@ -219,16 +142,5 @@ describe('addresses', () => {
     expect(answer.headers['link']).toContain('<http://api.github.localhost/orgs/acme/members?')
     expect(await answer.body.json()).toMatchObject([{ url: 'http://api.github.localhost/users/olivia' }])
     await other.stop()
-  })
-
-  test('the address of uploads answers as the API does; nothing can be uploaded', async () => {
-    for (const [host, path] of [
-      ['github.localhost', '/api/uploads/repos/acme/shop/releases/1/assets'],
-      ['uploads.github.localhost', '/repos/acme/shop/releases/1/assets'],
-    ] as const) {
-      const answer = await at(host, path)
-      expect([answer.status, JSON.parse(answer.text).message]).toEqual([404, 'Not Found'])
-      expect(answer.headers['x-github-request-id']).toBeDefined()
-    }
   })
 })

@@ -1,19 +1,18 @@
 // Owns: the count of requests per hour and caller. All tokens of one installation share one bucket, as do all of one person.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
-import { type Actor, installationSelects } from '../../access.ts'
-import { hours, minutes } from '../../clock.ts'
+import { type Actor, installationSelects } from '../../state/access.ts'
 import type { Installation } from '../../state/apps.ts'
+import { hours } from '../../state/clock.ts'
 import { organizationById, repositoriesOf, type World } from '../../state/world.ts'
 
-export type Resource = 'core' | 'search'
 export type Bucket = { readonly limit: number; readonly used: number; readonly remaining: number; readonly reset: number }
 
-/** Requests per hour that everybody with credentials has at least, and those without; searches per minute. */
-export type Limits = { readonly authenticated: number; readonly anonymous: number; readonly search?: number }
+/** Requests per hour that everybody with credentials has at least, and those without. */
+export type Limits = { readonly authenticated: number; readonly anonymous: number }
 
 export type RateLimiter = {
   /** The bucket after `cost` more requests (0: only look). `address` identifies who has no credentials. */
-  spend(actor: Actor, address: string, cost: number, resource?: Resource): Bucket
+  spend(actor: Actor, address: string, cost: number): Bucket
 }
 
 /** Beyond this many callers the oldest bucket is forgotten. */
@@ -21,7 +20,7 @@ const mostBuckets = 10_000
 const mostOfAnInstallation = 12_500
 
 /** Who a limit counts for, as GitHub names them in its refusals. */
-export const callerOf = (actor: Actor, address: string): string => {
+export function callerOf(actor: Actor, address: string): string {
   switch (actor.kind) {
     case 'anonymous':
       return address
@@ -36,36 +35,35 @@ export const callerOf = (actor: Actor, address: string): string => {
 }
 
 /** 50 more for each repository and each user beyond 20, up to 12,500 requests per hour (auth.md B.4). */
-const grownLimit = (world: World, installation: Installation, base: number): number => {
+function grownLimit(world: World, installation: Installation, base: number): number {
   const repositories = repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one)).length
   const people = organizationById(world, installation.accountId)?.memberships.filter(one => one.state === 'active').length ?? 1
   const grown = base + 50 * Math.max(0, repositories - 20) + 50 * Math.max(0, people - 20)
   return Math.max(base, Math.min(grown, mostOfAnInstallation))
 }
 
-const limitOf = (limits: Limits, world: World | undefined, actor: Actor, resource: Resource): number => {
-  if (resource === 'search') return actor.kind === 'anonymous' ? 10 : (limits.search ?? 30)
+function limitOf(limits: Limits, world: World | undefined, actor: Actor): number {
   if (actor.kind === 'anonymous') return limits.anonymous
   if (actor.kind === 'installation' && world) return grownLimit(world, actor.installation, limits.authenticated)
   return limits.authenticated
 }
 
 /** `now` is milliseconds since the epoch; without a `world` limits do not grow. */
-export const createRateLimiter = (limits: Limits, now: () => number, world?: World): RateLimiter => {
+export function createRateLimiter(limits: Limits, now: () => number, world?: World): RateLimiter {
   const buckets = new Map<string, { used: number; resetAt: number }>()
   return {
-    spend: (actor, address, cost, resource = 'core') => {
-      const key = `${resource} ${callerOf(actor, address)}`
+    spend: (actor, address, cost) => {
+      const key = callerOf(actor, address)
       let bucket = buckets.get(key)
       if (!bucket || bucket.resetAt <= now()) {
-        bucket = { used: 0, resetAt: now() + (resource === 'search' ? minutes(1) : hours(1)) }
+        bucket = { used: 0, resetAt: now() + hours(1) }
         buckets.delete(key)
         buckets.set(key, bucket)
         const [oldest] = buckets.keys()
         if (buckets.size > mostBuckets && oldest !== undefined) buckets.delete(oldest)
       }
       bucket.used += cost
-      const limit = limitOf(limits, world, actor, resource)
+      const limit = limitOf(limits, world, actor)
       const used = Math.min(bucket.used, limit)
       return {
         limit,

@@ -1,6 +1,6 @@
 // Owns: the limits against bursts: requests at once, points per minute and endpoint, content made per minute and hour. Never answers.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
-import { hours, minutes } from '../../clock.ts'
+import { hours, minutes } from '../../state/clock.ts'
 import type { LimitStatus } from './limit-errors.ts'
 
 export type SecondaryLimits = {
@@ -31,11 +31,12 @@ const mostWindows = 10_000
 const defaultWait = 60
 
 /** Tokens and the App's own affairs are no content. */
-const makesContent = (method: string, endpoint: string): boolean =>
-  method !== 'GET' && method !== 'HEAD' && !/^\/(?:app|applications|installation|credentials)(?:\/|$)/.test(endpoint)
+function makesContent(method: string, endpoint: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && !/^\/(?:app|applications|installation|credentials)(?:\/|$)/.test(endpoint)
+}
 
 /** `now` is milliseconds since the epoch. */
-export const createSecondaryLimiter = (limits: SecondaryLimits, now: () => number): SecondaryLimiter => {
+export function createSecondaryLimiter(limits: SecondaryLimits, now: () => number): SecondaryLimiter {
   const underWay = new Map<string, number>()
   const windows = new Map<string, { used: number; readonly endsAt: number }>()
 

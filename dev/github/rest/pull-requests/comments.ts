@@ -1,7 +1,6 @@
 // Owns: the routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
-
-import { repositoryRole, roleAtLeast } from '../../access.ts'
-import { createComment, deleteComment, editComment } from '../../actions/comments.ts'
+import { createComment, deleteComment, editComment } from '../../actions/pull-requests/comments.ts'
+import { repositoryRole, roleAtLeast } from '../../state/access.ts'
 import type { IssueComment } from '../../state/repositories.ts'
 import { pullRequestByNumber } from '../../state/world.ts'
 import { commentView } from '../../views/comment.ts'
@@ -12,20 +11,20 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 
 const longestBody = 65_536
 
-const numberOf = ({ context, repository, params }: RepositoryCall): number => {
+function numberOf({ context, repository, params }: RepositoryCall): number {
   const number = params['issue_number'] ?? ''
   if (!/^\d{1,9}$/.test(number) || !pullRequestByNumber(context.world, repository.id, Number(number))) throw notFound()
   return Number(number)
 }
 
-const commentOf = ({ context, repository, params }: RepositoryCall): IssueComment => {
+function commentOf({ context, repository, params }: RepositoryCall): IssueComment {
   const found = context.world.comments.find(one => one.repositoryId === repository.id && String(one.id) === params['comment_id'])
   if (!found) throw notFound()
   return found
 }
 
 /** Only who wrote a comment may change it, or who may write to the repository. */
-const ownCommentOf = (call: RepositoryCall): IssueComment => {
+function ownCommentOf(call: RepositoryCall): IssueComment {
   const comment = commentOf(call)
   const writer = writerOf(call)
   const role = repositoryRole(call.context.world, writer.id, call.repository)

@@ -1,16 +1,12 @@
 // Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
-import { canSee, repositoryRole, roleAtLeast } from '../../access.ts'
-import { mergePullRequest } from '../../actions/merge-pull-request.ts'
-import { pullRequestCommits, pullRequestFacts, pullRequestFiles } from '../../actions/pull-request-facts.ts'
-import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests.ts'
-import { mergeBase } from '../../git/diff.ts'
+import { pullRequestFacts } from '../../actions/pull-requests/facts.ts'
+import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
+import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests/pull-requests.ts'
+import { canSee, repositoryRole, roleAtLeast } from '../../state/access.ts'
 import type { PullRequest } from '../../state/repositories.ts'
 import { accountOf, pullRequestByNumber, repositoryById } from '../../state/world.ts'
-import { commitView } from '../../views/commit.ts'
-import { fileView } from '../../views/file-change.ts'
 import { fullPullRequest, simplePullRequest } from '../../views/pull-request.ts'
-import { rangeInForm } from '../git/media.ts'
-import { created, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { created, notAccessible, notFound, ok } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
@@ -18,23 +14,24 @@ import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '
 const longestTitle = 256
 const longestBody = 65_536
 
-const pullOf = ({ context, repository, params }: RepositoryCall): PullRequest => {
+function pullOf({ context, repository, params }: RepositoryCall): PullRequest {
   const number = params['pull_number'] ?? ''
   const found = /^\d{1,9}$/.test(number) ? pullRequestByNumber(context.world, repository.id, Number(number)) : undefined
   if (!found) throw notFound()
   return found
 }
 
-const full = async (call: RepositoryCall, pull: PullRequest) =>
-  fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
+async function full(call: RepositoryCall, pull: PullRequest) {
+  return fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
+}
 
 /** `owner:branch` of the head; a fork that is gone has no owner. */
-const labelOf = ({ context: { world } }: RepositoryCall, pull: PullRequest): string => {
+function labelOf({ context: { world } }: RepositoryCall, pull: PullRequest): string {
   const from = repositoryById(world, pull.head.repositoryId)
   return `${from ? accountOf(world, from.ownerId).login : 'unknown'}:${pull.head.ref}`
 }
 
-const list = (call: RepositoryCall) => {
+function list(call: RepositoryCall) {
   const { context, repository, query } = call
   const state = query.get('state') ?? 'open'
   const head = query.get('head')
@@ -48,7 +45,7 @@ const list = (call: RepositoryCall) => {
   return paged(call.paging, newestFirst ? found.reverse() : found, one => simplePullRequest(context, one))
 }
 
-const open = async (call: RepositoryCall) => {
+async function open(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
   const pull = await openPullRequest(call.context, call.repository, writerOf(call), {
     title: fields.text('title', longestTitle),
@@ -62,20 +59,13 @@ const open = async (call: RepositoryCall) => {
   return created(body, { location: body.url })
 }
 
-const get = async (call: RepositoryCall): Promise<RestAnswer> => {
-  const pull = pullOf(call)
-  const { base, head, repositoryId } = pull
-  const common = (await mergeBase(call.context.git, repositoryId, base.sha, head.sha)) ?? base.sha
-  return (await rangeInForm(call, { base: base.sha, common, head: head.sha })) ?? ok(await full(call, pull))
-}
-
 /** A person who may only read changes nobody's pull request but their own. */
-const requireAuthorOrWriter = ({ actor, context, repository }: RepositoryCall, pull: PullRequest): void => {
+function requireAuthorOrWriter({ actor, context, repository }: RepositoryCall, pull: PullRequest): void {
   if ((actor.kind !== 'user' && actor.kind !== 'person') || pull.authorId === actor.user.id) return
   if (!roleAtLeast(repositoryRole(context.world, actor.user.id, repository), 'write')) throw notAccessible()
 }
 
-const update = async (call: RepositoryCall) => {
+async function update(call: RepositoryCall) {
   const { context, repository } = call
   const pull = pullOf(call)
   requireAuthorOrWriter(call, pull)
@@ -91,10 +81,10 @@ const update = async (call: RepositoryCall) => {
   return ok(await full(call, pull))
 }
 
-const merge = async (call: RepositoryCall) => {
+async function merge(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
   const sha = await mergePullRequest(call.context, call.repository, pullOf(call), writerOf(call), {
-    method: fields.optionalOneOf('merge_method', ['merge', 'squash', 'rebase']) ?? 'merge',
+    method: fields.optionalOneOf('merge_method', ['merge', 'squash']) ?? 'merge',
     expectedHead: fields.optionalText('sha', 40),
     title: fields.optionalText('commit_title', longestTitle),
     message: fields.optionalText('commit_message', longestBody),
@@ -102,19 +92,8 @@ const merge = async (call: RepositoryCall) => {
   return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
 }
 
-const files = async (call: RepositoryCall) => {
-  const pull = pullOf(call)
-  const found = await pullRequestFiles(call.context, pull)
-  return paged(call.paging, found, one => fileView(call.context, call.repository, pull.head.sha, one))
-}
-
-const commits = async (call: RepositoryCall) =>
-  paged(call.paging, await pullRequestCommits(call.context, pullOf(call)), one => commitView(call.context, call.repository, one))
-
 const reading = { permission: 'pull_requests', level: 'read' } as const
 const writing = { permission: 'pull_requests', level: 'write' } as const
-
-const pullPath = '/repos/{owner}/{repo}/pulls/{pull_number}'
 
 export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, { method: 'GET', path: '/repos/{owner}/{repo}/pulls', handle: list }),
@@ -122,19 +101,9 @@ export const pullRequestRoutes: readonly RestRoute[] = [
   repositoryRoute(reading, {
     method: 'GET',
     path: '/repos/{owner}/{repo}/pulls/{pull_number}',
-    handle: get,
+    handle: async call => ok(await full(call, pullOf(call))),
   }),
   repositoryRoute(writing, { method: 'PATCH', path: '/repos/{owner}/{repo}/pulls/{pull_number}', handle: update }),
-  repositoryRoute(reading, { method: 'GET', path: `${pullPath}/files`, handle: files }),
-  repositoryRoute(reading, { method: 'GET', path: `${pullPath}/commits`, handle: commits }),
-  repositoryRoute(reading, {
-    method: 'GET',
-    path: `${pullPath}/merge`,
-    handle: call => {
-      if (pullOf(call).mergedAt === null) throw notFound()
-      return noContent
-    },
-  }),
   repositoryRoute(
     { permission: 'contents', level: 'write' },
     { method: 'PUT', path: '/repos/{owner}/{repo}/pulls/{pull_number}/merge', handle: merge },

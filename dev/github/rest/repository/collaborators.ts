@@ -1,26 +1,24 @@
 // Owns: the routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
 // https://docs.github.com/en/rest/collaborators/collaborators
-import { type Actor, atLeast, membershipOf, permissionOnOrganization, repositoryRole } from '../../access.ts'
-import { dropInvitation, offerAccess, removeCollaborator } from '../../actions/people/collaborators.ts'
+import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
+import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { organizationById, userByLogin } from '../../state/world.ts'
 import { simpleUser } from '../../views/account.ts'
-import { invitationView } from '../../views/invitation.ts'
 import { permissionFlags } from '../../views/repository.ts'
 import { olderWord, roleOfWord } from '../../views/role.ts'
-import { teamOnRepository } from '../../views/team.ts'
-import { created, invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
+import { invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
-const personOf = ({ context, params }: RepositoryCall): User => {
+function personOf({ context, params }: RepositoryCall): User {
   const user = userByLogin(context.world, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
   return user
 }
 
-const collaboratorView = ({ context, repository }: RepositoryCall, user: User, role: RepositoryRole) => {
+function collaboratorView({ context, repository }: RepositoryCall, user: User, role: RepositoryRole) {
   const asPerson: Actor = { kind: 'person', user }
   return {
     ...simpleUser(context, user),
@@ -29,7 +27,7 @@ const collaboratorView = ({ context, repository }: RepositoryCall, user: User, r
   }
 }
 
-const permission = (call: RepositoryCall): RestAnswer => {
+function permission(call: RepositoryCall): RestAnswer {
   const user = personOf(call)
   const own = repositoryRole(call.context.world, user.id, call.repository)
   const role = own === 'none' && !call.repository.private ? 'read' : own
@@ -37,7 +35,7 @@ const permission = (call: RepositoryCall): RestAnswer => {
 }
 
 /** `outside`: no member of the organization; `direct`: named on the repository; `all`: whoever has a role by any way. */
-const list = (call: RepositoryCall): RestAnswer => {
+function list(call: RepositoryCall): RestAnswer {
   const { context, repository, query } = call
   const { world } = context
   const affiliation = query.get('affiliation') ?? 'all'
@@ -53,48 +51,20 @@ const list = (call: RepositoryCall): RestAnswer => {
   return paged(call.paging, people, one => collaboratorView(call, one.user, one.role))
 }
 
-const isCollaborator = (call: RepositoryCall): RestAnswer => {
-  if (repositoryRole(call.context.world, personOf(call).id, call.repository) === 'none') throw notFound()
-  return noContent
-}
-
-const add = (call: RepositoryCall): RestAnswer => {
+function add(call: RepositoryCall): RestAnswer {
   const word = fieldsOf(call.body, 'RepositoryInvitation').optionalText('permission', 20) ?? 'push'
   const role = roleOfWord[word]
   if (role === undefined) throw invalidField('RepositoryInvitation', 'permission', 'invalid')
-  const invitation = offerAccess(call.context, call.repository, personOf(call), role, writerOf(call))
-  return invitation ? created(invitationView(call.context, invitation)) : noContent
+  addCollaborator(call.context, call.repository, personOf(call), role, writerOf(call))
+  return noContent
 }
 
-const remove = (call: RepositoryCall): RestAnswer => {
+function remove(call: RepositoryCall): RestAnswer {
   removeCollaborator(call.context, call.repository, personOf(call), writerOf(call))
   return noContent
 }
 
-const invitationsOf = ({ context, repository }: RepositoryCall) =>
-  context.world.repositoryInvitations.filter(one => one.repositoryId === repository.id)
-
-const withdraw = (call: RepositoryCall): RestAnswer => {
-  const found = invitationsOf(call).find(one => String(one.id) === call.params['invitation_id'])
-  if (!found) throw notFound()
-  dropInvitation(call.context, found)
-  return noContent
-}
-
-/** Teams of the organization that were given the repository, secret ones only for who may read members. */
-const teams = (call: RepositoryCall): RestAnswer => {
-  const { context, repository, actor } = call
-  const organization = organizationById(context.world, repository.ownerId)
-  const insider = organization && atLeast(permissionOnOrganization(context.world, actor, organization, 'members'), 'read')
-  const found = context.world.teams.flatMap(team => {
-    const given = team.repositories.find(one => one.repositoryId === repository.id)
-    return given && (insider || team.privacy === 'closed') ? [{ team, role: given.role }] : []
-  })
-  return paged(call.paging, found, one => teamOnRepository(context, one.team, one.role))
-}
-
 const seeing = { permission: 'metadata', level: 'read' } as const
-const reading = { permission: 'administration', level: 'read' } as const
 const writing = { permission: 'administration', level: 'write' } as const
 const root = '/repos/{owner}/{repo}'
 const person = `${root}/collaborators/{username}`
@@ -102,14 +72,6 @@ const person = `${root}/collaborators/{username}`
 export const collaboratorRoutes: readonly RestRoute[] = [
   repositoryRoute(seeing, { method: 'GET', path: `${person}/permission`, handle: permission }),
   repositoryRoute(seeing, { method: 'GET', path: `${root}/collaborators`, handle: list }),
-  repositoryRoute(seeing, { method: 'GET', path: person, handle: isCollaborator }),
   repositoryRoute(writing, { method: 'PUT', path: person, handle: add }),
   repositoryRoute(writing, { method: 'DELETE', path: person, handle: remove }),
-  repositoryRoute(writing, {
-    method: 'GET',
-    path: `${root}/invitations`,
-    handle: call => paged(call.paging, invitationsOf(call), one => invitationView(call.context, one)),
-  }),
-  repositoryRoute(writing, { method: 'DELETE', path: `${root}/invitations/{invitation_id}`, handle: withdraw }),
-  repositoryRoute(reading, { method: 'GET', path: `${root}/teams`, handle: teams }),
 ]

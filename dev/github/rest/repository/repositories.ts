@@ -1,13 +1,8 @@
-// Owns: the routes about repositories as such. https://docs.github.com/en/rest/repos/repos
-import { type Actor, canSee, mayUse, repositoryRole } from '../../access.ts'
 import { createRepository } from '../../actions/create-repository.ts'
 import type { Account } from '../../state/accounts.ts'
-import type { Repository } from '../../state/repositories.ts'
-import { accountById, repositoriesOf } from '../../state/world.ts'
-import { fullRepository, minimalRepository } from '../../views/repository.ts'
+import { fullRepository } from '../../views/repository.ts'
 import { created, notAccessible, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { paged } from '../protocol/page.ts'
 import {
   organizationRoute,
   type RepositoryCall,
@@ -18,13 +13,11 @@ import {
   writerOf,
 } from '../route.ts'
 
-const show = (call: RepositoryCall): RestAnswer =>
-  ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
+function show(call: RepositoryCall): RestAnswer {
+  return ok({ ...fullRepository(call.context, call.actor, call.repository), temp_clone_token: null })
+}
 
-const visibleOf = (call: { context: RepositoryCall['context']; actor: Actor }, ownerId: number): Repository[] =>
-  repositoriesOf(call.context.world, ownerId).filter(one => canSee(call.context.world, call.actor, one))
-
-const create = async (call: RestCall, owner: Account) => {
+async function create(call: RestCall, owner: Account) {
   const fields = fieldsOf(call.body, 'Repository')
   const repository = await createRepository(call.context, owner, writerOf(call), {
     name: fields.text('name', 100),
@@ -38,25 +31,6 @@ const create = async (call: RestCall, owner: Account) => {
 
 export const repositoryRoutes: readonly RestRoute[] = [
   repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: '/repos/{owner}/{repo}', handle: show }),
-  organizationRoute(undefined, {
-    method: 'GET',
-    path: '/orgs/{org}/repos',
-    handle: call => paged(call.paging, visibleOf(call, call.organization.id), one => minimalRepository(call.context, one)),
-  }),
-  userRoute({
-    method: 'GET',
-    path: '/user/repos',
-    handle: call => {
-      const { world } = call.context
-      const mine = world.repositories.filter(
-        one =>
-          repositoryRole(world, call.user.id, one) !== 'none' &&
-          accountById(world, one.ownerId) &&
-          mayUse(world, call.actor, one, 'metadata', 'read'),
-      )
-      return paged(call.paging, mine, one => fullRepository(call.context, call.actor, one))
-    },
-  }),
   // An App may not make repositories in a person's name here: only personal tokens may.
   userRoute({
     method: 'POST',

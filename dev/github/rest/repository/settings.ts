@@ -1,40 +1,30 @@
 // Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
-import { administers, canSee, permissionOn } from '../../access.ts'
 import { changeRepository } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'
 import { transferRepository } from '../../actions/repository/transfer.ts'
+import { administers, permissionOn } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
 import { accountByLogin, organizationByLogin } from '../../state/world.ts'
 import { fullRepository, minimalRepository } from '../../views/repository.ts'
 import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { paged } from '../protocol/page.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
-const update = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function update(call: RepositoryCall): Promise<RestAnswer> {
   const fields = fieldsOf(call.body, 'Repository')
   const visibility = fields.optionalOneOf('visibility', ['public', 'private', 'internal'] as const)
-  const merge = fields.optionalBoolean('allow_merge_commit')
-  const squash = fields.optionalBoolean('allow_squash_merge')
-  const rebase = fields.optionalBoolean('allow_rebase_merge')
   await changeRepository(call.context, call.repository, writerOf(call), {
     name: fields.optionalText('name', 100),
     description: fields.optionalText('description', 350),
     private: visibility === undefined ? fields.optionalBoolean('private') : visibility !== 'public',
     archived: fields.optionalBoolean('archived'),
     defaultBranch: fields.optionalText('default_branch', 255),
-    deleteBranchOnMerge: fields.optionalBoolean('delete_branch_on_merge'),
-    mergeMethods: {
-      ...(merge === undefined ? {} : { merge }),
-      ...(squash === undefined ? {} : { squash }),
-      ...(rebase === undefined ? {} : { rebase }),
-    },
   })
   return ok(fullRepository(call.context, call.actor, call.repository))
 }
 
-const transfer = (call: RepositoryCall): RestAnswer => {
+function transfer(call: RepositoryCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Repository')
   const newOwner = accountByLogin(call.context.world, fields.text('new_owner', 100))
   if (!newOwner) throw invalidField('Repository', 'new_owner', 'invalid')
@@ -50,7 +40,7 @@ const transfer = (call: RepositoryCall): RestAnswer => {
  * The account that receives a fork: the person, or an organization that they administer. An App forks into the organization that it is
  * installed on; in a person's name it makes no repositories here.
  */
-const receiverOf = (call: RepositoryCall, login: string | undefined): Account => {
+function receiverOf(call: RepositoryCall, login: string | undefined): Account {
   const { actor, context } = call
   if (actor.kind === 'user') throw notAccessible()
   if (login === undefined) {
@@ -68,7 +58,7 @@ const receiverOf = (call: RepositoryCall, login: string | undefined): Account =>
   return organization
 }
 
-const fork = async (call: RepositoryCall): Promise<RestAnswer> => {
+async function fork(call: RepositoryCall): Promise<RestAnswer> {
   const fields = fieldsOf(call.body, 'Fork')
   const made = await forkRepository(call.context, call.repository, writerOf(call), {
     owner: receiverOf(call, fields.optionalText('organization', 100)),
@@ -76,12 +66,6 @@ const fork = async (call: RepositoryCall): Promise<RestAnswer> => {
     defaultBranchOnly: fields.optionalBoolean('default_branch_only') ?? false,
   })
   return accepted(fullRepository(call.context, call.actor, made))
-}
-
-const forks = (call: RepositoryCall): RestAnswer => {
-  const { world } = call.context
-  const found = world.repositories.filter(one => one.parentId === call.repository.id && canSee(world, call.actor, one))
-  return paged(call.paging, found, one => minimalRepository(call.context, one))
 }
 
 const administration = { permission: 'administration', level: 'write', whenArchived: true } as const
@@ -98,7 +82,6 @@ export const repositorySettingRoutes: readonly RestRoute[] = [
     },
   }),
   repositoryRoute(administration, { method: 'POST', path: `${root}/transfer`, handle: transfer }),
-  repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: `${root}/forks`, handle: forks }),
   repositoryRoute(
     { permission: 'contents', level: 'read' },
     {

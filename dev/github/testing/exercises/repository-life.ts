@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { person, type Site } from './site.ts'
 
 /** Calls each route of this area on repositories of its own. */
-export const exerciseRepositoryLife = async (site: Site): Promise<void> => {
+export async function exerciseRepositoryLife(site: Site): Promise<void> {
   const [olivia, dave] = [person(site, 'olivia'), person(site, 'dave')]
   const { data: made } = await olivia.request('POST /orgs/{org}/repos', { org: 'acme', name: 'gadget', auto_init: true })
   const gadget = { owner: 'acme', repo: 'gadget' }
@@ -12,13 +12,10 @@ export const exerciseRepositoryLife = async (site: Site): Promise<void> => {
   expect((await olivia.request('GET /repos/{owner}/{repo}', gadget)).data.full_name).toBe('acme/gizmo')
   expect((await olivia.request('PATCH /repos/{owner}/{repo}', { ...gadget, private: true })).data.private).toBe(true)
   await olivia.request('PATCH /repos/{owner}/{repo}', { ...gadget, visibility: 'public' })
-  expect((await olivia.request('GET /repos/{owner}/{repo}/branches', gadget)).data.map(one => one.name)).toEqual(['main'])
 
   const gizmo = { owner: 'acme', repo: 'gizmo' }
   const { data: fork } = await dave.request('POST /repos/{owner}/{repo}/forks', gizmo)
   expect(fork).toMatchObject({ full_name: 'dave/gizmo', fork: true, parent: { id: made.id }, source: { id: made.id } })
-  expect((await olivia.request('GET /repos/{owner}/{repo}/forks', gizmo)).data.map(one => one.full_name)).toEqual(['dave/gizmo'])
-  expect((await olivia.request('GET /users/{username}/repos', { username: 'dave' })).data.map(one => one.id)).toEqual([fork.id])
 
   const move = { ...gizmo, new_owner: 'olivia', new_name: 'mine' }
   expect((await olivia.request('POST /repos/{owner}/{repo}/transfer', move)).data.full_name).toBe('olivia/mine')

@@ -10,8 +10,11 @@ export type Site = {
 }
 
 /** The person by their personal token. */
-export const person = ({ clients, emulator }: Site, login: string): RestClient => clients.by(emulator.personalTokens[login] ?? '')
+export function person({ clients, emulator }: Site, login: string): RestClient {
+  return clients.by(emulator.personalTokens[login] ?? '')
+}
 
 /** The App by an installation token as wide as its installation. */
-export const bot = async ({ clients, installationId }: Site): Promise<RestClient> =>
-  clients.by(await clients.mint(installationId))
+export async function bot({ clients, installationId }: Site): Promise<RestClient> {
+  return clients.by(await clients.mint(installationId))
+}

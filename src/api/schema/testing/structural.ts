@@ -1,5 +1,7 @@
-// Checks that a schema keeps the rules of structural schemas, so that a mistake is found here and not by the API server.
+// Checks that a schema keeps the rules of structural schemas, is bounded and described, so that a mistake is found here and not by the API
+// server or by a reader of `kubectl explain`. Used by tests only.
 // Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+import { asObject, isJsonObject, type JsonObject } from '../../../lib/json/json-value.ts'
 
 const forbiddenKeywords = [
   '$ref',
@@ -17,35 +19,45 @@ const forbiddenKeywords = [
 ]
 const notInRe2 = /\(\?[=!<]|\\[1-9]/
 
-type Node = { readonly [key: string]: unknown }
+/** Each rule with the problem that it reports. */
+const rules: readonly (readonly [problem: string, violated: (schema: JsonObject) => boolean])[] = [
+  ['type is missing', ({ type }) => typeof type !== 'string'],
+  ['pattern does not compile in RE2', ({ pattern }) => typeof pattern === 'string' && notInRe2.test(pattern)],
+  ['pattern is not anchored', ({ pattern }) => typeof pattern === 'string' && !pattern.startsWith('^')],
+  ['a string without maxLength', schema => schema['type'] === 'string' && !('enum' in schema) && !('maxLength' in schema)],
+  ['a list without maxItems', schema => schema['type'] === 'array' && !('maxItems' in schema)],
+  ['additionalProperties beside properties', schema => 'additionalProperties' in schema && 'properties' in schema],
+  ['a map without maxProperties', schema => 'additionalProperties' in schema && !('maxProperties' in schema)],
+]
 
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A description is text for people: whole sentences. */
+const sentence = /^[`A-Z].*[.]$/s
+
+/** Every schema below `schema` (properties, list items, map values) with its path, itself included. */
+export function schemasIn(schema: unknown, path = ''): readonly (readonly [path: string, schema: unknown])[] {
+  if (!isJsonObject(schema)) return [[path, schema]]
+  return [
+    [path, schema],
+    ...Object.entries(asObject(schema['properties']) ?? {}).flatMap(([name, property]) => schemasIn(property, `${path}.${name}`)),
+    ...(schema['type'] === 'array' ? schemasIn(schema['items'], `${path}[]`) : []),
+    ...('additionalProperties' in schema ? schemasIn(schema['additionalProperties'], `${path}{}`) : []),
+  ]
+}
+
+/** The paths of all schemas without a description in whole sentences. */
+export function undescribed(schema: unknown): readonly string[] {
+  return schemasIn(schema)
+    .filter(([, found]) => !sentence.test(String(asObject(found)?.['description'] ?? '')))
+    .map(([path]) => path)
 }
 
 /** Every violation as `path: problem`; an empty list means structural and bounded. */
-export function structuralProblems(schema: unknown, path = ''): string[] {
-  if (!isNode(schema)) return [`${path}: not a schema`]
-  const problems: string[] = []
-  const say = (problem: string): void => void problems.push(`${path || '.'}: ${problem}`)
-  for (const keyword of forbiddenKeywords) if (keyword in schema) say(`${keyword} is not structural`)
-  if (typeof schema['type'] !== 'string') say('type is missing')
-  if (typeof schema['description'] !== 'string' && path !== '') say('description is missing')
-  if (typeof schema['pattern'] === 'string') {
-    if (notInRe2.test(schema['pattern'])) say('pattern does not compile in RE2')
-    if (!schema['pattern'].startsWith('^')) say('pattern is not anchored')
-  }
-  if (schema['type'] === 'string' && !('enum' in schema) && !('maxLength' in schema)) say('a string without maxLength')
-  if (schema['type'] === 'array') {
-    if (!('maxItems' in schema)) say('a list without maxItems')
-    problems.push(...structuralProblems(schema['items'], `${path}[]`))
-  }
-  if ('additionalProperties' in schema) {
-    if ('properties' in schema) say('additionalProperties beside properties')
-    if (!('maxProperties' in schema)) say('a map without maxProperties')
-    problems.push(...structuralProblems(schema['additionalProperties'], `${path}{}`))
-  }
-  for (const [name, property] of Object.entries(isNode(schema['properties']) ? schema['properties'] : {}))
-    problems.push(...structuralProblems(property, `${path}.${name}`))
-  return problems
+export function structuralProblems(schema: unknown): readonly string[] {
+  return schemasIn(schema).flatMap(([path, found]) => {
+    if (!isJsonObject(found)) return [`${path}: not a schema`]
+    return [
+      ...forbiddenKeywords.filter(keyword => keyword in found).map(keyword => `${path}: ${keyword} is not structural`),
+      ...rules.filter(([, violated]) => violated(found)).map(([problem]) => `${path}: ${problem}`),
+    ]
+  })
 }

@@ -1,0 +1,19 @@
+// The reference pages that are generated from the code of the product, by their path in the repository.
+import { auditEventsPage } from './audit-events.ts'
+import { cliPage } from './cli.ts'
+import { environmentPage } from './environment.ts'
+import { errorsPage } from './errors.ts'
+import { kindsPage } from './kinds.ts'
+import { metricsPage } from './metrics.ts'
+
+/** All pages; `read` reads a file by its path in the repository. */
+export function referencePages(read: (path: string) => string): ReadonlyMap<string, string> {
+  return new Map([
+    ['docs/reference/kinds.md', kindsPage(read)],
+    ['docs/reference/environment.md', environmentPage()],
+    ['docs/reference/errors.md', errorsPage()],
+    ['docs/reference/metrics.md', metricsPage()],
+    ['docs/reference/audit-events.md', auditEventsPage()],
+    ['docs/reference/cli.md', cliPage()],
+  ])
+}

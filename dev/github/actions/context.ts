@@ -1,0 +1,18 @@
+// What an action needs to change the state and to report the change. No behaviour of its own.
+import type { KeyObject } from 'node:crypto'
+import type { Faults } from '../faults/faults.ts'
+import type { GitStore } from '../git/store.ts'
+import type { WorldStore } from '../state/store.ts'
+import type { View } from '../views/view.ts'
+import type { Webhooks } from '../webhooks/dispatcher.ts'
+
+export type ActionContext = View & {
+  readonly store: WorldStore
+  readonly git: GitStore
+  readonly webhooks: Pick<Webhooks, 'emit' | 'emitTo' | 'emitToApp'>
+  readonly faults: Pick<Faults, 'take' | 'refuseToken'>
+  /** Signs stateless installation tokens. */
+  readonly signingKey: KeyObject
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}

@@ -1,0 +1,39 @@
+// Owns: the family of forks: which repositories may exchange commits, and which of them `owner:branch` means.
+import type { Repository } from '../../state/repositories.ts'
+import { accountByLogin, repositoryById, type World } from '../../state/world.ts'
+import type { ActionContext } from '../context.ts'
+
+/** The repository at the top of the family, as far as it still exists. */
+function rootOf(world: World, repository: Repository): number {
+  let at = repository
+  for (let above: Repository | undefined = at; above; ) {
+    at = above
+    const { parentId }: Repository = at
+    // A parent that is gone still names the family.
+    if (parentId !== null && !repositoryById(world, parentId)) return parentId
+    above = parentId === null ? undefined : repositoryById(world, parentId)
+  }
+  return at.id
+}
+
+export type NamedBranch = { readonly repository: Repository; readonly branch: string }
+
+/** What `branch`, `owner:branch` or `owner:repository:branch` means seen from a repository; `undefined` when it names none of its family. */
+export function branchInNetwork(
+  { world }: Pick<ActionContext, 'world'>,
+  repository: Repository,
+  text: string,
+): NamedBranch | undefined {
+  const parts = text.split(':')
+  const branch = parts.at(-1) ?? ''
+  if (parts.length === 1) return { repository, branch }
+  const owner = accountByLogin(world, parts[0] ?? '')
+  if (!owner || parts.length > 3) return undefined
+  if (owner.id === repository.ownerId && parts.length === 2) return { repository, branch }
+  const root = rootOf(world, repository)
+  const name = parts.length === 3 ? parts[1]?.toLowerCase() : undefined
+  const found = world.repositories.find(
+    one => one.ownerId === owner.id && rootOf(world, one) === root && (name === undefined || one.name.toLowerCase() === name),
+  )
+  return found && { repository: found, branch }
+}

@@ -1,0 +1,216 @@
+// The rules of pull requests: what cannot be opened, what cannot be merged, and what a merge leaves behind.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningEmulator, startEmulator } from '../../emulator.ts'
+import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
+import { signIn } from '../../testing/people.ts'
+import { createRestClients, type RestClient, refusal } from '../../testing/rest-client.ts'
+
+const shop = { owner: 'acme', repo: 'shop' }
+let emulator: RunningEmulator
+let dave: RestClient
+let git: GitClient
+
+beforeAll(async () => {
+  emulator = await startEmulator()
+  dave = createRestClients(emulator).by(emulator.personalTokens['dave'] ?? '')
+  git = await createGitClient()
+  await git.run('clone', cloneUrl(emulator.url, 'acme/shop', emulator.personalTokens['dave']), '.')
+})
+afterAll(async () => {
+  await git.remove()
+  await emulator.stop()
+})
+
+/** A branch off main with one commit, pushed. */
+async function branch(name: string, path: string, text: string): Promise<string> {
+  await git.run('fetch', 'origin')
+  await git.run('checkout', '-B', name, 'origin/main')
+  const sha = await git.commit(path, text, `Change ${path}`)
+  await git.run('push', 'origin', 'HEAD')
+  return sha
+}
+
+function open(head: string, base = 'main') {
+  return dave.request('POST /repos/{owner}/{repo}/pulls', { ...shop, title: head, head, base })
+}
+
+/** A branch of this name with a file of its own, opened. */
+async function openFrom(name: string) {
+  await branch(name, name, '1')
+  return open(name)
+}
+
+/** Past the description, for an answer that GitHub gives and does not describe. */
+async function plainly(path: string): Promise<{ readonly status: number; readonly data: unknown }> {
+  const headers = { authorization: `Bearer ${emulator.personalTokens['dave']}` }
+  const response = await fetch(`${emulator.apiUrl}${path}`, { headers })
+  return { status: response.status, data: await response.json() }
+}
+
+function merge(pull_number: number, more = {}) {
+  return dave.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number, ...more })
+}
+
+test('what has no head, no base, no commits or is open already cannot be opened', async () => {
+  await branch('good', 'good', '1')
+  await git.run('push', 'origin', 'origin/main:refs/heads/same')
+  for (const [head, base] of [['none'], ['good', 'none'], ['same']] as const)
+    expect((await refusal(open(head, base))).status).toBe(422)
+  await open('good')
+  expect(await refusal(open('good'))).toMatchObject({ status: 422, message: 'Validation Failed' })
+})
+
+test('of two requests at once for the same branches one is refused', async () => {
+  await branch('twice', 'twice', '1')
+  const results = await Promise.allSettled([open('twice'), open('twice')])
+  expect(results.map(one => one.status).sort()).toEqual(['fulfilled', 'rejected'])
+})
+
+test('a squash merge leaves one commit with the text of the branch and keeps the number in its title', async () => {
+  await branch('squash', 'squash', '1')
+  const { data } = await open('squash')
+  const { sha } = (await merge(data.number, { merge_method: 'squash' })).data
+  const commit = await dave.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...shop, ref: sha })
+  expect(commit.data.commit.message).toBe(`squash (#${data.number})`)
+  expect(commit.data.parents).toHaveLength(1)
+})
+
+test('a conflict is shown and cannot be merged', async () => {
+  await branch('left', 'contested', 'left\n')
+  await branch('right', 'contested', 'right\n')
+  const [left, right] = [(await open('left')).data.number, (await open('right')).data.number]
+  await merge(left)
+  const shown = await dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number: right })
+  expect(shown.data).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
+  expect(await refusal(merge(right))).toEqual({ status: 405, message: 'Pull Request is not mergeable' })
+})
+
+test('a merge of a head that has moved on is refused, as is a second merge', async () => {
+  const before = await branch('moving', 'moving', '1')
+  const { number } = (await open('moving')).data
+  await git.commit('moving', '2', 'More')
+  await git.run('push', 'origin', 'HEAD')
+  expect((await refusal(merge(number, { sha: before }))).status).toBe(409)
+  await merge(number)
+  expect((await refusal(merge(number))).status).toBe(405)
+})
+
+describe('from a fork', () => {
+  let noah: RestClient
+  let fork: GitClient
+  const own = { owner: 'noah', repo: 'shop' }
+
+  beforeAll(async () => {
+    const clients = createRestClients(emulator)
+    noah = clients.by(emulator.personalTokens['noah'] ?? '')
+    const olivia = clients.by(emulator.personalTokens['olivia'] ?? '')
+    await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', { ...shop, username: 'noah', permission: 'pull' })
+    await noah.request('POST /repos/{owner}/{repo}/forks', shop)
+    fork = await createGitClient({ name: 'Noah', email: 'noah@example.test' })
+    await fork.run('clone', cloneUrl(emulator.url, 'noah/shop', emulator.personalTokens['noah']), '.')
+    await fork.run('checkout', '-b', 'idea')
+  })
+  afterAll(() => fork.remove())
+
+  const request = { ...shop, title: 'Idea', base: 'main' }
+  const show = (pull_number: number) => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })
+
+  test('who may only read opens one, a push to the fork moves it, and it is merged into the repository', async () => {
+    const first = await fork.commit('idea', '1\n', 'Idea')
+    await fork.run('push', 'origin', 'HEAD')
+    const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:idea' })
+    expect(data).toMatchObject({ head: { label: 'noah:idea', sha: first, repo: { fork: true } }, base: { label: 'acme:main' } })
+    const listed = await dave.request('GET /repos/{owner}/{repo}/pulls', { ...shop, head: 'noah:idea' })
+    expect(listed.data.map(one => one.number)).toEqual([data.number])
+    const second = await fork.commit('idea', '1\n2\n', 'More')
+    await fork.run('push', 'origin', 'HEAD')
+    expect((await show(data.number)).data).toMatchObject({ commits: 2, head: { sha: second } })
+    await git.run('fetch', 'origin', `refs/pull/${data.number}/head`)
+    expect((await git.run('rev-parse', 'FETCH_HEAD')).stdout.trim()).toBe(second)
+    expect(
+      (await refusal(noah.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number: data.number })))
+        .status,
+    ).toBe(403)
+    await merge(data.number)
+    await git.run('fetch', 'origin')
+    expect((await git.run('merge-base', '--is-ancestor', second, 'origin/main')).ok).toBe(true)
+  })
+
+  test('it is no way to read a repository that one cannot see', async () => {
+    await fork.commit('secret', '1\n', 'Secret')
+    await fork.run('push', 'origin', 'HEAD:refs/heads/secret')
+    const opened = dave.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:secret' })
+    expect((await refusal(opened)).status).toBe(422)
+    expect((await refusal(dave.request('GET /repos/{owner}/{repo}', own))).status).toBe(404)
+    const foreign = { ...request, head: 'globex:main' }
+    expect((await refusal(dave.request('POST /repos/{owner}/{repo}/pulls', foreign))).status).toBe(422)
+  })
+
+  test('only its author or who may write changes it; a branch that goes away closes it', async () => {
+    await fork.run('checkout', '-b', 'far')
+    await fork.commit('far', '1\n', 'Far')
+    await fork.run('push', 'origin', 'HEAD')
+    const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:far' })
+    const mine = { ...shop, pull_number: data.number }
+    await noah.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...mine, title: 'Better idea' })
+    const { number } = (await openFrom('change-of-dave')).data
+    const other = { ...shop, pull_number: number, state: 'closed' as const }
+    expect((await refusal(noah.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', other))).status).toBe(403)
+    await fork.run('push', 'origin', ':far')
+    expect((await show(data.number)).data.state).toBe('closed')
+  })
+
+  test('a pull request outlives its fork', async () => {
+    const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:secret' })
+    await noah.request('DELETE /repos/{owner}/{repo}', own)
+    const { status, data: shown } = await plainly(`/repos/acme/shop/pulls/${data.number}`)
+    expect([status, shown]).toMatchObject([200, { state: 'open', head: { repo: null, sha: data.head.sha } }])
+    await merge(data.number)
+  })
+})
+
+describe('drafts, bases and heads', () => {
+  test('a draft cannot be merged until it is ready; both can be undone by who opened it', async () => {
+    await branch('draft', 'draft', '1')
+    const opened = { ...shop, title: 'Draft', head: 'draft', base: 'main', draft: true }
+    const { data } = await dave.request('POST /repos/{owner}/{repo}/pulls', opened)
+    expect(data).toMatchObject({ draft: true, mergeable_state: 'draft' })
+    expect((await refusal(merge(data.number))).status).toBe(405)
+    const browser = await signIn(emulator, 'dave')
+    const at = `${emulator.url}/acme/shop/pull/${data.number}`
+    await (await browser.open(at)).form('Ready for review').submit()
+    await (await browser.open(at)).form('Convert to draft').submit()
+    expect((await refusal(merge(data.number))).status).toBe(405)
+    const ready = await (await browser.open(at)).form('Ready for review').submit()
+    const merged = await ready.form('Squash and merge').submit()
+    expect(merged.text).toContain('<strong>merged</strong>')
+    await merged.form('Delete branch').submit()
+    expect(
+      (await refusal(dave.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'draft' }))).status,
+    ).toBe(404)
+  })
+
+  test('another base branch shows other commits', async () => {
+    await branch('base-two', 'base-two', '1')
+    await git.run('checkout', '-b', 'on-two')
+    await git.commit('on-two', '1', 'On two')
+    await git.run('push', 'origin', 'HEAD')
+    const { data } = await open('on-two')
+    expect(data.commits).toBe(2)
+    const change = { ...shop, pull_number: data.number, base: 'base-two' }
+    const changed = await dave.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', change)
+    expect(changed.data).toMatchObject({ commits: 1, base: { ref: 'base-two' } })
+    const wrong = dave.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...change, base: 'none' })
+    expect((await refusal(wrong)).status).toBe(422)
+  })
+
+  test('failing statuses make it unstable', async () => {
+    const sha = await branch('shaky', 'shaky', '1')
+    const { data } = await open('shaky')
+    await dave.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'failure', context: 'ci' })
+    const shown = () => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number: data.number })
+    expect((await shown()).data.mergeable_state).toBe('unstable')
+    await dave.request('POST /repos/{owner}/{repo}/statuses/{sha}', { ...shop, sha, state: 'success', context: 'ci' })
+    expect((await shown()).data.mergeable_state).toBe('clean')
+  })
+})

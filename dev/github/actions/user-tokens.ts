@@ -1,0 +1,117 @@
+// Owns: the making of codes and user tokens of an App, and their end. Never knows HTTP.
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+import type { App } from '../state/apps.ts'
+import { days, hours, minutes, timestamp } from '../state/clock.ts'
+import type { AuthorizationCode } from '../state/credentials.ts'
+import { nextId, userOf, type World } from '../state/world.ts'
+import { credentialKey, newAuthorizationCode, newRefreshToken, newUserToken } from '../tokens/formats.ts'
+import { simpleUser } from '../views/account.ts'
+import type { ActionContext } from './context.ts'
+
+export type TokenPair = {
+  readonly accessToken: string
+  /** Seconds: 8 hours. */
+  readonly expiresIn: number
+  readonly refreshToken: string
+  /** Seconds: about six months. */
+  readonly refreshTokenExpiresIn: number
+}
+
+const accessLife = hours(8)
+const refreshLife = days(184)
+/** GitHub keeps ten tokens per person and App; the eleventh ends the oldest. */
+const mostTokens = 10
+
+/** Writes down that the person lets the App act for them; asked once. */
+export function rememberConsent(context: ActionContext, app: App, userId: number): void {
+  if (context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)) return
+  context.store.change(world => {
+    world.authorizations.push({ id: nextId(world), appId: app.id, userId, createdAt: timestamp(context.now()) })
+  })
+}
+
+/** A code of ten minutes, good for one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
+export function issueCode(context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string {
+  const code = newAuthorizationCode()
+  context.store.change(world => {
+    world.credentials.codes[credentialKey(code)] = { ...facts, expiresAt: context.now() + minutes(10) }
+  })
+  return code
+}
+
+function userTokensOf({ credentials }: World, appId: number, userId: number) {
+  return Object.entries(credentials.accessTokens).flatMap(([key, token]) =>
+    token.kind === 'user' && token.appId === appId && token.userId === userId
+      ? [{ key, createdAt: token.createdAt, id: token.id }]
+      : [],
+  )
+}
+
+/** Forgets an access token together with the refresh token that belongs to it. */
+export function endUserToken(context: ActionContext, key: string): void {
+  context.store.change(({ credentials }) => {
+    delete credentials.accessTokens[key]
+    for (const [refreshKey, refresh] of Object.entries(credentials.refreshTokens)) {
+      if (refresh.accessTokenKey === key) delete credentials.refreshTokens[refreshKey]
+    }
+  })
+}
+
+export type IssueOptions = {
+  /** The refresh token will need no client secret. Default false. */
+  readonly byDevice?: boolean
+}
+
+/** Makes a pair of access and refresh token. */
+export function issueTokens(context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair {
+  const older = userTokensOf(context.world, app.id, userId).sort(
+    (left, right) => left.createdAt - right.createdAt || left.id - right.id,
+  )
+  for (const one of older.slice(0, Math.max(0, older.length - mostTokens + 1))) endUserToken(context, one.key)
+  const accessToken = newUserToken()
+  const refreshToken = newRefreshToken()
+  const now = context.now()
+  context.store.change(world => {
+    const key = credentialKey(accessToken)
+    world.credentials.accessTokens[key] = {
+      kind: 'user',
+      id: nextId(world),
+      appId: app.id,
+      userId,
+      lastEight: accessToken.slice(-8),
+      createdAt: now,
+      expiresAt: now + accessLife,
+    }
+    world.credentials.refreshTokens[credentialKey(refreshToken)] = {
+      appId: app.id,
+      userId,
+      accessTokenKey: key,
+      byDevice: options.byDevice ?? false,
+      expiresAt: now + refreshLife,
+    }
+  })
+  return { accessToken, expiresIn: accessLife / 1000, refreshToken, refreshTokenExpiresIn: refreshLife / 1000 }
+}
+
+/** Ends the consent and every token under it. Answers whether there was one. */
+export function revokeGrant(context: ActionContext, app: App, userId: number): boolean {
+  const had = context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)
+  for (const one of userTokensOf(context.world, app.id, userId)) endUserToken(context, one.key)
+  context.store.change(world => {
+    world.authorizations = world.authorizations.filter(one => !(one.appId === app.id && one.userId === userId))
+    for (const [key, code] of Object.entries(world.credentials.codes)) {
+      if (code.appId === app.id && code.userId === userId) delete world.credentials.codes[key]
+    }
+    for (const [key, device] of Object.entries(world.credentials.devices)) {
+      if (device.appId === app.id && device.userId === userId) delete world.credentials.devices[key]
+    }
+  })
+  if (had) {
+    context.webhooks.emitToApp(app, {
+      name: 'github_app_authorization',
+      action: 'revoked',
+      payload: { sender: simpleUser(context, userOf(context.world, userId)) },
+    })
+  }
+  return had
+}

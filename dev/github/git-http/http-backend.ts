@@ -1,0 +1,127 @@
+// Owns: one run of `git http-backend` as a CGI program: request in, response out, both streamed. Never decides about access and
+// never sees a credential: the caller has checked and strips them.
+import { spawn } from 'node:child_process'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Transform } from 'node:stream'
+import type { GitStore } from '../git/store.ts'
+
+export type BackendCall = {
+  readonly git: GitStore
+  readonly repositoryId: number
+  /** `/info/refs`, `/git-upload-pack` or `/git-receive-pack`. */
+  readonly path: string
+  readonly query: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Shown to hooks as REMOTE_USER. */
+  readonly remoteUser: string
+  /** Where the post-receive hook leaves the ref updates. */
+  readonly pushReport?: string
+  /** Runs when git is done and before the client learns it, so that whoever pushed finds what follows from it already there. */
+  readonly beforeEnd: () => Promise<void>
+}
+
+/** Largest request that is taken: a push of 512 MiB. */
+const largestRequest = 512 * 1024 * 1024
+const longestRun = 300_000
+const longestHead = 16 * 1024
+
+function header(request: IncomingMessage, name: string): string {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : (value ?? '')
+}
+
+/** Splits the CGI head (status and headers) off; the rest streams on. */
+function sendHead(response: ServerResponse, head: string): void {
+  for (const line of head.split(/\r?\n/)) {
+    const colon = line.indexOf(':')
+    if (colon < 0) continue
+    const name = line.slice(0, colon)
+    const value = line.slice(colon + 1).trim()
+    if (name.toLowerCase() === 'status') response.statusCode = Number.parseInt(value, 10)
+    else response.setHeader(name, value)
+  }
+}
+
+function limitSize(limit: number): Transform {
+  let size = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      done(size > limit ? new Error('the request is larger than the emulator takes') : null, chunk)
+    },
+  })
+}
+
+/** Runs the backend to its end; resolves when the response is complete, rejects when git could not be run. */
+export function runHttpBackend(call: BackendCall): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { git, request, response } = call
+    const child = spawn('git', ['http-backend'], {
+      env: {
+        ...git.environment,
+        GIT_PROJECT_ROOT: git.folder,
+        GIT_HTTP_EXPORT_ALL: '1',
+        GATEWAY_INTERFACE: 'CGI/1.1',
+        SERVER_PROTOCOL: 'HTTP/1.1',
+        REQUEST_METHOD: request.method ?? 'GET',
+        PATH_INFO: `/${call.repositoryId}.git${call.path}`,
+        QUERY_STRING: call.query,
+        CONTENT_TYPE: header(request, 'content-type'),
+        CONTENT_LENGTH: header(request, 'content-length'),
+        HTTP_CONTENT_ENCODING: header(request, 'content-encoding'),
+        GIT_PROTOCOL: header(request, 'git-protocol'),
+        REMOTE_USER: call.remoteUser,
+        REMOTE_ADDR: request.socket.remoteAddress ?? '',
+        ...(call.pushReport === undefined ? {} : { PUSH_REPORT: call.pushReport }),
+      },
+      timeout: longestRun,
+    })
+    let pending: Buffer | undefined = Buffer.alloc(0)
+    child.on('error', error => {
+      response.destroy()
+      reject(error)
+    })
+    child.stderr.resume()
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!pending) {
+        if (!response.write(chunk)) {
+          child.stdout.pause()
+          response.once('drain', () => child.stdout.resume())
+        }
+        return
+      }
+      pending = Buffer.concat([pending, chunk])
+      const end = pending.indexOf('\r\n\r\n')
+      if (end < 0 && pending.length > longestHead) child.kill('SIGKILL')
+      if (end < 0) return
+      sendHead(response, pending.subarray(0, end).toString('latin1'))
+      const rest = pending.subarray(end + 4)
+      pending = undefined
+      if (rest.length > 0) response.write(rest)
+    })
+    response.on('close', () => {
+      // The client went away: the backend must not keep running for nobody.
+      if (!response.writableFinished) child.kill('SIGKILL')
+      child.stdout.resume()
+    })
+    child.on('close', () => {
+      if (pending) response.statusCode = 500
+      call.beforeEnd().then(
+        () => {
+          response.end()
+          resolve()
+        },
+        (error: unknown) => {
+          response.destroy()
+          reject(error)
+        },
+      )
+    })
+    // git ends early when it refuses; what it wrote as answer is what counts.
+    child.stdin.on('error', () => undefined)
+    const limited = limitSize(largestRequest)
+    limited.on('error', () => child.kill('SIGKILL'))
+    request.pipe(limited).pipe(child.stdin)
+  })
+}

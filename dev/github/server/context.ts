@@ -1,0 +1,5 @@
+// Everything that the surfaces of the emulator need together. No behaviour of its own.
+import type { ControlContext } from '../control/routes.ts'
+import type { RestContext } from '../rest/context.ts'
+
+export type ServerContext = RestContext & ControlContext

@@ -1,0 +1,184 @@
+// Who may do what, as tables over a small world.
+import { describe, expect, test } from 'vitest'
+import { type Actor, administers, canSee, mayUse, permissionOn, repositoryRole } from './access.ts'
+import type { RepositoryRole, Team, User } from './accounts.ts'
+import type { App, Installation } from './apps.ts'
+import type { Repository } from './repositories.ts'
+import { emptyWorld, type World } from './world.ts'
+
+const at = '2026-01-01T00:00:00Z'
+function user(id: number): User {
+  return { kind: 'user', id, login: `u${id}`, name: '', email: '', type: 'User', createdAt: at }
+}
+
+function team(id: number, parentId: number | null, userIds: readonly number[], role?: RepositoryRole): Team {
+  return {
+    id,
+    organizationId: 50,
+    slug: `t${id}`,
+    name: '',
+    description: null,
+    privacy: 'closed',
+    parentId,
+    members: userIds.map(userId => ({ userId, role: 'member' })),
+    repositories: role === undefined ? [] : [{ repositoryId: 100, role }],
+    createdAt: at,
+  }
+}
+
+const repository: Repository = {
+  id: 100,
+  ownerId: 50,
+  name: 'r',
+  description: null,
+  private: true,
+  archived: false,
+  defaultBranch: 'main',
+  collaborators: [],
+  createdAt: at,
+  updatedAt: at,
+  pushedAt: at,
+  lastNumber: 0,
+  parentId: null,
+}
+
+function world(change: (world: World) => void = () => undefined): World {
+  const made = emptyWorld()
+  made.users = [1, 2, 3, 4].map(user)
+  made.organizations = [
+    {
+      kind: 'organization',
+      id: 50,
+      login: 'o',
+      name: '',
+      basePermission: 'none',
+      memberships: [
+        { userId: 1, role: 'admin', state: 'active' },
+        { userId: 2, role: 'member', state: 'active' },
+        { userId: 3, role: 'admin', state: 'pending' },
+      ],
+      createdAt: at,
+    },
+  ]
+  made.repositories = [repository]
+  change(made)
+  return made
+}
+
+describe('the role of a person on a repository', () => {
+  test.each([
+    ['an owner', 1, 'admin'],
+    ['a member with no base permission and no team', 2, 'none'],
+    ['an invited owner who has not accepted', 3, 'none'],
+    ['a stranger', 4, 'none'],
+  ])('%s', (_who, id, role) => expect(repositoryRole(world(), id, repository)).toBe(role))
+
+  test('the base permission counts for active members only', () => {
+    const open = world(one => {
+      for (const organization of one.organizations) organization.basePermission = 'write'
+    })
+    expect([2, 3, 4].map(id => repositoryRole(open, id, repository))).toEqual(['write', 'none', 'none'])
+  })
+
+  test('a child team inherits what its parents have; the strongest wins', () => {
+    const nested = world(one => {
+      one.teams = [team(1, null, [], 'maintain'), team(2, 1, []), team(3, 2, [2], 'read')]
+    })
+    expect(repositoryRole(nested, 2, repository)).toBe('maintain')
+  })
+
+  test('a parent team does not get what its children have', () => {
+    const nested = world(one => {
+      one.teams = [team(1, null, [2]), team(2, 1, [], 'admin')]
+    })
+    expect(repositoryRole(nested, 2, repository)).toBe('none')
+  })
+
+  test('a cycle of teams ends', () => {
+    const cyclic = world(one => {
+      one.teams = [team(1, 2, [2]), team(2, 1, [], 'read')]
+    })
+    expect(repositoryRole(cyclic, 2, repository)).toBe('read')
+  })
+
+  test('a team is worth nothing to who has left the organization', () => {
+    const left = world(one => {
+      one.teams = [team(1, null, [4], 'admin')]
+    })
+    expect(repositoryRole(left, 4, repository)).toBe('none')
+  })
+})
+
+test('only an active owner, or the person themselves, administers an account', () => {
+  expect([1, 2, 3, 4].map(id => administers(world(), id, 50))).toEqual([true, false, false, false])
+  expect(administers(world(), 2, 2)).toBe(true)
+})
+
+describe('an App', () => {
+  const app = { id: 7, slug: 'a', permissions: {} } as App
+  const installation: Installation = {
+    id: 70,
+    appId: 7,
+    accountId: 50,
+    repositorySelection: 'selected',
+    repositoryIds: [100],
+    permissions: { metadata: 'read', contents: 'read', administration: 'write' },
+    events: [],
+    createdAt: at,
+    updatedAt: at,
+    suspendedAt: null,
+    suspendedById: null,
+  }
+  const token = { kind: 'user', id: 1, appId: 7, userId: 1, lastEight: '', createdAt: 0, expiresAt: 0 } as const
+  const through = (installed: Installation, id: number): { world: World; actor: Actor } => {
+    const made = world(one => {
+      one.installations = [installed]
+    })
+    return { world: made, actor: { kind: 'user', user: user(id), app, token } }
+  }
+  const level = (installed: Installation, id: number, permission: string): string => {
+    const { world: made, actor } = through(installed, id)
+    return permissionOn(made, actor, repository, permission)
+  }
+
+  test('in the name of an owner has the installation, not the owner', () => {
+    expect(level(installation, 1, 'contents')).toBe('read')
+    expect(level(installation, 1, 'pull_requests')).toBe('none')
+  })
+
+  test('in the name of a member has no more than the member', () => expect(level(installation, 2, 'administration')).toBe('none'))
+
+  test.each([
+    ['suspended', { ...installation, suspendedAt: at }],
+    ['on other repositories', { ...installation, repositoryIds: [101] }],
+    ['on another account', { ...installation, accountId: 51 }],
+    ['of another App', { ...installation, appId: 8 }],
+  ])('whose installation is %s has nothing', (_why, changed) => expect(level(changed, 1, 'contents')).toBe('none'))
+
+  test('an accepted level that the token does not carry is not used, nor the other way round', () => {
+    const bot = (permissions: Installation['permissions']): Actor => ({
+      kind: 'installation',
+      app,
+      installation,
+      token: { kind: 'installation', installationId: 70, repositoryIds: null, permissions, createdAt: 0, expiresAt: 0 },
+    })
+    expect(permissionOn(world(), bot({}), repository, 'contents')).toBe('none')
+    expect(permissionOn(world(), bot({ contents: 'write' }), repository, 'contents')).toBe('read')
+  })
+})
+
+test('whoever reads a public repository may open a pull request there, and nobody there writes who has no role', () => {
+  const open = { ...repository, private: false }
+  const stranger: Actor = { kind: 'person', user: user(4) }
+  expect(
+    ['pull_requests', 'issues', 'contents', 'administration'].map(one => permissionOn(world(), stranger, open, one)),
+  ).toEqual(['write', 'write', 'read', 'none'])
+  expect(permissionOn(world(), stranger, repository, 'pull_requests')).toBe('none')
+})
+
+test('what is public may be read by anybody and written by nobody without permission', () => {
+  const open = { ...repository, private: false }
+  const nobody: Actor = { kind: 'anonymous' }
+  expect([canSee(world(), nobody, open), mayUse(world(), nobody, open, 'contents', 'read')]).toEqual([true, true])
+  expect(mayUse(world(), { kind: 'person', user: user(4) }, open, 'contents', 'write')).toBe(false)
+})

@@ -1,0 +1,197 @@
+// Owns: who may do what. The one place that REST, git and the pages ask; pure functions of the world and the actor.
+// Rule of the house (GitHub, "About authentication with a GitHub App"): an installation token reaches installation ∩ token; a user
+// token of an App reaches App ∩ installation ∩ person; a personal token and a browser session reach what the person reaches.
+import type { Organization, OrganizationMembership, RepositoryRole, Team, User } from './accounts.ts'
+import { repositoryRoles } from './accounts.ts'
+import type { App, Installation, PermissionLevel } from './apps.ts'
+import { permissionLevels } from './apps.ts'
+import type { InstallationToken, UserToken } from './credentials.ts'
+import type { Repository } from './repositories.ts'
+import { installationOf, organizationById, type World } from './world.ts'
+
+export type Actor =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'app'; readonly app: App }
+  | { readonly kind: 'installation'; readonly app: App; readonly installation: Installation; readonly token: InstallationToken }
+  | { readonly kind: 'user'; readonly user: User; readonly app: App; readonly token: UserToken }
+  | { readonly kind: 'person'; readonly user: User }
+
+function levelRank(level: PermissionLevel): number {
+  return permissionLevels.indexOf(level)
+}
+
+function roleRank(role: RepositoryRole): number {
+  return repositoryRoles.indexOf(role)
+}
+
+/** Whether `held` is at least `wanted`. */
+export function atLeast(held: PermissionLevel, wanted: PermissionLevel): boolean {
+  return levelRank(held) >= levelRank(wanted)
+}
+
+/** Whether the role `held` is at least `wanted`. */
+export function roleAtLeast(held: RepositoryRole, wanted: RepositoryRole): boolean {
+  return roleRank(held) >= roleRank(wanted)
+}
+
+function weaker(left: PermissionLevel, right: PermissionLevel): PermissionLevel {
+  return atLeast(left, right) ? right : left
+}
+
+function stronger(left: RepositoryRole, right: RepositoryRole): RepositoryRole {
+  return roleAtLeast(left, right) ? left : right
+}
+
+export function membershipOf(organization: Organization, userId: number): OrganizationMembership | undefined {
+  return organization.memberships.find(one => one.userId === userId)
+}
+
+/** Whether the person administers the account: it is their own, or they are an active owner of the organization. */
+export function administers(world: World, userId: number, accountId: number): boolean {
+  if (accountId === userId) return true
+  const organization = organizationById(world, accountId)
+  const membership = organization && membershipOf(organization, userId)
+  return membership?.role === 'admin' && membership.state === 'active'
+}
+
+/** A member of a child team has what each of its ancestors was given. A cycle in the tree ends the walk. */
+function roleByTeams(world: World, userId: number, repository: Repository): RepositoryRole {
+  let role: RepositoryRole = 'none'
+  for (const team of world.teams.filter(one => one.members.some(member => member.userId === userId))) {
+    const seen = new Set<number>()
+    let at: Team | undefined = team
+    while (at && !seen.has(at.id)) {
+      const { id, parentId }: Team = at
+      seen.add(id)
+      const given = at.repositories.find(one => one.repositoryId === repository.id)
+      if (given) role = stronger(role, given.role)
+      at = world.teams.find(one => one.id === parentId)
+    }
+  }
+  return role
+}
+
+/**
+ * The person's own role on a repository; `none` does not yet mean invisible, see {@link canSee} for public ones.
+ * https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories
+ */
+export function repositoryRole(world: World, userId: number, repository: Repository): RepositoryRole {
+  if (repository.ownerId === userId) return 'admin'
+  let role = repository.collaborators.find(one => one.userId === userId)?.role ?? 'none'
+  const organization = organizationById(world, repository.ownerId)
+  const membership = organization && membershipOf(organization, userId)
+  if (!organization || membership?.state !== 'active') return role
+  if (membership.role === 'admin') return 'admin'
+  role = stronger(role, organization.basePermission)
+  return stronger(role, roleByTeams(world, userId, repository))
+}
+
+/** As {@link repositoryRole}, but everybody signed in reads what is public, and so may open issues and pull requests there. */
+function effectiveRole(world: World, userId: number, repository: Repository): RepositoryRole {
+  return repository.private
+    ? repositoryRole(world, userId, repository)
+    : stronger(repositoryRole(world, userId, repository), 'read')
+}
+
+/** What a repository role is worth, expressed as the level of one App permission. */
+function roleAsLevel(role: RepositoryRole, permission: string): PermissionLevel {
+  if (!roleAtLeast(role, 'read')) return 'none'
+  if (permission === 'metadata') return 'read'
+  if (permission === 'administration') return role === 'admin' ? 'write' : 'none'
+  // Only Apps write checks.
+  if (permission === 'checks') return 'read'
+  // Whoever may read a repository may open issues and pull requests in it and comment.
+  if (permission === 'issues' || permission === 'pull_requests') return 'write'
+  return roleAtLeast(role, 'write') ? 'write' : 'read'
+}
+
+/** Whether the repository is among those that the installation was given. */
+export function installationSelects(installation: Installation, repository: Repository): boolean {
+  return (
+    installation.accountId === repository.ownerId &&
+    (installation.repositorySelection === 'all' || installation.repositoryIds.includes(repository.id))
+  )
+}
+
+/** Whether a live installation reaches the repository. A suspended installation reaches nothing. */
+export function installationCovers(installation: Installation, repository: Repository): boolean {
+  return installation.suspendedAt === null && installationSelects(installation, repository)
+}
+
+/** The strength with which the actor holds `permission` on the repository, leaving aside what is public. */
+export function permissionOn(world: World, actor: Actor, repository: Repository, permission: string): PermissionLevel {
+  switch (actor.kind) {
+    case 'anonymous':
+    case 'app':
+      return 'none'
+    case 'installation': {
+      if (!installationCovers(actor.installation, repository)) return 'none'
+      if (actor.token.repositoryIds && !actor.token.repositoryIds.includes(repository.id)) return 'none'
+      return weaker(actor.token.permissions[permission] ?? 'none', actor.installation.permissions[permission] ?? 'none')
+    }
+    case 'user': {
+      const installation = installationOf(world, actor.app.id, repository.ownerId)
+      if (!installation || !installationCovers(installation, repository)) return 'none'
+      const personal = roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
+      return weaker(installation.permissions[permission] ?? 'none', personal)
+    }
+    case 'person':
+      return roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
+  }
+}
+
+/** Whether the repository exists at all for this actor; who cannot see it must be told 404, never 403. */
+export function canSee(world: World, actor: Actor, repository: Repository): boolean {
+  return !repository.private || permissionOn(world, actor, repository, 'metadata') !== 'none'
+}
+
+/** Whether the actor holds `permission` at `level`; reading what is public needs no permission. */
+export function mayUse(world: World, actor: Actor, repository: Repository, permission: string, level: PermissionLevel): boolean {
+  return (level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, permission), level)
+}
+
+/** The strength with which the actor holds an organization permission (`members`, ...). */
+export function permissionOnOrganization(
+  world: World,
+  actor: Actor,
+  organization: Organization,
+  permission: string,
+): PermissionLevel {
+  const personal = (userId: number): PermissionLevel => {
+    const membership = membershipOf(organization, userId)
+    if (membership?.state !== 'active') return 'none'
+    if (membership.role === 'admin') return 'write'
+    // What the settings of an organization say is for its owners.
+    return permission === 'organization_administration' ? 'none' : 'read'
+  }
+  switch (actor.kind) {
+    case 'anonymous':
+    case 'app':
+      return 'none'
+    case 'installation': {
+      if (actor.installation.accountId !== organization.id || actor.installation.suspendedAt !== null) return 'none'
+      return weaker(actor.token.permissions[permission] ?? 'none', actor.installation.permissions[permission] ?? 'none')
+    }
+    case 'user': {
+      const installation = installationOf(world, actor.app.id, organization.id)
+      if (!installation || installation.suspendedAt !== null) return 'none'
+      return weaker(installation.permissions[permission] ?? 'none', personal(actor.user.id))
+    }
+    case 'person':
+      return personal(actor.user.id)
+  }
+}
+
+/** The account in whose name the actor writes: the person, or the App's bot. */
+export function actingUserId(actor: Actor): number | undefined {
+  switch (actor.kind) {
+    case 'anonymous':
+      return undefined
+    case 'app':
+    case 'installation':
+      return actor.app.botId
+    case 'user':
+    case 'person':
+      return actor.user.id
+  }
+}

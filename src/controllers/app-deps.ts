@@ -1,0 +1,16 @@
+// What the composition of the controllers receives from its process.
+import type { KubeClient } from '../kube/client/client.ts'
+import type { Manager } from '../kube/manager.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Store } from '../store/store.ts'
+import type { ControllersSettings } from './config.ts'
+
+export type ControllersDeps = {
+  readonly settings: ControllersSettings
+  readonly store: Store
+  readonly kube: KubeClient
+  readonly manager: Manager
+  readonly log: Log
+  readonly clock: Clock
+}

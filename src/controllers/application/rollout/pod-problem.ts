@@ -1,0 +1,83 @@
+// Why a pod of an Application does not become ready: the reason and the cure, for the Application's author. Pure.
+import { applicationReasons } from '../../../api/apps/application.ts'
+import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
+import { redactTokens } from '../../../lib/log.ts'
+
+/** Why a rollout does not proceed: a reason of the Ready condition, and a sentence with the cure. */
+export type Problem = { readonly reason: string; readonly message: string }
+
+const pullFailures: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+])
+/** Waiting reasons of a container that is still starting. */
+const starting: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing'])
+
+function bounded(text: string): string {
+  return redactTokens(text.replaceAll(/\s+/g, ' ')).slice(0, 300)
+}
+
+/** The kubelet alternates between two messages for one failure, both with the image: one text for both, so that the status does not change. */
+function pullProblem(
+  image: string,
+  { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },
+): string {
+  const cause = message.replace(/^Back-off pulling image "[^"]*"(: \w+: )?/, '').replace(/^rpc error: code = \w+ desc = /, '')
+  return bounded(cause === '' ? reason : cause.replaceAll(`"${image}"`, 'it').replaceAll(image, 'it'))
+}
+
+function containerProblem(pod: Pod, container: ContainerStatus): Problem | undefined {
+  const { waiting, terminated } = container.state ?? {}
+  const last = terminated ?? container.lastState?.terminated
+  const logs = `kubectl logs -n ${pod.metadata.namespace} ${pod.metadata.name} -c ${container.name} --previous`
+  if (waiting && pullFailures.has(waiting.reason ?? '')) {
+    const message = `image ${container.image} cannot be pulled (${pullProblem(container.image, waiting)}): check spec.image and that the registry has it`
+    return { reason: applicationReasons.imagePullFailed, message }
+  }
+  if (last && !container.ready && (terminated || waiting?.reason === 'CrashLoopBackOff' || container.restartCount > 0)) {
+    if (last.reason === 'OOMKilled') {
+      const message = `process ${container.name} ran out of memory: raise its memory in spec.processes`
+      return { reason: applicationReasons.crashing, message }
+    }
+    const message = `process ${container.name} exits with code ${last.exitCode} after ${container.restartCount} restarts: see ${logs}`
+    return { reason: applicationReasons.crashing, message }
+  }
+  if (waiting && !starting.has(waiting.reason ?? '')) {
+    const message = `process ${container.name} cannot start: ${waiting.reason}: ${bounded(waiting.message ?? '')}`
+    return { reason: applicationReasons.rolloutStalled, message }
+  }
+  return undefined
+}
+
+function schedulingProblem(pod: Pod): Problem | undefined {
+  const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')
+  if (scheduled?.status !== 'False') return undefined
+  return {
+    reason: applicationReasons.rolloutStalled,
+    message: 'no node has room for a pod: lower cpu or memory in spec.processes, or add nodes',
+  }
+}
+
+/** The problem of the newest pod that has one. Ignores pods that are being deleted. */
+export function podProblem(pods: readonly Pod[]): Problem | undefined {
+  const newestFirst = pods
+    .filter(pod => pod.metadata.deletionTimestamp === undefined)
+    .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
+  for (const pod of newestFirst) {
+    const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
+    const problem =
+      statuses.map(status => containerProblem(pod, status)).find(found => found !== undefined) ?? schedulingProblem(pod)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+/** The part of a pod that determines its problem: other updates of a pod do not wake the Application. */
+export function problemFields(pod: Pod): unknown {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
+  const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')?.status
+  return { deleted: pod.metadata.deletionTimestamp, scheduled, problems: statuses.map(status => containerProblem(pod, status)) }
+}

@@ -1,0 +1,70 @@
+// Opens the token desk: the clients of the GitHub Apps, the desk, its certificate, its server for workloads and its loops.
+// It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
+import { secrets } from '../api/builtin/index.ts'
+import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import { platformNamespace } from '../api/names.ts'
+import { tenant } from '../api/tenancy/tenant.ts'
+import { endpointsOf } from '../github/index.ts'
+import { createRedelivery } from '../redelivery/poll.ts'
+import { createGitHubApps, type GitHubApps } from '../token-desk/app-clients.ts'
+import { createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../token-desk/index.ts'
+import { openTokenDeskCertificate } from '../token-desk/server/certificate.ts'
+import { createWebServer, listen } from '../web/server.ts'
+import type { ControllersDeps } from './app-deps.ts'
+
+export type OpenTokenDesk = {
+  readonly desk: TokenDesk
+  readonly githubApps: GitHubApps
+  /** PEM of the authority of the desk's certificate. */
+  readonly certificateAuthority: string
+  /** Resolves when the token desk listens. */
+  readonly start: () => Promise<void>
+  /** May be called before `start`. */
+  readonly stop: () => Promise<void>
+}
+
+/** Call before the manager starts: it adds caches. */
+export async function openTokenDesk({ settings, store, kube, manager, clock, log }: ControllersDeps): Promise<OpenTokenDesk> {
+  const { isLeader } = manager
+  const apps = manager.cache(clusterGitHubApp)
+  const tenants = manager.cache(tenant)
+  const githubApps = createGitHubApps({ apps, secrets: manager.cache(secrets, { namespace: platformNamespace }), log, clock })
+  const appOf = (host: string, appId?: number) =>
+    apps.list().find(({ spec }) => spec.host === host && (appId === undefined || spec.appId === appId))
+  const deps = {
+    client: kube,
+    githubApps,
+    tokens: store.tokens,
+    audit: store.audit,
+    appNameOf: (host: string, appId: number) => appOf(host, appId)?.metadata.name,
+    tenantOf: (namespace: string) => tenants.list().find(({ spec }) => spec.namespace === namespace),
+    clock,
+    log,
+  }
+  const desk = createTokenDesk(deps)
+  const certificate = await openTokenDeskCertificate({ keys: store.keys, host: settings.tokenDeskHost, clock, log })
+  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000 })
+  const endpointsOfHost = (host: string) => {
+    const app = appOf(host)
+    return app && endpointsOf(app.spec)
+  }
+  await server.register(tokenRoutes({ desk, client: kube, endpointsOfHost }))
+  const everyMilliseconds = settings.redeliverySeconds * 1000
+  const loops = [
+    certificate,
+    createTokenSweep({ ...deps, isLeader }),
+    createRedelivery({ apps, githubApps, isLeader, clock, log, everyMilliseconds }),
+  ]
+  return {
+    desk,
+    githubApps,
+    certificateAuthority: certificate.authority,
+    async start() {
+      await listen(server, { host: '0.0.0.0', port: settings.tokenDeskPort })
+      for (const loop of loops) loop.start()
+    },
+    async stop() {
+      await Promise.all([server.close(), ...loops.map(loop => loop.stop())])
+    },
+  }
+}
