@@ -34,7 +34,7 @@ export type BrokerDeps = {
   readonly store: Store
   readonly kube: KubeClient
   readonly manager: Pick<Manager, 'cache' | 'add'>
-  /** Absent only where something else ends TLS in front of us on the same host. */
+  /** Absent only where a proxy on the same host terminates TLS. */
   readonly certificate?: Certificate
   readonly log: Log
   readonly clock: Clock

@@ -74,7 +74,7 @@ export const brokerSettings = {
     'subjects or groups, separated by commas, that may read the whole audit log',
   ),
   apiServerUrl: optional(
-    httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
+    httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; read by sekisho kubeconfig'),
   ),
   apiServerAuthorityPath: optional(textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the CA of that API server')),
   auditCheckpointSeconds: integerSetting(

@@ -21,7 +21,7 @@ export type Person = SignedInPerson & {
 }
 
 export type PersonSessions = {
-  /** The person who is signed in in this browser, if anybody is. */
+  /** The person who is signed in with this browser, or undefined. */
   readonly personOf: (request: FastifyRequest) => Promise<Person | undefined>
   /** Rejects with `unauthenticated` when nobody is signed in, and with `forbidden` when the form does not carry the person's secret. */
   readonly requireForm: (request: FastifyRequest, csrf: unknown) => Promise<Person>

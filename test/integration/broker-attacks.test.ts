@@ -1,5 +1,5 @@
-// Attacks on the front client: onboarding, sign-in, the issuer. Each test is an attack and what must come of it; nothing may be made in
-// the cluster by any of them.
+// Attacks on the broker's endpoints: onboarding, sign-in, the issuer, webhooks. Each test is an attack and its required outcome; none may create
+// anything in the cluster.
 import { createHmac, randomBytes } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -10,10 +10,10 @@ import { type BrokerEnvironment, patience, startBrokerEnvironment } from '../fix
 import { waitUntil } from '../fixtures/harness.ts'
 
 let environment: BrokerEnvironment
-/** The installation on acme that its owner made; nobody has bound it. */
+/** The installation that the owner of acme made; it is not bound. */
 let target: number
 
-/** Signs in and begins an onboarding: what a callback needs besides the installation. */
+/** Signs in and begins an onboarding: a callback needs both, besides the installation. */
 async function begun(login: string): Promise<{ readonly browser: Browser; readonly state: string }> {
   const { browser, page } = await environment.signIn(login, '/onboard')
   browser.stops.push(`${environment.github.url}/github-apps/`)
@@ -27,10 +27,10 @@ function callback(state: string, installation: string, rest = ''): string {
 }
 
 const denied = async () => (await environment.store.audit.list({ action: 'binding.denied', limit: 100 })).length
-const world = () => environment.github.context.world
+const github = () => environment.github.context.world
 const change = (work: () => void): void => environment.github.context.store.change(work)
-const installationOfWorld = (id: number) => {
-  const found = world().installations.find(one => one.id === id)
+const installationOnGitHub = (id: number) => {
+  const found = github().installations.find(one => one.id === id)
   if (found === undefined) throw new Error('no such installation')
   return found
 }
@@ -54,7 +54,7 @@ beforeAll(async () => {
   })
   const { browser } = await environment.signIn('olivia')
   await install(environment.github, browser, environment.organization.id, { repositoryIds: 'all' })
-  target = world().installations[0]?.id ?? 0
+  target = github().installations[0]?.id ?? 0
   expect(target).toBeGreaterThan(0)
 })
 afterAll(() => environment.stop())
@@ -75,32 +75,32 @@ describe('binding an installation that is not yours', () => {
     expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
   }
 
-  test('a stranger who guesses the number is refused', () => expectRefused('noah', target, 'Visible'))
+  test('a stranger who guesses the id is refused', () => expectRefused('noah', target, 'Visible'))
   test('the owner of another organisation is refused', () => expectRefused('gary', target, 'Visible'))
   test('a plain member, who sees the installation, is refused', () => expectRefused('mia', target, 'ActiveOwner'))
   test('a person who was only invited as owner is refused', async () => {
-    const organization = world().organizations.find(({ id }) => id === environment.organization.id)
+    const organization = github().organizations.find(({ id }) => id === environment.organization.id)
     change(() => organization?.memberships.push({ userId: 1005, role: 'admin', state: 'pending' }))
     await expectRefused('noah', target, 'Visible')
     change(() => organization?.memberships.pop())
   })
-  test('a suspended installation is refused, also to its owner', async () => {
-    change(() => Object.assign(installationOfWorld(target), { suspendedAt: new Date().toISOString(), suspendedById: 1001 }))
+  test('a suspended installation is refused, even to its owner', async () => {
+    change(() => Object.assign(installationOnGitHub(target), { suspendedAt: new Date().toISOString(), suspendedById: 1001 }))
     try {
       const { browser, state } = await begun('olivia')
       expect((await browser.open(callback(state, String(target)))).status).toBe(403)
       expect(await denied()).toBe(before + 1)
     } finally {
-      change(() => Object.assign(installationOfWorld(target), { suspendedAt: null, suspendedById: null }))
+      change(() => Object.assign(installationOnGitHub(target), { suspendedAt: null, suspendedById: null }))
     }
   })
   test("another person's user account is refused", async () => {
     const { browser } = await environment.signIn('noah')
     await install(environment.github, browser, 1005, { repositoryIds: 'all' })
-    const own = world().installations.find(({ accountId }) => accountId === 1005)
+    const own = github().installations.find(({ accountId }) => accountId === 1005)
     await expectRefused('gary', own?.id ?? 0, 'Visible')
   })
-  test('the form for installed accounts proves just the same', async () => {
+  test('the form for installed accounts requires the same proof', async () => {
     const { browser, page } = await environment.signIn('mia', '/onboard')
     const csrf = page.form('Install the App on GitHub').fields.get('csrf') ?? ''
     const cookie = Object.entries(browser.cookies(environment.url))
@@ -160,11 +160,11 @@ describe('malformed callbacks', () => {
 })
 
 describe('an owner is asked', () => {
-  test('the request waits, and the installation webhook alone binds nothing', async () => {
+  test('the request waits, and the installation webhook alone does not bind anything', async () => {
     const { browser, state } = await begun('mia')
-    const id = world().installations.find(({ accountId }) => accountId === environment.organization.id)?.id
+    const id = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id
     change(() => {
-      Object.assign(world(), { installations: world().installations.filter(one => one.id !== id) })
+      Object.assign(github(), { installations: github().installations.filter(one => one.id !== id) })
     })
     const waiting = await install(environment.github, browser, environment.organization.id, {
       repositoryIds: 'all',
@@ -180,12 +180,12 @@ describe('an owner is asked', () => {
     await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
     expect((await environment.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
     expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
-    target = world().installations.find(({ accountId }) => accountId === environment.organization.id)?.id ?? 0
+    target = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id ?? 0
   })
 })
 
 describe('sign-in', () => {
-  /** A browser that GitHub has just sent back, stopped before our callback. */
+  /** A browser that GitHub has just redirected, stopped before our callback. */
   async function answered(login: string): Promise<{ readonly browser: Browser; readonly answer: URL }> {
     const { browser } = await environment.signIn(login)
     browser.stops.push(`${environment.url}/login/callback`)
@@ -221,7 +221,7 @@ describe('sign-in', () => {
     expect((await fresh.open((await answered('noah')).answer.href)).status).toBe(400)
     expect(fresh.cookies(environment.url)['__Host-sekisho-session']).toBeUndefined()
   })
-  test('a code of one attempt does not work in another: the PKCE verifier does not fit', async () => {
+  test('a code of one attempt does not work in another: the PKCE verifier does not match', async () => {
     const { browser, answer: first } = await answered('gary')
     browser.stops.push(`${environment.url}/login/callback`)
     const second = new URL((await browser.open(`${environment.url}/login`)).url)
@@ -254,7 +254,7 @@ describe('sign-in', () => {
   })
 })
 
-describe('tokens that are not ours', () => {
+describe('tokens that the issuer did not make', () => {
   const whoami = (token: string) =>
     environment.fetch(`${environment.url}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } })
   const claims = () => ({
@@ -284,7 +284,7 @@ describe('tokens that are not ours', () => {
     ])
       expect((await whoami(await new SignJWT(claims()).setProtectedHeader(header).sign(secret))).status).toBe(401)
   })
-  test('nobody without a bearer is anybody, and a session cookie is no bearer', async () => {
+  test('a request without a bearer token is unauthenticated, and a session cookie is not a bearer token', async () => {
     expect((await environment.fetch(`${environment.url}/api/v1/whoami`)).status).toBe(401)
     const { browser } = await environment.signIn('olivia')
     const cookie = Object.entries(browser.cookies(environment.url))
@@ -312,7 +312,7 @@ describe('webhooks', () => {
   })
   const named = (event: string, id = randomBytes(16).toString('hex')) => ({ 'x-github-event': event, 'x-github-delivery': id })
 
-  test('a genuine delivery is stored once, however often it comes', async () => {
+  test('a genuine delivery is stored once, however often it is sent', async () => {
     const headers = { ...named('push'), 'x-hub-signature-256': signature(push) }
     const first = await send(push, headers)
     expect(first.status).toBe(202)
@@ -342,10 +342,10 @@ describe('webhooks', () => {
     const refusals = await environment.store.audit.list({ action: 'webhook.refused', limit: 100 })
     expect(refusals.length).toBeGreaterThan(0)
   })
-  test('a push body under another name is refused', async () => {
+  test('a push body under the name of another event is refused', async () => {
     expect((await send(push, { ...named('installation'), 'x-hub-signature-256': signature(push) })).status).toBe(400)
   })
-  test('bytes that are no UTF-8 are refused', async () => {
+  test('bytes that are not UTF-8 are refused', async () => {
     const body = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
     const signed = `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`
     expect((await send(body, { ...named('push'), 'x-hub-signature-256': signed })).status).toBe(400)

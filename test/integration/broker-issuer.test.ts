@@ -1,4 +1,4 @@
-// The issuer at the protocol level: device flow, races of refresh tokens, what is in a token; and the way from a push to a woken object.
+// The issuer at the protocol level: device flow, races of refresh tokens, the content of a token; and the path from a push to a woken object.
 import { createHmac, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ const poll = (device: DeviceAnswer) =>
 const refresh = (token: string | undefined) =>
   post<TokenAnswer>('/oidc/token', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: token ?? '' })
 
-/** Types the code, confirms it, and lets kubectl act. */
+/** Types the code, confirms it, and consents. */
 async function approveDevice(login: string, device: DeviceAnswer): Promise<void> {
   const { browser } = await environment.signIn(login)
   const entry = await browser.open(`${environment.url}/device`)
@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => environment?.stop())
 
 describe('device flow', () => {
-  test('a code that was confirmed by a signed-in person gives tokens; nested teams count, names do not', async () => {
+  test('a code that a signed-in person confirmed yields tokens; nested teams count, names do not', async () => {
     const device = await startDevice()
     expect((await poll(device)).body.error).toBe('authorization_pending')
     expect((await poll(device)).body.error).toBe('slow_down')
@@ -82,12 +82,12 @@ describe('device flow', () => {
     expect((await poll(device)).body.error).toBe('invalid_grant')
   })
 
-  test('without signing in nobody gets as far as the code', async () => {
+  test('a person who is not signed in does not reach the page for the code', async () => {
     const answer = await environment.fetch(`${environment.url}/device`, { redirect: 'manual' })
     expect(answer.headers.get('location')).toContain('/login?return_to=')
   })
 
-  test('a confirmation without the secret of the page approves nothing', async () => {
+  test('a confirmation without the secret of the form does not approve anything', async () => {
     const device = await startDevice()
     const { browser } = await environment.signIn('dave')
     const cookies = () =>
@@ -117,7 +117,7 @@ describe('device flow', () => {
 })
 
 describe('refresh tokens', () => {
-  test('of two refreshes at once one wins, and the family ends', async () => {
+  test('of two refreshes at once one succeeds, and the whole token family is revoked', async () => {
     const device = await startDevice()
     await approveDevice('dave', device)
     const first = (await poll(device)).body
@@ -128,7 +128,7 @@ describe('refresh tokens', () => {
     expect((await refresh(won[0]?.body.refresh_token)).body.error).toBe('invalid_grant')
   })
 
-  test('a person who withdrew the App at GitHub cannot refresh', async () => {
+  test('a person who revoked the App on GitHub cannot refresh', async () => {
     const device = await startDevice()
     await approveDevice('mia', device)
     const { refresh_token } = (await poll(device)).body
@@ -142,7 +142,7 @@ describe('refresh tokens', () => {
     }
     expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
     await waitUntil(
-      'the person is forgotten',
+      'the person is deleted from the store',
       async () => (await environment.store.users.find(environment.host, 1003)) === undefined || undefined,
       patience,
     )
@@ -151,7 +151,7 @@ describe('refresh tokens', () => {
 })
 
 describe('discovery', () => {
-  test('every address is under the public URL, whatever Host and X-Forwarded-* say', async () => {
+  test('every URL is under the public URL, whatever Host and X-Forwarded-* say', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
     const document = (await (
       await environment.fetch(`${environment.url}/.well-known/openid-configuration`, { headers })
@@ -250,9 +250,9 @@ describe('a push', () => {
   })
 })
 
-// Last, because it uses up this address's share of codes.
+// Last, because it uses up the rate limit of this address.
 describe('guessing', () => {
-  test('who guesses codes is locked out', async () => {
+  test('a person who guesses codes is locked out', async () => {
     const { browser } = await environment.signIn('noah')
     let page = await browser.open(`${environment.url}/device`)
     for (let attempt = 0; attempt < 10; attempt += 1) {

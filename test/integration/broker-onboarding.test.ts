@@ -1,4 +1,4 @@
-// People come in through the front client: sign-in with GitHub, proof, tenant. Against the emulator, a real store, the real API server.
+// Onboarding as people experience it: sign-in with GitHub, proof, tenant. Against the emulator, a real store and a real API server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
 import { installation } from '../../src/api/github/installation.ts'
@@ -17,7 +17,7 @@ const auditOf = (action: 'binding.denied' | 'tenant.onboarded' | 'session.signed
   environment.store.audit.list({ action, limit: 100 })
 
 describe('sign-in', () => {
-  test('a person signs in with GitHub and lands on their page', async () => {
+  test('a person signs in with GitHub and is redirected to their page', async () => {
     const { page, browser } = await environment.signIn('olivia')
     expect(page.status).toBe(200)
     expect(page.text).toContain('Signed in as <strong>olivia</strong>')
@@ -27,7 +27,7 @@ describe('sign-in', () => {
     expect((await auditOf('session.signed-in')).at(0)?.actor).toBe(environment.subjectOf('olivia'))
   })
 
-  test('the session cookie is for this host, https and the server alone', async () => {
+  test('the session cookie is sent to this host over https only, and no script can read it', async () => {
     const { browser } = await environment.signIn('mia')
     browser.stops.push(`${environment.github.url}/login/oauth/authorize`)
     const response = await environment.fetch(`${environment.url}/login`, { redirect: 'manual' })
@@ -38,7 +38,7 @@ describe('sign-in', () => {
     expect(target.searchParams.get('code_challenge')).toMatch(/^[A-Za-z0-9_-]{43}$/)
   })
 
-  test('signing out needs the form of the page and ends the session', async () => {
+  test('signing out requires the form of the page and ends the session', async () => {
     const { browser, page } = await environment.signIn('mia')
     const cookie = Object.entries(browser.cookies(environment.url))
       .map(([name, value]) => `${name}=${value}`)
@@ -98,7 +98,7 @@ describe('onboarding', () => {
     expect(shown.text).toContain('You are its admin')
   })
 
-  test('a second onboarding of the same organisation finds its tenant again and keeps the binding', async () => {
+  test('a second onboarding of the same organisation uses its tenant again and keeps the binding', async () => {
     const { login } = environment.organization
     const before = await environment.kube.get(installation, { namespace: login, name: 'github' })
     const { page } = await environment.signIn('olivia', '/onboard')
@@ -110,7 +110,7 @@ describe('onboarding', () => {
     expect((await environment.kube.get(tenant, { name: login }))?.spec.roles).toHaveLength(3)
   })
 
-  test('people see what they have a role in, and nothing else', async () => {
+  test('people see the tenants in which they have a role, and no others', async () => {
     const { login } = environment.organization
     const dave = await environment.signIn('dave')
     expect(dave.page.text).toContain(`/tenants/${login}`)

@@ -14,7 +14,7 @@ export type OnboardingIntent = {
   readonly app: string
   readonly account: Spec['account']
   readonly boundBy: Spec['boundBy']
-  /** Absent while an owner has yet to approve. */
+  /** Absent until an owner has approved the installation. */
   readonly proof?: Spec['proof']
   readonly ceiling?: Spec['ceiling']
   /** Teams whose members become developers. */

@@ -3,14 +3,10 @@
 import type { UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SignedInPerson } from '../sessions.ts'
-import {
-  type ChosenTeam,
-  type OnboardingIntent,
-  type OnboardingRecord,
-  type ProvedOnboarding,
-  provedRecord,
-} from './onboarding-records.ts'
+import { type ChosenTeam, type OnboardingRecord, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { type OnboardingDeps, proveBinding } from './prove-binding.ts'
+
+type Account = OnboardingRecord['intent']['account']
 
 /** Proves and remembers; the person then confirms. Resolves to the id of the onboarding. Rejects as `proveBinding`. */
 export async function beginOnboarding(deps: OnboardingDeps, person: SignedInPerson, installationId: number): Promise<string> {
@@ -49,11 +45,7 @@ export async function confirmOnboarding(
   await deps.onboardings.advance(id, 'proved', { ...intent, teams, confirmed: true })
 }
 
-async function chosenTeams(
-  client: UserClient,
-  account: OnboardingIntent['account'],
-  ids: readonly number[],
-): Promise<readonly ChosenTeam[]> {
+async function chosenTeams(client: UserClient, account: Account, ids: readonly number[]): Promise<readonly ChosenTeam[]> {
   if (ids.length === 0) return []
   if (account.type !== 'Organization') throw new AppError('invalid_request', 'team must be empty: only organisations have teams')
   const known = new Map((await client.organizationTeams(account)).map(team => [team.id, team]))

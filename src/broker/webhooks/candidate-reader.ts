@@ -10,7 +10,7 @@ import type { Manager } from '../../kube/manager.ts'
 import type { Candidates } from './affected-objects.ts'
 import type { GitHubEvent } from './github-event.ts'
 
-/** The candidates of an event from a GitHub host: values of this moment. */
+/** The candidates of an event from a GitHub host: values of the caches at the time of the call. */
 export type CandidateReader = (event: GitHubEvent, host: string) => Candidates
 
 // Other readers of the same caches have indexes of their own.

@@ -55,7 +55,7 @@ export async function receiveBody(
   }
 }
 
-/** For bodies with a Content-Length: Node's HTTP parser does not deliver more than that. */
+/** For a body with a Content-Length: Node's HTTP parser delivers exactly that many bytes. */
 async function receiveWhole(body: Readable, secrets: readonly SecretString[]): Promise<ReceivedBody> {
   const bytes = await collected(body)
   return {

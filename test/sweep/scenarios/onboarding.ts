@@ -1,5 +1,6 @@
-// An owner confirms what the broker proved: Tenant, Installation and audit record are made. Once for a new account, once for one that was here
-// before, with a team more and a binding that has to be replaced. The Tenant controller's part (the namespace) is played.
+// An owner confirms what the broker proved: Tenant, Installation and audit record are created. Once for a new account, once for an account that
+// was onboarded before, with one more team and a binding that has to be replaced. The scenario creates the namespace itself, in place of the
+// Tenant controller.
 
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
@@ -17,7 +18,7 @@ import { patience } from './waits.ts'
 
 const olivia = { host, userId: people.olivia, login: 'olivia' } as const
 
-/** The cookie of a person who has signed in: what a sign-in leaves behind in the store. */
+/** The cookie of a signed-in person, after writing to the store what a sign-in writes. */
 async function signIn(world: World): Promise<string> {
   const { accessToken, expiresIn } = issueTokens(world.site.github.context, world.account.app, people.olivia)
   const expiresAt = new Date(Date.now() + expiresIn * 1000)
@@ -39,7 +40,7 @@ function submit(world: World, path: string, cookie: string, fields: Fields): Pro
   return fetch(`http://127.0.0.1:${world.ports.broker}${path}`, { method: 'POST', headers, body, redirect: 'manual' })
 }
 
-/** The secret that every form of the person's pages carries. */
+/** The CSRF secret in every form of the person's pages. */
 async function formSecret(world: World, cookie: string): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${world.ports.broker}/onboard`, { headers: { cookie }, redirect: 'manual' })
   const secret = /name="csrf" value="([^"]+)"/.exec(await answer.text())?.[1]
@@ -47,15 +48,15 @@ async function formSecret(world: World, cookie: string): Promise<string> {
   return secret
 }
 
-/** Up to the page on which the owner confirms. */
+/** Gets as far as the page on which the owner confirms. */
 async function prove(world: World): Promise<void> {
   const cookie = await signIn(world)
   const fields = { csrf: await formSecret(world, cookie), installation_id: String(world.account.installed.id) }
   const answer = await submit(world, '/onboard/installed', cookie, fields)
-  if (answer.status !== 303) throw new Error(`nothing was proved: ${answer.status} ${await answer.text()}`)
+  if (answer.status !== 303) throw new Error(`the proof failed: ${answer.status} ${await answer.text()}`)
 }
 
-/** Pressed again until the broker has it: what was confirmed is no longer there to confirm. */
+/** Repeated until the broker has it. 404: an earlier attempt was stored, so nothing waits for confirmation any more. */
 async function confirm(world: World, chosen: Fields = {}): Promise<void> {
   const cookie = await signIn(world)
   const onboarding = await world.site.query(world.prefix, 'SELECT id FROM broker.onboardings')
@@ -71,17 +72,17 @@ async function confirm(world: World, chosen: Fields = {}): Promise<void> {
   )
 }
 
-/** What the Tenant controller does once the Tenant is there. */
+/** Does what the Tenant controller does when the Tenant exists. */
 async function makeNamespace(world: World): Promise<void> {
   await waitUntil(
-    'the Tenant is there',
+    'the Tenant exists',
     async () => ((await world.site.kube.get(tenant, { name: world.prefix })) ? true : undefined),
     patience,
   )
   await world.apply(namespaces, world.prefix, { metadata: { name: world.prefix, labels: { [labels.tenant]: world.prefix } } })
 }
 
-/** Unfinished, finished, others: by what the database says. */
+/** Unfinished, finished and all onboardings, as the database counts them. */
 function countOnboardings(world: World): Promise<string> {
   return world.site.query(
     world.prefix,
@@ -102,8 +103,8 @@ const shared = {
   world: { part: 'broker', namespace: 'tenant', github: 'repository' },
   sees: [tenant, installation],
   async more(world: World) {
-    const told = await world.store.audit.list({ action: 'tenant.onboarded', limit: 100 })
-    return { onboardings: await countOnboardings(world), told: told.length }
+    const recorded = await world.store.audit.list({ action: 'tenant.onboarded', limit: 100 })
+    return { onboardings: await countOnboardings(world), recorded: recorded.length }
   },
 } as const
 
@@ -139,14 +140,14 @@ function makeTeam({ site, account }: World): number {
 
 export const onboardingAgain: Scenario = {
   ...shared,
-  name: 'onboarding: an account that was here before',
+  name: 'onboarding: an account that was onboarded before',
   async prepare(world) {
     const { id, login } = world.account.organization
     const account = { host, id, login, type: 'Organization' }
     const roles = [{ role: 'admin', subject: { type: 'Owners' } }]
     await world.apply(tenant, world.prefix, { spec: { account, namespace: world.namespace, roles } })
     await makeNamespace(world)
-    // With another ceiling than GitHub says now.
+    // With another ceiling than GitHub reports now.
     await applyInstallation(world)
     await prove(world)
   },

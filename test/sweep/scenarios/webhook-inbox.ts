@@ -1,4 +1,4 @@
-// A push is delivered to the broker, as often as GitHub's redelivery needs to get its answer, and wakes the RemoteSync of the branch.
+// A push is delivered to the broker, repeated until it is answered, and wakes the RemoteSync of the branch.
 import { createHmac, randomUUID } from 'node:crypto'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
@@ -22,7 +22,7 @@ function pushBody({ account }: World): string {
   })
 }
 
-/** GitHub tells a delivery again when nobody answered: the same body under the same id. */
+/** GitHub redelivers when it got no answer: the same body under the same id. */
 async function deliver(world: World, deliveryId: string): Promise<void> {
   const body = pushBody(world)
   const signature = createHmac('sha256', world.site.github.app.webhookSecret).update(body).digest('hex')
@@ -33,7 +33,7 @@ async function deliver(world: World, deliveryId: string): Promise<void> {
     'x-hub-signature-256': `sha256=${signature}`,
   }
   await waitUntil(
-    'the broker took the delivery',
+    'the broker accepted the delivery',
     async () => {
       const answer = await fetch(`http://127.0.0.1:${world.ports.broker}/webhooks/github`, { method: 'POST', headers, body })
       return answer.status === 202 || undefined
@@ -42,17 +42,17 @@ async function deliver(world: World, deliveryId: string): Promise<void> {
   )
 }
 
-/** Deliveries that are not handled, and all. */
+/** Unhandled deliveries, and all deliveries. */
 function countDeliveries(world: World): Promise<string> {
   return world.site.query(world.prefix, 'SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM broker.deliveries')
 }
 
 export const webhookInboxScenario: Scenario = {
   name: 'webhook inbox: delivery to wake',
-  // The worker is the broker's and no controller.
+  // The worker belongs to the broker; it is not a controller.
   controllers: [],
   world: { part: 'broker', namespace: 'made', github: 'repository' },
-  // Longer than the lease on a delivery.
+  // Longer than the lease of a claimed delivery.
   awayMilliseconds: 2 * 60_000,
   async prepare(world) {
     await applyInstallation(world)
@@ -79,6 +79,6 @@ export const webhookInboxScenario: Scenario = {
   sees: [remoteSync],
   async more(world) {
     const received = await world.store.audit.list({ action: 'webhook.received', limit: 100 })
-    return { deliveries: await countDeliveries(world), told: received.length > 0 }
+    return { deliveries: await countDeliveries(world), recorded: received.length > 0 }
   },
 }

@@ -50,8 +50,8 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
       const disagreement = `header and body disagree about the event ${name}`
       const { event, kept } = await recordRefusal(refusals, request, disagreement, () => reduceDelivery(name, content))
       const { host } = github.app().endpoints
-      const delivery = { deliveryId, event: name, action: event.action, host, receivedAt: clock.now(), body: kept }
-      const stored = await store.inbox.receive(delivery)
+      const { action } = event
+      const stored = await store.inbox.receive({ deliveryId, event: name, action, host, receivedAt: clock.now(), body: kept })
       if (stored === 'stored') inbox.wake()
       return reply.code(202).send({ delivery: stored })
     })
