@@ -55,12 +55,12 @@ async function openFoundations(settings: Settings, onStop: (stop: Stop) => void)
 
 type Foundations = Awaited<ReturnType<typeof openFoundations>>
 
-function createAdmission({ host, port, mode, extraAddresses }: Settings['admission'], { kube, log }: Foundations) {
+function createAdmission({ host, port, extraAddresses }: Settings['admission'], { kube, log }: Foundations) {
   return createAdmissionApp({
     client: kube,
     clock,
     log,
-    identities: platformIdentities(mode),
+    identities: platformIdentities(),
     address: { host, port },
     extraAddresses: extraAddresses
       .split(',')

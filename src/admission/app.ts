@@ -1,9 +1,9 @@
-// The admission process: the server that answers AdmissionReviews, and the loop that keeps its certificate current and trusted. It has no
-// database and no side effect but on its own Secret and registrations.
+// The admission webhook: the server that answers AdmissionReviews, and the loop that keeps its certificate current and trusted. It does not
+// use the database and writes only its own Secret and its registrations.
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { type Periodic, periodic } from '../lib/periodic.ts'
 import { listen, type WebServer } from '../web/server.ts'
 import { createCertificate, type KeyPair } from '../web/tls.ts'
 import { keepCertificates } from './certificate/certificate-keeper.ts'
@@ -17,14 +17,14 @@ export type AdmissionDeps = {
   readonly log: Log
   readonly identities: PlatformIdentities
   readonly address: { readonly host: string; readonly port: number }
-  /** IP addresses under which the webhook is called besides its Service. */
+  /** IP addresses by which the webhook is called besides its Service. */
   readonly extraAddresses?: readonly string[]
-  /** How often certificate and trust are looked at: what another replica renewed is served so much later. Default 5 s. */
+  /** Pause between two checks of certificate and trust; a certificate that another replica renewed is served after it. Default 5 s. */
   readonly keepMilliseconds?: number
 }
 
 export type AdmissionApp = {
-  /** Resolves with the port once the webhook answers and the API server trusts it. */
+  /** Resolves to the port when the webhook answers and the API server trusts its certificate. */
   readonly start: () => Promise<number>
   readonly stop: () => Promise<void>
   readonly ready: () => boolean
@@ -34,10 +34,10 @@ const drainMilliseconds = 1000
 const defaultKeepMilliseconds = 5000
 const trustSpreadsMilliseconds = 3000
 
+/** The webhook; `start` renews the stored certificate if that is due. */
 export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
-  const stopping = new AbortController()
   let server: WebServer | undefined
-  let keeping: Promise<void> | undefined
+  let keeping: Periodic | undefined
 
   return {
     async start() {
@@ -45,16 +45,17 @@ export function createAdmissionApp(deps: AdmissionDeps): AdmissionApp {
       const certificate = createCertificate(keyPair(first))
       server = await createReviewServer({ log: deps.log, certificate, identities: deps.identities })
       const port = await listen(server, deps.address)
-      keeping = keepForever(deps, stopping.signal, first, next => certificate.replace(keyPair(next)))
+      keeping = certificateLoop(deps, first, certificate.replace)
+      keeping.start()
       return port
     },
     async stop() {
-      stopping.abort()
-      await keeping
-      if (server) await closed(server, deps.clock)
+      const closing = server
       server = undefined
+      await keeping?.stop()
+      if (closing) await close(closing, deps.clock)
     },
-    ready: () => server !== undefined && !stopping.signal.aborted,
+    ready: () => server !== undefined,
   }
 }
 
@@ -62,31 +63,29 @@ function keyPair(stored: StoredCertificates): KeyPair {
   return { certificate: stored.leaf.certificatePem, privateKey: stored.leaf.privateKeyPem }
 }
 
-async function keepForever(
-  deps: AdmissionDeps,
-  signal: AbortSignal,
-  first: StoredCertificates,
-  serve: (next: StoredCertificates) => void,
-): Promise<void> {
+/** Serves each new certificate, that of a new authority only when the API servers have had time to trust the authority. */
+function certificateLoop(deps: AdmissionDeps, first: StoredCertificates, serve: (pair: KeyPair) => void): Periodic {
+  const { clock, log } = deps
   let served = first
-  while (!signal.aborted) {
-    try {
-      await deps.clock.sleep(deps.keepMilliseconds ?? defaultKeepMilliseconds, signal)
+  return periodic({
+    name: 'check of the admission certificate',
+    everyMilliseconds: deps.keepMilliseconds ?? defaultKeepMilliseconds,
+    waitsFirst: true,
+    clock,
+    log,
+    async work(signal) {
       const next = await keepCertificates(deps)
-      if (next.leaf.certificatePem === served.leaf.certificatePem) continue
-      // API servers learn of a new authority by their watch, each in its own time: until then they would refuse what it signed.
-      if (next.authority.certificatePem !== served.authority.certificatePem)
-        await deps.clock.sleep(trustSpreadsMilliseconds, signal)
-      serve(next)
+      if (next.leaf.certificatePem === served.leaf.certificatePem) return
+      // Each API server learns of a new authority by its own watch; until then it would refuse a certificate of that authority.
+      if (next.authority.certificatePem !== served.authority.certificatePem) await clock.sleep(trustSpreadsMilliseconds, signal)
+      serve(keyPair(next))
       served = next
-    } catch (error) {
-      if (!signal.aborted) deps.log.error({ problem: messageOf(error) }, 'the admission certificate could not be checked')
-    }
-  }
+    },
+  })
 }
 
-/** Reviews under way take milliseconds; connections that an API server opened ahead of need would be waited for without end. */
-async function closed(server: WebServer, clock: Clock): Promise<void> {
+/** Reviews in progress take milliseconds; idle connections that an API server keeps open would never end by themselves. */
+async function close(server: WebServer, clock: Clock): Promise<void> {
   const closing = server.close()
   await Promise.race([closing, clock.sleep(drainMilliseconds)])
   server.server.closeAllConnections()

@@ -1,10 +1,8 @@
-// The settings of the admission process. The only place below src/admission that names environment variables.
-import { choiceSetting, portSetting, textSetting } from '../lib/config.ts'
+// The settings of the admission webhook. The only file below src/admission that names environment variables.
+import { portSetting, textSetting } from '../lib/config.ts'
 
+/** Every environment variable of the webhook. */
 export const admissionSettings = {
-  mode: choiceSetting('SEKISHO_MODE', 'how the platform runs: all in one process, or three', ['standalone', 'separate'], {
-    default: 'standalone',
-  }),
   host: textSetting('SEKISHO_ADMISSION_ADDRESS', 'the address the admission webhook listens on', { default: '0.0.0.0' }),
   port: portSetting('SEKISHO_ADMISSION_PORT', 'the port the admission webhook listens on', { default: '9443' }),
   extraAddresses: textSetting(

@@ -1,14 +1,17 @@
-// The dispatcher and every rule against any input: always an answer, never an exception, and closed when something is wrong.
+// The dispatcher and every rule against any input: always an answer, never an exception, and a refusal when something is wrong.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.ts'
-import { type DispatchDeps, fill, judge } from './dispatch.ts'
-import { platformIdentities } from './identities.ts'
+import { type DispatchDeps, evaluate, fill } from './dispatch.ts'
+import type { PlatformIdentities } from './identities.ts'
 import { type AdmissionRequest, admissionRequest } from './review.ts'
 import type { Rule } from './rule.ts'
 import { rules } from './rules/index.ts'
 
-const identities = platformIdentities('separate')
+const broker = 'system:serviceaccount:sekisho-system:broker'
+const controllers = 'system:serviceaccount:sekisho-system:controllers'
+/** Broker and controllers under an identity each, so that the tests see which of them a rule allows. */
+const identities: PlatformIdentities = { brokers: [broker], controllers: [controllers], reapers: [], platformAdminGroups: [] }
 const deps = (overrides: Partial<DispatchDeps> = {}): DispatchDeps => ({
   rules,
   identities,
@@ -24,7 +27,7 @@ const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionRequest =>
   resource: 'installations',
   subResource: undefined,
   namespace: 'acme',
-  username: 'system:serviceaccount:sekisho-system:sekisho-broker',
+  username: broker,
   groups: [],
   object: {},
   oldObject: undefined,
@@ -32,18 +35,18 @@ const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionRequest =>
 })
 
 describe('the dispatcher', () => {
-  test('lets through what no rule refuses', () => {
-    expect(judge(deps(), request())).toEqual({ uid: 'u', allowed: true })
+  test('allows what no rule refuses', () => {
+    expect(evaluate(deps(), request())).toEqual({ uid: 'u', allowed: true })
   })
 
   test('refuses with 403 and the rule’s message', () => {
-    expect(judge(deps(), request({ username: 'dave' }))).toMatchObject({
+    expect(evaluate(deps(), request({ username: 'dave' }))).toMatchObject({
       allowed: false,
       status: { code: 403, reason: 'Forbidden', message: expect.stringContaining('onboards') },
     })
   })
 
-  test('refuses when a rule fails, and keeps the failure to itself', () => {
+  test('refuses when a rule fails, and does not disclose the failure', () => {
     const [first] = rules
     if (!first) return expect.fail('there are no rules')
     const failing: Rule = {
@@ -52,34 +55,35 @@ describe('the dispatcher', () => {
         throw new Error('detail')
       },
     }
-    const response = judge(deps({ rules: [failing] }), request())
+    const response = evaluate(deps({ rules: [failing] }), request())
     expect(response).toMatchObject({ allowed: false, status: { code: 500 } })
     expect(JSON.stringify(response)).not.toContain('detail')
   })
 
-  test('refuses what no rule knows, and what came too late', () => {
-    expect(judge(deps(), request({ resource: 'unknown' }))).toMatchObject({ allowed: false, status: { code: 500 } })
-    expect(judge(deps(), request({ subResource: 'status', resource: 'secrets', group: '' }))).toMatchObject({ allowed: false })
-    expect(judge(deps({ elapsedMilliseconds: () => 4000 }), request())).toMatchObject({ allowed: false, status: { code: 504 } })
+  test('refuses what no rule matches, and what is too late', () => {
+    expect(evaluate(deps(), request({ resource: 'unknown' }))).toMatchObject({ allowed: false, status: { code: 500 } })
+    expect(evaluate(deps(), request({ subResource: 'status', resource: 'secrets', group: '' }))).toMatchObject({ allowed: false })
+    expect(evaluate(deps({ elapsedMilliseconds: () => 4000 }), request())).toMatchObject({
+      allowed: false,
+      status: { code: 504 },
+    })
   })
 
-  test('keeps broker and controllers apart when they are separate processes', () => {
-    const controllers = 'system:serviceaccount:sekisho-system:sekisho-controllers'
+  test('allows controllers status and metadata only, and keeps reserved Secrets from the broker', () => {
     const spec = { app: 'a' }
     const allowed = (overrides: Partial<AdmissionRequest>) =>
-      judge(deps(), request({ username: controllers, ...overrides })).allowed
+      evaluate(deps(), request({ username: controllers, ...overrides })).allowed
     expect(allowed({})).toBe(false)
     expect(allowed({ operation: 'DELETE', object: undefined, oldObject: { spec } })).toBe(false)
     expect(allowed({ operation: 'UPDATE', object: { spec: { app: 'b' } }, oldObject: { spec } })).toBe(false)
     expect(allowed({ operation: 'UPDATE', object: { spec, metadata: { finalizers: ['x/y'] } }, oldObject: { spec } })).toBe(true)
     expect(allowed({ operation: 'UPDATE', subResource: 'status', object: { spec }, oldObject: { spec } })).toBe(true)
-    // What the broker may do to Secrets, it may not.
     const secret = { group: '', resource: 'secrets', object: { metadata: { name: 'ghtok-x' } } }
-    expect(judge(deps(), request(secret)).allowed).toBe(false)
+    expect(evaluate(deps(), request(secret)).allowed).toBe(false)
     expect(allowed(secret)).toBe(true)
   })
 
-  test('answers any object of any matched kind, and never by an exception', () => {
+  test('answers for any object of any matched kind, and never throws', () => {
     const matched = rules.flatMap(rule => rule.matches)
     const anyRequest = fc.record({
       match: fc.constantFrom(...matched),
@@ -103,7 +107,7 @@ describe('the dispatcher', () => {
             oldObject,
           },
         })
-        const response = judge(deps(), one)
+        const response = evaluate(deps(), one)
         expect(typeof response.allowed).toBe('boolean')
         expect(response.status?.message ?? '').not.toMatch(/the admission rule .* failed/)
         expect(fill(one).allowed).toBe(true)
@@ -120,12 +124,12 @@ describe('a review', () => {
   })
 
   test.each([
-    ['no review', 'x'],
-    ['another version', { ...review({}), apiVersion: 'admission.k8s.io/v1beta1' }],
-    ['no user', review({ userInfo: {} })],
-    ['no uid', review({ uid: '' })],
-    ['another operation', review({ operation: 'READ' })],
-    ['no resource', review({ resource: {} })],
+    ['not a review', 'x'],
+    ['of another version', { ...review({}), apiVersion: 'admission.k8s.io/v1beta1' }],
+    ['without a user', review({ userInfo: {} })],
+    ['without a uid', review({ uid: '' })],
+    ['of another operation', review({ operation: 'READ' })],
+    ['without a resource', review({ resource: {} })],
   ])('that is %s is an error, so that the API server refuses the write', (_name, body) => {
     expect(() => admissionRequest(body)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
   })

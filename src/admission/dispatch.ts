@@ -1,14 +1,13 @@
-// Turns a review into its answer by the list of rules. Fails closed: a rule that throws refuses, a resource that no rule knows is
-// refused (the registration and the rules have drifted apart), and so is a request that came too late to be judged.
-
+// Answers a review by the list of rules. Fails closed: it refuses when a rule throws, when no rule matches the resource (registration and
+// rules have drifted apart), and when the request can no longer be evaluated in time.
 import { messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { redactTokens } from '../lib/log.ts'
+import { type Log, redactTokens } from '../lib/log.ts'
 import { fillRequestedBy } from './fill-requested-by.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { covers, type Rule } from './rule.ts'
 
+/** The response of an AdmissionReview v1. */
 export type AdmissionResponse = {
   readonly uid: string
   readonly allowed: boolean
@@ -26,36 +25,37 @@ export type DispatchDeps = {
 }
 
 /** Below the timeout of the registration, so that the refusal and its reason still reach the person. */
-export const deadlineMilliseconds = 3000
+const deadlineMilliseconds = 3000
 
-export function judge(deps: DispatchDeps, request: AdmissionRequest): AdmissionResponse {
-  const concerned = deps.rules.filter(rule => rule.matches.some(match => covers(match, request)))
-  if (concerned.length === 0) return refused(request, 500, 'InternalError', `no admission rule knows ${nameOf(request)}`)
-  for (const rule of concerned) {
+/** The validating answer: the first refusal of a rule that matches the request. Never throws. */
+export function evaluate(deps: DispatchDeps, request: AdmissionRequest): AdmissionResponse {
+  const matching = deps.rules.filter(rule => rule.matches.some(match => covers(match, request)))
+  if (matching.length === 0) return refused(request, 500, 'InternalError', `no admission rule matches ${nameOf(request)}`)
+  for (const rule of matching) {
     if (deps.elapsedMilliseconds() > deadlineMilliseconds)
-      return refused(request, 504, 'Timeout', 'the request could not be judged in time: try again')
-    const message = judgement(deps, rule, request)
-    if (message !== undefined) return message
+      return refused(request, 504, 'Timeout', 'the request could not be evaluated in time: try again')
+    const refusal = refusalBy(rule, deps, request)
+    if (refusal !== undefined) return refusal
   }
   return { uid: request.uid, allowed: true }
 }
 
-function judgement(deps: DispatchDeps, rule: Rule, request: AdmissionRequest): AdmissionResponse | undefined {
+function refusalBy(rule: Rule, deps: DispatchDeps, request: AdmissionRequest): AdmissionResponse | undefined {
   try {
     const message = rule.check(request, deps.identities)
     if (message === undefined) return undefined
     deps.log.info(
-      { rule: rule.name, user: request.username, what: nameOf(request), namespace: request.namespace },
+      { rule: rule.name, user: request.username, request: nameOf(request), namespace: request.namespace },
       'write refused',
     )
     return refused(request, 403, 'Forbidden', message)
   } catch (error) {
-    deps.log.error({ rule: rule.name, problem: redactTokens(messageOf(error)) }, 'an admission rule failed')
-    return refused(request, 500, 'InternalError', `the admission rule ${rule.name} failed: nothing is let through`)
+    deps.log.error({ rule: rule.name, error: redactTokens(messageOf(error)) }, 'admission rule failed')
+    return refused(request, 500, 'InternalError', `the admission rule ${rule.name} failed: the request is refused`)
   }
 }
 
-/** The mutating answer: allowed always, since refusing is the rules' business. */
+/** The mutating answer: always allowed, since only rules refuse. */
 export function fill(request: AdmissionRequest): AdmissionResponse {
   const operations = fillRequestedBy(request)
   if (operations.length === 0) return { uid: request.uid, allowed: true }

@@ -1,9 +1,10 @@
-// When a name is filled in, and when what a person wrote is left alone.
+// When a name is filled in, and when a name that a person wrote is left unchanged.
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../lib/json/json-value.ts'
 import { fillRequestedBy } from './fill-requested-by.ts'
-import type { AdmissionRequest, Json } from './review.ts'
+import type { AdmissionRequest } from './review.ts'
 
-const update = (spec: Json, before: Json): Partial<AdmissionRequest> => ({
+const update = (spec: JsonObject, before: JsonObject): Partial<AdmissionRequest> => ({
   operation: 'UPDATE',
   object: { spec },
   oldObject: { spec: before },
@@ -32,9 +33,9 @@ describe('requestedBy', () => {
     ['is the caller on the create of a grant', { group: 'github.sekisho.dev', resource: 'repositorygrants' }, ['mia']],
     ['stays what was written on create, right or wrong', { object: { spec: daves } }, []],
     ['becomes the colleague who changes something', update({ ...daves, branch: 'next' }, daves), ['mia']],
-    ['becomes the colleague who changes something with a file that names nobody', update({ branch: 'next' }, daves), ['mia']],
+    ['becomes the colleague who changes something with a file that omits the field', update({ branch: 'next' }, daves), ['mia']],
     ['stays the former person when nothing changes', update(daves, daves), []],
-    ['is put back when a file that names nobody changes nothing', update({ branch: 'main' }, daves), ['dave']],
+    ['is restored when a file that omits the field changes nothing', update({ branch: 'main' }, daves), ['dave']],
     ['stays what was written on update', update({ branch: 'next', requestedBy: 'noah' }, daves), []],
     ['is not touched on a status', { ...update({ branch: 'next' }, daves), subResource: 'status' }, []],
     ['is not touched on other kinds', { resource: 'applications' }, []],

@@ -1,38 +1,28 @@
-// Who the platform is, as the API server sees it: the one place from which both the webhook's rules and the generated policies take
-// their names. Authorisation here is by identity only; field managers are free text and prove nothing.
+// The platform's identities as the API server sees them: the one place from which the webhook's rules and the generated policies take their
+// names. Rules authorise by identity only; field managers are free text and prove nothing.
 import { platformNamespace } from '../api/names.ts'
 
-export type PlatformMode = 'standalone' | 'separate'
-
 export type PlatformIdentities = {
+  /** May create Tenants and Installations. */
   readonly brokers: readonly string[]
+  /** May write status, finalizers, reserved Secrets and owned grants. */
   readonly controllers: readonly string[]
-  /** Kubernetes' own cleaners: they act when a namespace or an owner goes. */
+  /** Kubernetes' own controllers that delete objects when their namespace or owner is deleted. */
   readonly reapers: readonly string[]
-  /** A group of people that only a cluster administrator can give; GitHub groups are spelled `github|…` and cannot collide. */
+  /** Groups that only a cluster administrator can assign. GitHub groups are written `github|…` and cannot collide. */
   readonly platformAdminGroups: readonly string[]
 }
 
-const reapers = [
-  'system:serviceaccount:kube-system:namespace-controller',
-  'system:serviceaccount:kube-system:generic-garbage-collector',
-]
-
-function serviceAccount(name: string): string {
-  return `system:serviceaccount:${platformNamespace}:${name}`
-}
-
-export function platformIdentities(mode: PlatformMode): PlatformIdentities {
-  const platformAdminGroups = ['sekisho:platform-admins']
-  switch (mode) {
-    case 'standalone':
-      return { brokers: [serviceAccount('sekisho')], controllers: [serviceAccount('sekisho')], reapers, platformAdminGroups }
-    case 'separate':
-      return {
-        brokers: [serviceAccount('sekisho-broker')],
-        controllers: [serviceAccount('sekisho-controllers')],
-        reapers,
-        platformAdminGroups,
-      }
+/** Broker and controllers run in one process, under one ServiceAccount (src/standalone.ts, deploy/rbac/platform.yaml). */
+export function platformIdentities(): PlatformIdentities {
+  const platform = [`system:serviceaccount:${platformNamespace}:sekisho`]
+  return {
+    brokers: platform,
+    controllers: platform,
+    reapers: [
+      'system:serviceaccount:kube-system:namespace-controller',
+      'system:serviceaccount:kube-system:generic-garbage-collector',
+    ],
+    platformAdminGroups: ['sekisho:platform-admins'],
   }
 }

@@ -1,11 +1,12 @@
-// The rules as ValidatingAdmissionPolicies with their bindings: what holds when every process of ours is down, and on clusters where
-// no webhook may run. Pure; the result for standalone mode is committed under deploy/policies.
+// The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do not allow
+// webhooks. Pure; the result is committed under deploy/policies.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 import { labels } from '../api/names.ts'
 import type { PlatformIdentities } from './identities.ts'
 import type { Rule } from './rule.ts'
 import { rules } from './rules/index.ts'
 
+/** A Kubernetes object as it is written to a file. */
 export type Manifest = {
   readonly apiVersion: string
   readonly kind: string
@@ -20,14 +21,15 @@ export type Manifest = {
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
 
-/** Selects the namespaces of tenants by a label that only the platform can write (rule namespace-guard). */
+/** Selects the namespaces of tenants, by a label that only the platform can write (rule namespace-guard). */
 export const tenantNamespaces = { matchExpressions: [{ key: labels.tenant, operator: 'Exists' }] }
 
-/** The file name below deploy/policies, and what is in it. */
+/** File names below deploy/policies and the objects in each file. */
 export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
   return new Map(rules.map(rule => [`${rule.name}.yaml`, [policy(rule, identities), binding(rule)]]))
 }
 
+/** The matches of a rule in the form that policies and webhook registrations share. */
 export function resourceRules(rule: Pick<Rule, 'matches'>): readonly Readonly<Record<string, unknown>>[] {
   return rule.matches.map(match => ({
     apiGroups: [match.group],

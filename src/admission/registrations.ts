@@ -1,18 +1,19 @@
-// How the API server is told of our webhook. Kinds that the whole cluster uses are sent only for tenants' namespaces, so that a dead
-// webhook (failurePolicy Fail) stops tenants and never kube-system or the platform itself. `caBundle` is not here: the running process
-// owns that field by server-side apply.
+// The registrations of our webhook with the API server. Built-in kinds are sent for tenants' namespaces only: while the webhook is down
+// (failurePolicy Fail), writes of tenants are refused and those of kube-system and of the platform are not. `caBundle` is not here: the
+// running process owns that field by server-side apply.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { platformNamespace } from '../api/names.ts'
-import { filledIn } from './fill-requested-by.ts'
 import { type Manifest, resourceRules, tenantNamespaces } from './policies.ts'
 import type { Rule } from './rule.ts'
 import { rules } from './rules/index.ts'
+import { requestedBy } from './rules/requested-by.ts'
 
-/** Both registrations have this name. */
+/** The name of both registrations. */
 export const registrationName = 'sekisho-admission'
+/** The Service in the platform namespace, and so the name in the certificate. */
 export const serviceName = 'sekisho-admission'
 
-/** In a cluster the Service; in development and tests an address of the host. */
+/** The Service in a cluster; an address of the host in development and tests. */
 export type WebhookTarget = { readonly kind: 'service' } | { readonly kind: 'url'; readonly origin: string }
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
@@ -56,6 +57,7 @@ function rulesOf(some: readonly Rule[]): readonly object[] {
   return some.flatMap(resourceRules)
 }
 
+/** The ValidatingWebhookConfiguration and the MutatingWebhookConfiguration, in this order. */
 export function registrations(target: WebhookTarget): readonly Manifest[] {
   const metadata = { name: registrationName, labels: partOf }
   return [
@@ -66,7 +68,7 @@ export function registrations(target: WebhookTarget): readonly Manifest[] {
       metadata,
       webhooks: [
         webhook('requested-by', target, '/mutate', {
-          rules: resourceRules({ matches: filledIn }),
+          rules: resourceRules(requestedBy),
           reinvocationPolicy: 'IfNeeded',
         }),
       ],
@@ -74,13 +76,13 @@ export function registrations(target: WebhookTarget): readonly Manifest[] {
   ]
 }
 
-/** The Service in front of the process; the pods carry the label of the process that runs admission. */
+/** The Service in front of the webhook; `podLabels` select the pods that serve it. */
 export function admissionService(podLabels: Readonly<Record<string, string>>): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: serviceName, namespace: platformNamespace, labels: partOf },
-    // A pod that starts must be able to judge its own first writes before it is ready for people.
+    // The first writes of a starting pod are admitted by that pod, which is not ready yet.
     spec: { selector: podLabels, publishNotReadyAddresses: true, ports: [{ name: 'https', port: 443, targetPort: 9443 }] },
   }
 }

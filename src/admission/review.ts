@@ -1,12 +1,12 @@
-// The part of AdmissionReview v1 that rules read, and the answers. Parsing is strict about what decides (who, what, which operation)
-// and keeps objects as unknown JSON: a rule asks for what it needs and must survive anything.
+// The part of AdmissionReview v1 that rules read. Parsing is strict about the user, the resource and the operation. Objects stay unchecked
+// JSON: a rule reads the fields that it needs by the guards of json-value.ts and must not fail on any content.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { AppError } from '../lib/errors.ts'
-
-export type Json = Readonly<Record<string, unknown>>
+import { asObject, type JsonObject, listAt, textAt } from '../lib/json/json-value.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
+/** The request of a review. */
 export type AdmissionRequest = {
   readonly uid: string
   readonly operation: Operation
@@ -18,19 +18,19 @@ export type AdmissionRequest = {
   readonly username: string
   readonly groups: readonly string[]
   /** Absent on DELETE. */
-  readonly object: Json | undefined
+  readonly object: JsonObject | undefined
   /** Absent on CREATE. */
-  readonly oldObject: Json | undefined
+  readonly oldObject: JsonObject | undefined
 }
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies Operation[]
 
-/** Throws `invalid_request`; the server then answers 400, which the API server takes for a failure and so refuses the write. */
+/** Throws `invalid_request` for anything but a review; the server then answers 400, and the API server refuses the write. */
 export function admissionRequest(body: unknown): AdmissionRequest {
-  const review = objectIn(body)
-  const request = objectIn(review?.['request'])
-  const resource = objectIn(request?.['resource'])
-  const user = objectIn(request?.['userInfo'])
+  const review = asObject(body)
+  const request = asObject(review?.['request'])
+  const resource = asObject(request?.['resource'])
+  const user = asObject(request?.['userInfo'])
   const operation = request?.['operation']
   if (review?.['apiVersion'] !== 'admission.k8s.io/v1' || !request || !resource || !user)
     throw new AppError('invalid_request', 'the body must be an AdmissionReview of admission.k8s.io/v1 with a request')
@@ -39,45 +39,19 @@ export function admissionRequest(body: unknown): AdmissionRequest {
   return {
     uid: requiredText(request, 'uid'),
     operation: operation as Operation,
-    group: textIn(resource, 'group') ?? '',
+    group: textAt(resource, 'group') ?? '',
     resource: requiredText(resource, 'resource'),
-    subResource: textIn(request, 'subResource') || undefined,
-    namespace: textIn(request, 'namespace') || undefined,
+    subResource: textAt(request, 'subResource') || undefined,
+    namespace: textAt(request, 'namespace') || undefined,
     username: requiredText(user, 'username'),
-    groups: listIn(user, 'groups').filter(group => typeof group === 'string'),
-    object: objectIn(request['object']),
-    oldObject: objectIn(request['oldObject']),
+    groups: listAt(user, 'groups').filter(group => typeof group === 'string'),
+    object: asObject(request['object']),
+    oldObject: asObject(request['oldObject']),
   }
 }
 
-export function objectIn(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
-}
-
-/** Follows a path of fields; undefined when anything on the way is missing or no object. */
-export function objectAt(value: unknown, ...path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>((at, field) => objectIn(at?.[field]), objectIn(value))
-}
-
-/** The objects of a list; whatever else is in it is left out. */
-export function objectsIn(value: Json | undefined, field: string): readonly Json[] {
-  return listIn(value, field)
-    .map(objectIn)
-    .filter(item => item !== undefined)
-}
-
-export function textIn(value: Json | undefined, field: string): string | undefined {
-  const found = value?.[field]
-  return typeof found === 'string' ? found : undefined
-}
-
-function listIn(value: Json | undefined, field: string): readonly unknown[] {
-  const found = value?.[field]
-  return Array.isArray(found) ? found : []
-}
-
-function requiredText(value: Json, field: string): string {
-  const found = textIn(value, field)
+function requiredText(value: JsonObject, field: string): string {
+  const found = textAt(value, field)
   if (found === undefined || found === '') throw new AppError('invalid_request', `request: ${field} is missing`)
   return found
 }

@@ -1,8 +1,10 @@
-// What an admission rule is: which requests it looks at, and the same judgement twice, as TypeScript for the webhook (clear messages)
-// and as CEL for a ValidatingAdmissionPolicy (holds when all our processes are down). One matrix of requests proves that both agree.
+// What an admission rule is: the requests that it matches, and one check written twice, in TypeScript for the webhook (clear messages)
+// and in CEL for a ValidatingAdmissionPolicy (holds while all our processes are down). The attack matrix (test/attack) proves that both
+// agree.
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest, Operation } from './review.ts'
 
+/** Requests by group, resource and operation. */
 export type Match = {
   readonly group: string
   /** Plural names; `pods/ephemeralcontainers` or `installations/*` for subresources, which a plain name never covers. */
@@ -10,7 +12,7 @@ export type Match = {
   readonly operations: readonly Operation[]
 }
 
-/** `expression` must be true for the request to pass; exactly one of the two messages is shown when it is not. */
+/** The request passes when `expression` is true; otherwise the message is shown, or the text that `messageExpression` computes. */
 export type Validation = { readonly expression: string } & (
   | { readonly message: string; readonly messageExpression?: never }
   | { readonly messageExpression: string; readonly message?: never }
@@ -18,17 +20,17 @@ export type Validation = { readonly expression: string } & (
 
 export type Rule = {
   readonly name: string
-  /** The attack or accident that it stops. */
+  /** The attack or accident that the rule stops. */
   readonly stops: string
   /**
-   * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard). Kinds that the whole cluster
-   * uses are judged only there, so that a dead webhook stops tenants and nobody else.
+   * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard). Built-in kinds are matched only
+   * there, so that writes of others do not depend on the webhook.
    */
   readonly scope: 'everywhere' | 'tenant-namespaces'
   readonly matches: readonly Match[]
-  /** Narrows what is sent to the webhook, by CEL over the request; must never depend on what a tenant can write. */
+  /** Limits the requests that are sent to the webhook, by CEL over the request; must never depend on what a tenant can write. */
   readonly webhookCondition?: { readonly name: string; readonly expression: string }
-  /** The message of the refusal, or undefined to let the request pass. Pure; throwing counts as a refusal. */
+  /** The message of the refusal; undefined when the request passes. Pure; throwing counts as a refusal. */
   readonly check: (request: AdmissionRequest, identities: PlatformIdentities) => string | undefined
   readonly policy: (identities: PlatformIdentities) => {
     readonly variables: readonly { readonly name: string; readonly expression: string }[]
@@ -36,6 +38,7 @@ export type Rule = {
   }
 }
 
+/** True when the match includes the request; a plain resource name never includes subresources. */
 export function covers(match: Match, request: AdmissionRequest): boolean {
   if (match.group !== request.group || !match.operations.includes(request.operation)) return false
   const { resource, subResource } = request
@@ -44,11 +47,12 @@ export function covers(match: Match, request: AdmissionRequest): boolean {
     : match.resources.includes(`${resource}/${subResource}`) || match.resources.includes(`${resource}/*`)
 }
 
-/** A CEL list of texts. */
+/** A CEL list of string literals. */
 export function celList(values: readonly string[]): string {
   return `[${values.map(celText).join(', ')}]`
 }
 
+/** A CEL string literal. */
 export function celText(value: string): string {
   return `'${value.replace(/[\\']/g, character => `\\${character}`)}'`
 }

@@ -15,6 +15,9 @@ export type PrinterColumn = {
   readonly priority?: 0 | 1
 }
 
+/** `create-delete` is for kinds that are requested and given up but never edited; all three include reading. */
+export type TenantAccess = 'read' | 'create-delete' | 'write'
+
 /** The columns that every kind has. */
 export const readyColumns: readonly PrinterColumn[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
@@ -42,6 +45,8 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   /** Reason of a condition → what it says and what to do. Written with `satisfies ReasonTexts<…>`. */
   readonly reasons: Readonly<Record<string, string>>
   readonly immutableSpec?: boolean
+  /** What the roles developer and admin may do with objects in their namespace; viewers may read them. Absent: tenants may do nothing. */
+  readonly tenantAccess?: TenantAccess
   /** Set by a kind that follows a repository; its spec has `followerFields`, its status `followerStatusFields`. */
   readonly followsRepository?: FollowsRepository<Static<Spec>>
   readonly rules?: readonly Rule[]

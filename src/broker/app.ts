@@ -1,32 +1,32 @@
-// Puts the broker together. Controllers and caches are added to the manager here, so call this before `manager.start()`; `start()`
-// after it. Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
+// Composes the broker. It adds controllers and caches to the manager: call `createBrokerApp` before `manager.start()`, and `start()` after it.
+// Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import { remoteSync } from '../api/apps/remote-sync.ts'
-import { type ClusterGitHubApp, clusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { installation } from '../api/github/installation.ts'
-import { repositoryGrant } from '../api/github/repository-grant.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Periodic } from '../lib/periodic.ts'
 import type { Store } from '../store/store.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
-import { createWebServer, listen } from '../web/server.ts'
+import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { createCheckpointExport } from './audit/checkpoint-export.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
 import { createBrokerIssuer } from './issuer.ts'
-import { createOnboardingWorker } from './onboarding/onboarding-controller.ts'
-import type { BeginDeps } from './onboarding/prove-binding.ts'
+import { createOnboardingController } from './onboarding/onboarding-controller.ts'
+import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
 import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
+import { createCandidateReader } from './webhooks/candidate-reader.ts'
 import { handleDelivery } from './webhooks/handle-delivery.ts'
 import { createInboxWorker } from './webhooks/inbox-worker.ts'
 
@@ -43,55 +43,63 @@ export type BrokerDeps = {
 }
 
 export type BrokerApp = {
-  /** Resolves with the port when requests are served. */
+  /** Resolves to the port when requests are served. */
   readonly start: () => Promise<number>
-  /** Stops serving, then finishes the work under way. */
+  /** Stops serving, then resolves when the work in progress is done. */
   readonly stop: () => Promise<void>
 }
 
-/** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */
-function formTargets(app: ClusterGitHubApp | undefined): readonly string[] {
-  const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
-  return [...github, 'http://127.0.0.1:*']
+export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
+  const deps: BrokerDeps = { ...options, log: options.log.child({ process: 'broker' }) }
+  const { settings, log } = deps
+  const headers = createHeaders(deps)
+  const { context, loops } = await createParts(deps, headers)
+  const server = await createServer(deps, headers)
+  await registerRoutes(server, context)
+  return {
+    async start() {
+      // First, because it may fail: then there is nothing to stop.
+      const port = await listen(server, { host: settings.address, port: settings.port })
+      for (const loop of loops) loop.start()
+      log.info({ port, publicUrl: settings.publicUrl.origin }, 'broker listening')
+      return port
+    },
+    async stop() {
+      await server.close()
+      await Promise.all(loops.map(loop => loop.stop()))
+    },
+  }
 }
 
-export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
-  const { settings, store, kube, manager, clock, random } = deps
-  const log = deps.log.child({ process: 'broker' })
+type Parts = { readonly context: BrokerContext; readonly loops: readonly Pick<Periodic, 'start' | 'stop'>[] }
+
+async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOptions): Promise<Parts> {
+  const { settings, store, kube, manager, clock, random, log } = deps
   const tenants = manager.cache(tenant)
-  const installations = manager.cache(installation)
-  const syncs = manager.cache(remoteSync)
-  const grants = manager.cache(repositoryGrant)
   const apps = manager.cache(clusterGitHubApp)
 
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
   const people = createPeople({ users: store.users, github, tenants, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
-  const onboarding = createOnboardingWorker({ kube, onboardings: store.onboardings, audit: store.audit, log, clock })
-  manager.add(onboarding.controller)
 
-  const begin: BeginDeps = { github, people, onboardings: store.onboardings, audit: store.audit, clock }
-  const known = () => ({
-    installations: installations.list(),
-    syncs: syncs.list(),
-    grants: grants.list(),
-    tenants: tenants.list(),
-  })
+  const onboardings = createOnboardingRecords(store.onboardings, log)
+  const onboarding = { github, people, onboardings, audit: store.audit, clock, log }
+  const onboardingController = createOnboardingController({ kube, onboardings, audit: store.audit, log, clock })
+  manager.add(onboardingController.definition)
+
+  const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
   const inbox = createInboxWorker({
     inbox: store.inbox,
-    handle: delivery => handleDelivery({ kube, store, known, begin, log }, delivery),
+    handle: delivery => handleDelivery(deliveryDeps, delivery),
     clock,
     random,
     log,
   })
-  const sweeper = createSweeper({ store, onboarding, clock, log })
 
-  const headers = (): SecurityHeaderOptions => ({
-    formTargets: formTargets(apps.get({ name: settings.githubApp })),
-    strictTransport: true,
-  })
   const { publicUrl } = settings
-  const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: () => securityHeaders(headers()), clock, log })
+  const issuerHeaders = () => securityHeaders(headers())
+  const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: issuerHeaders, clock, log })
+  const sweeper = createSweeper({ store, onboardingController, clock, log })
   const checkpoints = createCheckpointExport({
     kube,
     audit: store.audit,
@@ -102,14 +110,6 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
     log,
   })
 
-  const server = await createWebServer({
-    log,
-    ...(deps.certificate ? { certificate: deps.certificate } : {}),
-    headers,
-    errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),
-  })
-  await server.register(cookie)
-  await server.register(formbody, { bodyLimit: 65_536 })
   const context: BrokerContext = {
     settings,
     store,
@@ -117,28 +117,35 @@ export async function createBrokerApp(deps: BrokerDeps): Promise<BrokerApp> {
     people,
     sessions,
     tenants,
-    installations,
+    installations: manager.cache(installation),
     ...issuer,
     onboarding,
+    onboardingController,
     inbox,
     clock,
     log,
   }
-  await registerRoutes(server, context)
+  return { context, loops: [inbox, sweeper, checkpoints] }
+}
 
-  return {
-    async start() {
-      // First, because it may fail: then nothing goes on that nobody stops.
-      const port = await listen(server, { host: settings.address, port: settings.port })
-      inbox.start()
-      sweeper.start()
-      checkpoints.start()
-      log.info({ port, publicUrl: publicUrl.origin }, 'broker serves')
-      return port
-    },
-    async stop() {
-      await server.close()
-      await Promise.all([inbox.stop(), sweeper.stop(), checkpoints.stop()])
-    },
+/** A form may end at GitHub (install the App) or at a program on the person's own computer (kubectl). */
+function createHeaders({ settings, manager }: BrokerDeps): () => SecurityHeaderOptions {
+  const apps = manager.cache(clusterGitHubApp)
+  return () => {
+    const app = apps.get({ name: settings.githubApp })
+    const github = app === undefined ? [] : [new URL(endpointsOfApp(app).web).origin]
+    return { formTargets: [...github, 'http://127.0.0.1:*'], strictTransport: true }
   }
+}
+
+async function createServer({ certificate, log }: BrokerDeps, headers: () => SecurityHeaderOptions): Promise<WebServer> {
+  const server = await createWebServer({
+    log,
+    ...(certificate ? { certificate } : {}),
+    headers,
+    errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),
+  })
+  await server.register(cookie)
+  await server.register(formbody, { bodyLimit: 65_536 })
+  return server
 }

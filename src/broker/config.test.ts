@@ -9,7 +9,7 @@ const environment = {
   SEKISHO_TLS_KEY_PATH: '/tls/tls.key',
 }
 
-test('reads its settings, with secrets that do not show themselves', () => {
+test('reads its settings, with secrets that are not serialised', () => {
   const settings = readBrokerSettings({
     ...environment,
     SEKISHO_PLATFORM_ADMINS: 'github|github.com|42, github|github.com|org|7|owners',
@@ -19,7 +19,7 @@ test('reads its settings, with secrets that do not show themselves', () => {
   expect(JSON.stringify(settings)).not.toContain('s1')
 })
 
-test('nobody is platform admin by default', () => {
+test('there is no platform admin by default', () => {
   expect(readBrokerSettings(environment).platformAdmins).toEqual([])
 })
 
@@ -35,7 +35,7 @@ test.each([
   expect(() => readBrokerSettings({ ...environment, [variable]: value })).toThrow(new RegExp(`${variable}.*${words}`))
 })
 
-test('tells everything that is missing at once', () => {
+test('reports everything that is missing at once', () => {
   let message = ''
   try {
     readBrokerSettings({})

@@ -1,5 +1,5 @@
-// The broker's settings: one table, read once; what is missing or wrong is told all at once with the variable's name.
-// The App's host, client id and addresses are not here: they come from the ClusterGitHubApp object.
+// The broker's settings: one table, read once; everything missing or wrong is reported at once, by variable. The App's host, client id and
+// addresses are not here: they come from the ClusterGitHubApp object.
 import { isGroup, parseUserSubject } from '../api/names.ts'
 import {
   type Environment,
@@ -20,7 +20,7 @@ function namesSetting(variable: string, description: string): Setting<readonly s
       .split(',')
       .map(name => name.trim())
       .filter(name => name !== '')
-    // A login in the place of a number would never match anybody, and nobody would be told.
+    // A login in place of a number would silently match nobody.
     const wrong = names.find(name => parseUserSubject(name) === undefined && !isGroup(name))
     if (wrong === undefined) return names
     throw new Error(
@@ -30,13 +30,13 @@ function namesSetting(variable: string, description: string): Setting<readonly s
   return { name: variable, description, kind: 'list', default: '', parse }
 }
 
-/** People's tokens and cookies go there: never over plain http. */
+/** People's tokens and cookies are sent there: never over plain http. */
 function httpsSetting(variable: string, description: string): Setting<URL> {
   const plain = urlSetting(variable, description)
   const parse = (text: string): URL => {
     const url = plain.parse(text)
     if (url.protocol === 'https:') return url
-    throw new Error('must be an https URL: tokens and cookies go there')
+    throw new Error('must be an https URL: tokens and cookies are sent there')
   }
   return { ...plain, parse }
 }
@@ -76,13 +76,15 @@ export const brokerSettings = {
   apiServerUrl: optional(
     httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
   ),
-  apiServerAuthorityPath: optional(textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the authority of that API server')),
+  apiServerAuthorityPath: optional(
+    textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the CA certificate of that API server'),
+  ),
   auditCheckpointSeconds: integerSetting(
     'SEKISHO_AUDIT_CHECKPOINT_SECONDS',
-    'how often a signed head of the audit log is kept outside the database',
+    'the interval, in seconds, at which a signed head of the audit log is written outside the database',
     { minimum: 5, maximum: 86_400, default: '60' },
   ),
-  sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how long a person stays signed in on the pages', {
+  sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how many hours a person stays signed in on the pages', {
     minimum: 1,
     maximum: 72,
     default: '12',
@@ -91,6 +93,7 @@ export const brokerSettings = {
 
 export type BrokerSettings = ReturnType<typeof readBrokerSettings>
 
+/** Throws `invalid_configuration` that names every variable at fault. */
 export function readBrokerSettings(environment: Environment) {
   return readSettings(brokerSettings, environment)
 }

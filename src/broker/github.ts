@@ -1,4 +1,4 @@
-// What the broker needs of GitHub: the facts of the App people sign in with (from its ClusterGitHubApp) and the clients for people.
+// What the broker needs of GitHub: the facts of the App that people sign in with (from its ClusterGitHubApp), and the clients for people.
 // Holds the client secret; never an App key, never an installation token.
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import {
@@ -21,14 +21,16 @@ export type GitHubAppFacts = {
   readonly endpoints: GitHubEndpoints
   readonly appId: number
   readonly clientId: string
-  /** Known once the controllers verified the App. */
+  /** Undefined until the controllers have verified the App. */
   readonly slug: string | undefined
 }
 
 export type BrokerGitHub = {
-  /** Throws `unavailable` while the ClusterGitHubApp does not exist. */
+  /** Throws `unavailable` while the ClusterGitHubApp does not exist; so do the others. */
   readonly app: () => GitHubAppFacts
+  /** The client that exchanges and refreshes people's tokens. */
   readonly oauth: () => OAuthClient
+  /** The client to GitHub as the person whom the token belongs to. */
   readonly userClient: (token: SecretString) => UserClient
 }
 
@@ -40,21 +42,15 @@ export type BrokerGitHubDeps = {
   readonly clock: Clock
 }
 
-/** Where the App's GitHub is. */
+/** The addresses of the GitHub host that the App is on. */
 export function endpointsOfApp({ spec }: ClusterGitHubApp): GitHubEndpoints {
   const { host, endpoints } = spec
   return endpointsOf(endpoints === undefined ? { host } : { host, endpoints })
 }
 
 function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
-  const { spec, status, metadata } = app
-  return {
-    name: metadata.name,
-    endpoints: endpointsOfApp(app),
-    appId: spec.appId,
-    clientId: spec.clientId,
-    slug: status?.slug,
-  }
+  const { appId, clientId } = app.spec
+  return { name: app.metadata.name, endpoints: endpointsOfApp(app), appId, clientId, slug: app.status?.slug }
 }
 
 export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {

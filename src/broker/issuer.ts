@@ -1,22 +1,23 @@
-// The broker as an OIDC issuer: its keys, the issuer that follows them through their periods, and the check of the tokens it made.
-// Puts parts together; what a token says is decided in src/identity and by `people`.
+// The broker as an OIDC issuer: its keys, the issuer that follows them through their periods, and the verifier of its tokens. Composition only:
+// what a token contains is decided in src/identity and by `people`, which read the claims from GitHub whenever a token is made.
 import { kubernetesClientId } from '../api/names.ts'
 import { createIssuer, type Issuer } from '../identity/oidc/issuer.ts'
+import type { IssuerAccounts } from '../identity/oidc/issuer-configuration.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
 import { createRotatingIssuer } from '../identity/oidc/rotating-issuer.ts'
 import { createIdTokenVerifier, type IdentityClaims } from '../identity/verify-id-token.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { AuditLog } from '../store/audit/audit-log.ts'
 import type { Store } from '../store/store.ts'
-import { createIssuerAccounts } from './issuer-accounts.ts'
 import { issuerPages } from './pages/issuer.ts'
 import type { People } from './people/people.ts'
 
 export type BrokerIssuer = {
   readonly issuer: Issuer
   readonly issuerKeys: IssuerKeys
-  /** Throws `unauthenticated`. */
+  /** Rejects with `unauthenticated` for a token that is not a valid ID token of this issuer. */
   readonly verifyIdToken: (token: string) => Promise<IdentityClaims>
 }
 
@@ -24,7 +25,7 @@ export type BrokerIssuerDeps = {
   readonly publicUrl: URL
   readonly store: Pick<Store, 'keys' | 'oidc' | 'audit'>
   readonly people: People
-  /** Set on what the issuer answers by itself. */
+  /** Set on the answers that the issuer sends by itself. */
   readonly headers: () => Readonly<Record<string, string>>
   readonly clock: Clock
   readonly log: Log
@@ -33,9 +34,9 @@ export type BrokerIssuerDeps = {
 export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<BrokerIssuer> {
   const { publicUrl, store, people, headers, clock, log } = deps
   const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>
-    log.error({ problem: messageOf(error) }, 'the signing keys of a new period could not be had'),
+    log.error({ error: messageOf(error) }, 'failed to load signing keys'),
   )
-  const accounts = createIssuerAccounts({ people, audit: store.audit })
+  const accounts = issuerAccounts(people, store.audit)
   const issuer = createRotatingIssuer(issuerKeys, () =>
     createIssuer({
       publicUrl,
@@ -58,4 +59,22 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
     clock,
   })
   return { issuer, issuerKeys, verifyIdToken }
+}
+
+/** People as the issuer needs them, and an audit record for every token. */
+function issuerAccounts(people: People, audit: AuditLog): IssuerAccounts {
+  return {
+    exists: people.exists,
+    claims: people.claims,
+    async recordIssued(subject, { login, groups }) {
+      await audit.append({
+        action: 'kubectl-token.issued',
+        actor: subject,
+        object: 'IDToken',
+        outcome: 'allowed',
+        reason: 'signed in, groups read from GitHub',
+        details: { login, groups },
+      })
+    },
+  }
 }

@@ -1,4 +1,4 @@
-// Who is at the browser: session and login cookies, and the cross-site secret of forms. Ids are random, stored hashed by the store.
+// Knows who uses the browser: session and sign-in cookies, and the CSRF secret of forms. Handles are random; the store keeps only their hashes.
 // Cookies are `__Host-`: https only, this host only, whole site (RFC 6265bis §4.1.3.2), so that no other host can plant one.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -22,26 +22,27 @@ export type Person = {
 }
 
 export type PersonSessions = {
+  /** The person who is signed in in this browser, if anybody is. */
   readonly personOf: (request: FastifyRequest) => Promise<Person | undefined>
-  /** Throws `unauthenticated`. */
-  readonly requirePerson: (request: FastifyRequest) => Promise<Person>
-  /** As `requirePerson`, and the form must carry the person's secret; throws `forbidden` otherwise. */
+  /** Rejects with `unauthenticated` when nobody is signed in, and with `forbidden` when the form does not carry the person's secret. */
   readonly requireForm: (request: FastifyRequest, csrf: unknown) => Promise<Person>
-  /** Always a new session: an older one of this browser ends. */
+  /** Begins a new session and sets its cookie. An earlier session of this browser ends: a planted handle is never signed in. */
   readonly begin: (
     request: FastifyRequest,
     reply: FastifyReply,
     person: { readonly host: string; readonly userId: number; readonly login: string },
   ) => Promise<void>
+  /** Ends the session of this browser, and clears its cookies. */
   readonly end: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  /** Ties what is begun in this browser to it: a hash of a secret that only this browser holds. Sets the cookie, or makes it live on. */
+  /** Binds what begins now to this browser: the hash of a secret that only this browser holds. Sets the cookie, or prolongs it. */
   readonly bindBrowser: (request: FastifyRequest, reply: FastifyReply) => string
+  /** Whether `binding` is what `bindBrowser` returned for this browser. */
   readonly isBoundBrowser: (request: FastifyRequest, binding: unknown) => boolean
 }
 
-/** The attributes of every cookie of ours; `__Host-` demands the first two of them. */
+/** The attributes of all our cookies; the prefix `__Host-` requires the first two. */
 export const cookieAttributes = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const
-/** Far longer than a sign-in lives. */
+/** Far longer than the ten minutes of a sign-in. */
 const browserCookieSeconds = 3600
 const handlePattern = /^[A-Za-z0-9_-]{20,200}$/
 
@@ -54,7 +55,7 @@ function hashed(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }
 
-/** Derived from the session's secret: nothing to store, gone with the session, useless to whoever reads it without the cookie. */
+/** Derived from the session's handle: nothing to store, it ends with the session, and it is useless without the cookie. */
 function formSecret(handle: string): string {
   return createHmac('sha256', handle).update('sekisho form').digest('base64url')
 }
@@ -79,17 +80,12 @@ export function createPersonSessions(deps: {
     const { host, userId, login } = session
     return { host, userId, login, subject: userSubject(host, userId), csrf: formSecret(handle) }
   }
-  const requirePerson = async (request: FastifyRequest): Promise<Person> => {
-    const person = await personOf(request)
-    if (person === undefined) throw new AppError('unauthenticated', 'sign in first')
-    return person
-  }
 
   return {
     personOf,
-    requirePerson,
     async requireForm(request, csrf) {
-      const person = await requirePerson(request)
+      const person = await personOf(request)
+      if (person === undefined) throw new AppError('unauthenticated', 'sign in first')
       if (typeof csrf === 'string' && sameText(csrf, person.csrf)) return person
       throw new AppError('forbidden', 'the form is out of date: go back, reload the page and try again')
     },
@@ -107,7 +103,7 @@ export function createPersonSessions(deps: {
     },
     bindBrowser(request, reply) {
       const secret = handleIn(request, browserCookie) ?? randomBytes(32).toString('base64url')
-      // Also one that is there already: it must outlive what begins now.
+      // An existing cookie is set again: it must outlive the sign-in that begins now.
       reply.setCookie(browserCookie, secret, { ...cookieAttributes, maxAge: browserCookieSeconds })
       return hashed(secret)
     },

@@ -1,57 +1,40 @@
-// Regular housekeeping: onboardings that stopped half-way go on, expired sessions, logins and issuer records go away.
-// Never the way by which anything becomes fast: that is what events are for.
+// Periodic housekeeping: continues onboardings that stopped half-way, and deletes expired sessions, sign-ins, issuer records and old deliveries.
+// Never the way by which anything becomes fast: events are for that.
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type Log, redactTokens } from '../lib/log.ts'
+import { type Periodic, periodic } from '../lib/periodic.ts'
 import type { Store } from '../store/store.ts'
-import type { OnboardingWorker } from './onboarding/onboarding-controller.ts'
-
-export type Sweeper = { readonly start: () => void; readonly stop: () => Promise<void> }
+import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 
 const intervalMilliseconds = 30_000
 const keepHandledMilliseconds = 7 * 24 * 60 * 60_000
 
+/** One task after the other; one that fails does not keep the others from running. */
 export function createSweeper(deps: {
   readonly store: Pick<Store, 'sessions' | 'oidc' | 'inbox'>
-  readonly onboarding: OnboardingWorker
+  readonly onboardingController: Pick<OnboardingController, 'sweep'>
   readonly clock: Clock
   readonly log: Log
-}): Sweeper {
-  const { store, onboarding, clock, log } = deps
-  const stopped = new AbortController()
-  let running: Promise<void> = Promise.resolve()
+}): Periodic {
+  const { store, onboardingController, clock, log } = deps
 
-  const tasks = (): Readonly<Record<string, () => Promise<unknown>>> => {
-    const now = clock.now()
-    return {
-      onboardings: () => onboarding.sweep(),
-      sessions: () => store.sessions.deleteExpired(now),
-      issuerRecords: () => store.oidc.deleteExpired(now),
-      deliveries: () => store.inbox.deleteHandledBefore(new Date(now.getTime() - keepHandledMilliseconds)),
-    }
-  }
+  const tasks = (now: Date): Readonly<Record<string, () => Promise<unknown>>> => ({
+    onboardings: () => onboardingController.sweep(),
+    sessions: () => store.sessions.deleteExpired(now),
+    issuerRecords: () => store.oidc.deleteExpired(now),
+    deliveries: () => store.inbox.deleteHandledBefore(new Date(now.getTime() - keepHandledMilliseconds)),
+  })
 
-  const loop = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      for (const [task, run] of Object.entries(tasks())) {
-        try {
-          await run()
-        } catch (error) {
-          log.error({ task, reason: redactTokens(messageOf(error)) }, 'sweep failed')
-        }
+  const work = async (): Promise<void> => {
+    for (const [task, run] of Object.entries(tasks(clock.now()))) {
+      try {
+        await run()
+      } catch (error) {
+        log.error({ task, error: redactTokens(messageOf(error)) }, 'sweep failed')
       }
-      // Rejects only when stopped, which the loop's condition sees.
-      await clock.sleep(intervalMilliseconds, stopped.signal).catch(() => undefined)
     }
   }
 
-  return {
-    start() {
-      running = loop()
-    },
-    async stop() {
-      stopped.abort()
-      await running
-    },
-  }
+  return periodic({ name: 'sweep', everyMilliseconds: intervalMilliseconds, work, clock, log })
 }

@@ -1,6 +1,7 @@
-// What a chart gets and gives: the contract between an Application and whatever turns it into objects.
-// Plain JSON in both directions (it crosses a thread); a chart sees no cluster, no credential and no clock.
+// The input and output of charts: the contract between an Application and the chart that turns it into objects.
+// Plain JSON in both directions (it crosses a thread); a chart never sees the cluster, a credential or the clock.
 
+/** One process of the Application, with the defaults of its schema filled in. */
 export type ChartProcess = {
   readonly name: string
   readonly command?: readonly string[]
@@ -12,16 +13,17 @@ export type ChartProcess = {
   readonly memory: string
 }
 
+/** The first argument of a chart function. */
 export type ChartInput = {
   readonly name: string
   readonly namespace: string
   readonly image: string
-  /** The commit the image was built from, when a build wrote it. */
+  /** The commit that the image was built from, when a build set it. */
   readonly commit?: string
   readonly processes: readonly ChartProcess[]
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly attributes: Readonly<Record<string, string>>
-  /** Host names under which the process `web` answers; already checked against those of other tenants. */
+  /** Host names under which the process `web` answers; already checked against those of other Applications. */
   readonly hosts: readonly string[]
   readonly ingressClassName: string
   /** Whether the ingress serves these hosts over TLS. */
@@ -33,12 +35,12 @@ export type ChartSource =
   | { readonly kind: 'built-in'; readonly name: string; readonly revision: string }
   | { readonly kind: 'module'; readonly code: string; readonly revision: string }
 
-/** What the renderer answers. `message` is one line for a person. */
+/** The result of one rendering. `message` is one line for people. */
 export type ChartOutcome =
   | {
       readonly kind: 'rendered'
       readonly objects: readonly unknown[]
-      /** Length of their JSON text, in UTF-16 units. */
+      /** The length of their JSON text, in UTF-16 units. */
       readonly length: number
     }
   | { readonly kind: 'failed'; readonly message: string }
@@ -49,11 +51,11 @@ export type WorkerRequest = {
   readonly id: number
   readonly chart: ChartSource
   readonly input: ChartInput | 'check'
-  /** Longest JSON text the worker may answer with, in UTF-16 units. */
+  /** The longest JSON text that the worker may answer with, in UTF-16 units. */
   readonly longestAnswer: number
 }
 
-/** Worker → main thread. Objects travel as JSON text: the size is known before it is parsed, and no prototype crosses. */
+/** Worker → main thread. Objects travel as JSON text: its size is known before it is parsed, and no prototype crosses. */
 export type WorkerAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'rendered'; readonly id: number; readonly json: string }

@@ -1,21 +1,26 @@
-// One worker thread that runs charts: starts it, gives it one request at a time, ends it when it breaks a limit.
-// After a time-out, an error or an exit the thread is dead (`alive()` is false) and its request has an outcome; it never rejects.
+// One worker thread that runs charts: starts it, sends it one request at a time, and terminates it when a chart exceeds its time.
+// After a timeout, an error or an exit the thread has ended (`alive()` is false) and its request has an outcome; it never rejects.
 import { Worker } from 'node:worker_threads'
 import type { ChartOutcome, WorkerAnswer, WorkerRequest } from './chart-input.ts'
 
+/** Not for concurrent use: the renderer sends the next request after the outcome of the last. */
 export type ChartThread = {
+  /** One request at a time. Resolves within the timeout (in milliseconds); the first request also waits until the thread has started. */
   readonly run: (request: WorkerRequest, timeoutMilliseconds: number) => Promise<ChartOutcome>
   readonly alive: () => boolean
+  /** Terminates the thread; may be called again. */
   readonly end: () => Promise<void>
 }
 
-/** Loading cdk8s takes a third of a second on a quiet machine; this only catches a thread that hangs before it can say so. */
+const unexpectedExit = 'the chart ended its thread'
+
+/** Loading cdk8s takes a third of a second on an idle machine; this only catches a thread that hangs while it starts. */
 const startMilliseconds = 60_000
 
-function deathMessage(error: unknown, heapMegabytes: number): string {
+function endMessage(error: unknown, heapMegabytes: number): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return `the chart used more than ${heapMegabytes} MB of memory`
-  return error instanceof Error ? (error.message.split('\n', 1)[0] ?? error.name).slice(0, 500) : 'the chart ended its thread'
+  return error instanceof Error ? (error.message.split('\n', 1)[0] ?? error.name).slice(0, 500) : unexpectedExit
 }
 
 function parseObjects(json: string): ChartOutcome {
@@ -25,7 +30,7 @@ function parseObjects(json: string): ChartOutcome {
     : { kind: 'failed', message: 'chart must return an array of Kubernetes objects' }
 }
 
-/** Starts a thread; the first request waits until it is up, and that wait does not count against the chart. */
+/** Starts a thread. The first request waits until the thread is ready; that wait does not count towards the chart's timeout. */
 export function startChartThread(options: { readonly heapMegabytes: number }): ChartThread {
   const worker = new Worker(new URL('./render-worker.ts', import.meta.url), {
     env: {},
@@ -37,26 +42,26 @@ export function startChartThread(options: { readonly heapMegabytes: number }): C
   worker.stdout.resume()
   worker.stderr.resume()
   let alive = true
-  let up = false
-  let onUp: () => void = () => {}
-  /** Settles the request under way; there is at most one. */
+  let ready = false
+  let onReady: () => void = () => {}
+  /** Settles the request in progress; there is at most one. */
   let settle: (outcome: ChartOutcome) => void = () => {}
-  let death = 'the chart ended its thread'
+  let endedBy = unexpectedExit
 
   worker.on('message', (answer: WorkerAnswer) => {
     if (answer.kind === 'ready') {
-      up = true
-      onUp()
+      ready = true
+      onReady()
     } else if (answer.kind === 'rendered') settle(parseObjects(answer.json))
     else if (answer.kind === 'failed') settle({ kind: 'failed', message: answer.message })
-    // Anything else is Node's own (watch mode lets threads report what they load).
+    // Anything else is from Node.js: in watch mode threads report what they load.
   })
-  worker.on('error', error => die(deathMessage(error, options.heapMegabytes)))
-  worker.on('exit', () => die(death))
+  worker.on('error', error => ended(endMessage(error, options.heapMegabytes)))
+  worker.on('exit', () => ended(endedBy))
 
-  function die(message: string): void {
+  function ended(message: string): void {
     alive = false
-    death = message
+    endedBy = message
     settle({ kind: 'failed', message })
   }
 
@@ -65,9 +70,9 @@ export function startChartThread(options: { readonly heapMegabytes: number }): C
     await worker.terminate()
   }
 
-  /** One bounded wait: `begin` starts the work, whose outcome (or death) calls `settle`. */
+  /** One bounded wait: `begin` starts the work, whose outcome, or the end of the thread, calls `settle`. */
   async function wait(begin: () => void, milliseconds: number, late: ChartOutcome): Promise<ChartOutcome> {
-    if (!alive) return { kind: 'failed', message: death }
+    if (!alive) return { kind: 'failed', message: endedBy }
     const outcome = Promise.withResolvers<ChartOutcome>()
     settle = outcome.resolve
     const timer = setTimeout(() => outcome.resolve(late), milliseconds)
@@ -84,9 +89,9 @@ export function startChartThread(options: { readonly heapMegabytes: number }): C
     alive: () => alive,
     end,
     async run(request, timeoutMilliseconds) {
-      if (!up) {
+      if (!ready) {
         const begin = (): void => {
-          onUp = () => settle({ kind: 'rendered', objects: [], length: 0 })
+          onReady = () => settle({ kind: 'rendered', objects: [], length: 0 })
         }
         const started = await wait(begin, startMilliseconds, {
           kind: 'timed-out',

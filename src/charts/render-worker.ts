@@ -1,6 +1,6 @@
-// The worker thread in which charts run: loads a chart, calls it, answers with JSON. Started by renderer.ts only.
-// A chart that never returns is ended from outside (Worker.terminate); one that throws is answered with the first line of its message.
-// It has no environment variables; heap is limited by the parent. Charts are written by platform admins: this bounds accidents, not malice.
+// The worker thread in which charts run: loads a chart, calls it, answers with JSON. chart-thread.ts starts it.
+// The main thread terminates it when a chart does not return; when a chart throws, the answer is the first line of the error message.
+// It has no environment variables, and the main thread limits its heap. Platform admins write charts: this bounds accidents, not malice.
 import { parentPort } from 'node:worker_threads'
 import * as cdk8s from 'cdk8s'
 import * as plus from 'cdk8s-plus-33'

@@ -1,4 +1,4 @@
-// The renderer with real worker threads: what a chart may do wrong must stay an outcome, and never touch the next rendering.
+// The renderer with real worker threads: whatever a chart does wrong is an outcome and never affects the next rendering.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChartInput, ChartSource } from './chart-input.ts'
 import { type ChartRenderer, createChartRenderer } from './renderer.ts'
@@ -25,7 +25,7 @@ const web: ChartSource = { kind: 'built-in', name: 'web', revision: 'test' }
 describe('chart renderer', () => {
   let renderer: ChartRenderer
   beforeAll(() => {
-    renderer = createChartRenderer({ lanes: 1, heapMegabytes: 96, longestAnswer: 20_000 })
+    renderer = createChartRenderer({ workers: 1, heapMegabytes: 96, longestAnswer: 20_000 })
   })
   afterAll(() => renderer.stop())
 
@@ -36,7 +36,7 @@ describe('chart renderer', () => {
     expect(second).toEqual(first)
   })
 
-  test('a module gets the input and cdk8s, and its objects come back', async () => {
+  test('a module receives the input and cdk8s, and its objects are returned', async () => {
     const code = `export function chart(input, { cdk8s }) { return [{ kind: 'ConfigMap', name: input.name, app: typeof cdk8s.App }] }`
     const objects = [{ kind: 'ConfigMap', name: 'shop', app: 'function' }]
     expect(await renderer.render(moduleChart(code), input, 5000)).toEqual({
@@ -46,7 +46,7 @@ describe('chart renderer', () => {
     })
   })
 
-  test('a throwing chart gives the first line of its message', async () => {
+  test('a chart that throws fails with the first line of the message', async () => {
     const outcome = await renderer.render(
       moduleChart(`export function chart() { throw new Error('no such size\\nat x') }`),
       input,
@@ -55,23 +55,23 @@ describe('chart renderer', () => {
     expect(outcome).toEqual({ kind: 'failed', message: 'no such size' })
   })
 
-  test('an endless chart is ended after its time, and the next rendering works', async () => {
+  test('a chart that does not return is terminated at the timeout, and the next rendering works', async () => {
     const outcome = await renderer.render(moduleChart('export function chart() { for (;;); }'), input, 300)
     expect(outcome).toEqual({ kind: 'timed-out', message: 'the chart did not return within 0.3 s' })
     expect(await renderer.render(web, input, 5000)).toMatchObject({ kind: 'rendered' })
   })
 
-  test('an endless module body is ended too', async () => {
+  test('a module body that does not end is terminated, too', async () => {
     expect(await renderer.check(moduleChart('for (;;); export function chart() {}'), 300)).toMatchObject({ kind: 'timed-out' })
   })
 
-  test('a chart that eats memory dies alone', async () => {
+  test('a chart that uses too much memory fails alone', async () => {
     const code = 'export function chart() { const kept = []; for (;;) kept.push(new Array(100000).fill(Math.random())) }'
     const outcome = await renderer.render(moduleChart(code), input, 20_000)
     expect(outcome).toEqual({ kind: 'failed', message: 'the chart used more than 96 MB of memory' })
   })
 
-  test('a chart that leaves its thread is a failed chart', async () => {
+  test('a chart that ends its thread fails', async () => {
     expect(await renderer.render(moduleChart('export function chart() { process.exit(0) }'), input, 5000)).toMatchObject({
       kind: 'failed',
     })
@@ -87,7 +87,7 @@ describe('chart renderer', () => {
     expect(outcome).toEqual({ kind: 'rendered', objects: [], length: 2 })
   })
 
-  test('check tells a module that does not parse or exports nothing', async () => {
+  test('check finds a module that does not parse or does not export chart', async () => {
     expect(await renderer.check(moduleChart('export function ('), 5000)).toMatchObject({ kind: 'failed' })
     expect(await renderer.check(moduleChart('export const other = 1'), 5000)).toEqual({
       kind: 'failed',

@@ -1,67 +1,71 @@
-// Runs charts in worker threads with limits on time, memory and size. Owns the threads; must never run chart code in the main thread.
-// Built-in charts share one warm thread for each lane; a chart from a ConfigMap gets a fresh thread each time, so that
-// nothing one rendering left behind is seen by the next. Requests beyond the lanes wait in order.
+// Runs charts in worker threads with limits on time, memory and size. Owns the threads; never runs chart code in the main thread.
+// Each worker keeps one warm thread for built-in charts; a chart from a ConfigMap gets a fresh thread each time, so that no rendering sees
+// what an earlier one left behind. Requests beyond the number of workers wait in order.
 import { AppError } from '../lib/errors.ts'
 import type { ChartInput, ChartOutcome, ChartSource } from './chart-input.ts'
 import { type ChartThread, startChartThread } from './chart-thread.ts'
 
+/** The port of this service. */
 export type ChartRenderer = {
-  /** Never rejects for what a chart does; rejects (`unavailable`) after stop(). */
+  /** Never rejects for what a chart does; rejects with `unavailable` after `stop`. The timeout does not include the wait for a worker. */
   readonly render: (chart: ChartSource, input: ChartInput, timeoutMilliseconds: number) => Promise<ChartOutcome>
-  /** Loads the chart and calls nothing: does its module parse, and does it export `chart`? */
+  /** Loads the chart without calling it: does its module parse, and does it export `chart`? Resolves and rejects as `render`. */
   readonly check: (chart: ChartSource, timeoutMilliseconds: number) => Promise<ChartOutcome>
   /** Starts the first thread, so that the first Application does not wait for it. */
   readonly warmUp: () => void
+  /** Terminates all threads; renderings in progress fail. */
   readonly stop: () => Promise<void>
 }
 
 export type RendererOptions = {
-  /** Renderings that run at once. */
-  readonly lanes?: number
+  /** Renderings that run at once. Default 2. */
+  readonly workers?: number
+  /** Of one thread. Default 256. */
   readonly heapMegabytes?: number
-  /** Longest JSON text of one rendering. */
+  /** The longest JSON text of one rendering, in UTF-16 units. Default 1,048,576. */
   readonly longestAnswer?: number
 }
 
-type Lane = { warm: ChartThread | undefined; current: ChartThread | undefined }
+type ChartWorker = { warm: ChartThread | undefined; current: ChartThread | undefined }
 
+/** Starts no thread before `warmUp` or the first request. */
 export function createChartRenderer(options: RendererOptions = {}): ChartRenderer {
   const { heapMegabytes = 256, longestAnswer = 1_048_576 } = options
-  const idle: Lane[] = Array.from({ length: options.lanes ?? 2 }, () => ({ warm: undefined, current: undefined }))
-  const lanes = [...idle]
-  const waiting: ((lane: Lane) => void)[] = []
+  const idle: ChartWorker[] = Array.from({ length: options.workers ?? 2 }, () => ({ warm: undefined, current: undefined }))
+  const workers = [...idle]
+  const waiting: ((worker: ChartWorker) => void)[] = []
   let nextId = 1
   let stopped = false
 
-  function acquire(): Promise<Lane> {
-    const lane = idle.pop()
-    return lane ? Promise.resolve(lane) : new Promise(resolve => waiting.push(resolve))
+  function acquire(): Promise<ChartWorker> {
+    const worker = idle.pop()
+    return worker ? Promise.resolve(worker) : new Promise(resolve => waiting.push(resolve))
   }
 
-  function release(lane: Lane): void {
+  function release(worker: ChartWorker): void {
     const next = waiting.shift()
-    if (next) next(lane)
-    else idle.push(lane)
+    if (next) next(worker)
+    else idle.push(worker)
   }
 
-  function threadFor(lane: Lane, chart: ChartSource): ChartThread {
+  function threadFor(worker: ChartWorker, chart: ChartSource): ChartThread {
     if (chart.kind === 'module') return startChartThread({ heapMegabytes })
-    if (!lane.warm?.alive()) lane.warm = startChartThread({ heapMegabytes })
-    return lane.warm
+    if (!worker.warm?.alive()) worker.warm = startChartThread({ heapMegabytes })
+    return worker.warm
   }
 
   async function run(chart: ChartSource, input: ChartInput | 'check', timeoutMilliseconds: number): Promise<ChartOutcome> {
-    const lane = await acquire()
+    const worker = await acquire()
     try {
       if (stopped) throw new AppError('unavailable', 'the chart renderer has stopped')
-      const thread = threadFor(lane, chart)
-      lane.current = thread
+      const thread = threadFor(worker, chart)
+      worker.current = thread
       const outcome = await thread.run({ id: nextId++, chart, input, longestAnswer }, timeoutMilliseconds)
       if (chart.kind === 'module') await thread.end()
       return outcome
     } finally {
-      lane.current = undefined
-      release(lane)
+      worker.current = undefined
+      release(worker)
     }
   }
 
@@ -69,12 +73,12 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
     render: run,
     check: (chart, timeoutMilliseconds) => run(chart, 'check', timeoutMilliseconds),
     warmUp() {
-      const lane = idle.at(-1)
-      if (lane && !stopped) lane.warm ??= startChartThread({ heapMegabytes })
+      const worker = idle.at(-1)
+      if (worker && !stopped) worker.warm ??= startChartThread({ heapMegabytes })
     },
     async stop() {
       stopped = true
-      await Promise.all(lanes.flatMap(lane => [lane.warm?.end(), lane.current?.end()]))
+      await Promise.all(workers.flatMap(worker => [worker.warm?.end(), worker.current?.end()]))
     },
   }
 }

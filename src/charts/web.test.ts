@@ -57,7 +57,7 @@ describe('chart web', () => {
     })
   })
 
-  test('PORT and SEKISHO_COMMIT are the platform’s even when the application sets them', () => {
+  test('the platform sets PORT and SEKISHO_COMMIT even when the Application sets them', () => {
     expect(named(render(), 'Deployment', 'shop-web').spec).toMatchObject({
       template: {
         spec: {
@@ -75,7 +75,7 @@ describe('chart web', () => {
     })
   })
 
-  test('every pod satisfies Pod Security restricted, holds no token and cannot write its root', () => {
+  test('every pod satisfies Pod Security restricted, has no token and a read-only root file system', () => {
     for (const name of ['shop-web', 'shop-worker'])
       expect(named(render(), 'Deployment', name).spec).toMatchObject({
         template: {
@@ -97,7 +97,7 @@ describe('chart web', () => {
       })
   })
 
-  test('an attribute gives a writable root', () => {
+  test('an attribute makes the root file system writable', () => {
     const objects = render({ attributes: { 'writable-root-filesystem': 'true' } })
     expect(named(objects, 'Deployment', 'shop-web').spec).toMatchObject({
       template: { spec: { containers: [{ securityContext: { readOnlyRootFilesystem: false } }] } },

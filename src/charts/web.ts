@@ -1,24 +1,24 @@
 // The built-in chart `web`: a Deployment for each process, and a Service and an Ingress for the process `web`.
-// Deterministic: the same input gives the same objects with the same names. It must stay inside Pod Security `restricted`.
+// Deterministic: the same input renders the same objects with the same names. Its pods must satisfy Pod Security `restricted`.
 import { App, Chart } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-33'
 import { labels } from '../api/names.ts'
 import type { ChartInput, ChartProcess } from './chart-input.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity, scratchMount, scratchVolume } from './restricted-pod.ts'
 
-/** Attribute that gives the container a writable root file system, for images that write beside their code. */
+/** The attribute that makes the root file system writable, for images that write beside their code. */
 export const writableRootAttribute = 'writable-root-filesystem'
 
 const portName = 'http'
 const rolloutDeadlineSeconds = 120
-/** Endpoints leave the ingress while the process still answers: without this pause a rollout loses requests. */
+/** The ingress drops an endpoint while the process still answers: without this pause a rollout loses requests. */
 const drainSeconds = 3
 
 function selector(input: ChartInput, process: ChartProcess): Record<string, string> {
   return { [labels.application]: input.name, [labels.process]: process.name }
 }
 
-/** The platform's variables come last and win: a process can rely on PORT and SEKISHO_COMMIT. */
+/** The platform's variables win over the Application's: a process can rely on PORT and SEKISHO_COMMIT. */
 function environment(input: ChartInput, process: ChartProcess): k8s.EnvVar[] {
   const platform: k8s.EnvVar[] = []
   if (process.port !== undefined) platform.push({ name: 'PORT', value: String(process.port) })
@@ -99,7 +99,7 @@ function addIngress(chart: Chart, input: ChartInput): void {
   })
 }
 
-/** The chart. Processes without a port, and those other than `web`, get no Service. */
+/** The chart function. Only the process `web` gets a Service and an Ingress, and only with a port and with hosts. */
 export function chart(input: ChartInput): object[] {
   const rendered = new Chart(new App(), 'application', { namespace: input.namespace, disableResourceNameHashes: true })
   for (const process of input.processes) addDeployment(rendered, input, process)

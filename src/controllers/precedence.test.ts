@@ -1,3 +1,4 @@
+// The order of claims, by holder and by age.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Claim, comesFirst } from './precedence.ts'
@@ -8,11 +9,11 @@ const claim = (uid: string, second: number, holds: boolean): Claim => ({
 })
 
 test.each([
-  ['the older one', claim('b', 1, false), claim('a', 2, false), true, true],
+  ['the older of two', claim('b', 1, false), claim('a', 2, false), true, true],
   ['a holder against an older one', claim('b', 2, true), claim('a', 1, false), true, false],
   ['a holder of the same second', claim('b', 1, true), claim('a', 1, false), true, true],
   ['the smaller uid of two holders of the same second', claim('a', 1, true), claim('b', 1, true), true, true],
-])('%s comes first by holder and by age as told', (_which, one, other, byHolder, byAge) => {
+] as const)('%s: comes first by holder and by age', (...[, one, other, byHolder, byAge]) => {
   expect([comesFirst(one, other, 'holder'), comesFirst(one, other, 'age')]).toEqual([byHolder, byAge])
 })
 

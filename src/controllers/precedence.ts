@@ -1,12 +1,12 @@
-// Of several objects that want the same thing, which one has it. Pure, and total: of two different objects exactly one comes first.
+// Which of several objects that claim the same thing gets it. Pure, and a total order: of two different objects exactly one comes first.
 import type { ObjectMeta } from '../api/resource.ts'
 
-/** `holds`: it has made use already of what both want. */
+/** `holds`: the object uses already what both claim. */
 export type Claim = { readonly metadata: ObjectMeta; readonly holds: boolean }
 
 /**
- * `holder`: whoever holds it keeps it, also from an older one; else the older one. `age`: the older one, and of two made in one second (times
- * of creation have whole seconds) the one that holds it. The uid decides what is left.
+ * `holder`: the current holder wins, even over an older object; if both or neither hold it, the older one wins. `age`: the older one wins; of two
+ * created in the same second (creation times have whole seconds), the holder. The uid decides what is left.
  */
 export function comesFirst(a: Claim, b: Claim, by: 'holder' | 'age'): boolean {
   return orderOf(a, by) < orderOf(b, by)

@@ -1,5 +1,5 @@
-// The skeleton of a controller whose objects leave something behind that the garbage collector does not end: tokens, builds, namespaces.
-// The finalizer is there before anything is made, and goes when everything that was made has ended. It decides nothing about the object.
+// The reconcile skeleton of kinds that leave something behind which the garbage collector does not end: tokens, builds, namespaces.
+// The finalizer is set before anything is created and removed after all of it has ended. It decides nothing about the object.
 import type { KubeObject, ResourceType } from '../api/resource.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
 import type { KubeClient } from '../kube/client/client.ts'
@@ -7,22 +7,26 @@ import { done, type Outcome, type ReconcileContext } from '../kube/controller/co
 import { addFinalizer, removeFinalizer } from '../kube/object/finalizers.ts'
 import type { StatusWriter } from './status-writer.ts'
 
+/** What differs between the kinds. */
 export type FinalizedKind<T extends KubeObject> = {
   readonly type: ResourceType<T>
   readonly finalizer: string
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly cache: Pick<Cache<T>, 'get'>
   readonly status: Pick<StatusWriter<T>, 'latest'>
-  /** Brings an object that is not being deleted to what it says; it has the finalizer by now. */
+  /** Reconciles an object that is not being deleted and has the finalizer. */
   readonly keep: (object: T) => Promise<Outcome>
   /**
-   * Ends what the object leaves behind. Runs again until it resolves to undefined, which means that nothing is left; an outcome says when to
-   * look again. Every step of it accepts that it was done before.
+   * Ends what the object leaves behind. Resolves to undefined when nothing is left: the finalizer is then removed. An outcome says when to call
+   * it again, so every step of it must be idempotent.
    */
   readonly end: (object: T) => Promise<Outcome | undefined>
 }
 
-/** @throws what `keep` and `end` throw: the key is then tried again */
+/**
+ * An object that is being deleted without our finalizer never got as far as `keep`, or was ended already: nothing is done for it.
+ * @throws what `keep` and `end` throw: the key is then retried
+ */
 export async function reconcileWithFinalizer<T extends KubeObject>(
   kind: FinalizedKind<T>,
   context: Pick<ReconcileContext, 'key'>,

@@ -17,18 +17,18 @@ function ready(status: 'True' | 'False', reason: string, message = 'm'): { condi
   return { conditions: [{ type: 'Ready', status, reason, message, ...times }] }
 }
 
-type Site = {
+type Fixture = {
   readonly writer: StatusWriter<Reporting>
   readonly sent: unknown[]
-  readonly told: ObjectEvent[]
+  readonly recorded: ObjectEvent[]
   /** What the cache shows, by name. */
   readonly cached: Map<string, Reporting>
 }
 
-/** A server that takes every status and counts versions from 10. */
-function site(options: { readonly tellsMessages?: boolean; readonly gone?: boolean } = {}): Site {
+/** A server that accepts every status and counts versions from 10. */
+function fixture(options: { readonly includesMessage?: boolean; readonly gone?: boolean } = {}): Fixture {
   const sent: unknown[] = []
-  const told: ObjectEvent[] = []
+  const recorded: ObjectEvent[] = []
   const cached = new Map<string, Reporting>()
   let version = 10
   const writer = createStatusWriter<NonNullable<Reporting['status']>, Reporting>({
@@ -39,63 +39,63 @@ function site(options: { readonly tellsMessages?: boolean; readonly gone?: boole
         sent.push(object)
         version += 1
         const { metadata, status } = object as unknown as Reporting
-        // The server answers what the resource type says.
+        // The server answers an object of the resource type.
         return (options.gone ? undefined : thing(String(version), status, metadata.uid)) as never
       },
     },
     cache: { get: key => cached.get(key.name) },
-    events: { record: (_object, news) => told.push(news) },
-    onTheWay: ['Waiting'],
-    tellsMessages: options.tellsMessages ?? false,
+    events: { record: (_object, news) => recorded.push(news) },
+    normalReasons: ['Waiting'],
+    includesMessage: options.includesMessage ?? false,
   })
-  return { writer, sent, told, cached }
+  return { writer, sent, recorded, cached }
 }
 
-test('a status that says nothing new is not sent and tells nobody', async () => {
-  const { writer, sent, told } = site()
+test('an unchanged status is neither sent nor recorded as an Event', async () => {
+  const { writer, sent, recorded } = fixture()
   const object = thing('1', { ...ready('True', 'Fine'), seen: 1 })
   expect(await writer.write(object, { seen: 1, ...ready('True', 'Fine') })).toBe(object)
-  expect([sent, told]).toEqual([[], []])
+  expect([sent, recorded]).toEqual([[], []])
 })
 
-test('it writes by uid, so that a namesake made meanwhile gets nothing', async () => {
-  const { writer, sent } = site()
+test('writes by uid, so that a new object of the same name is not changed', async () => {
+  const { writer, sent } = fixture()
   await writer.write(thing('1'), { seen: 1 })
   expect(sent).toEqual([
     { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'thing-u', namespace: 'a', uid: 'u' }, status: { seen: 1 } },
   ])
 })
 
-test('our write counts while the cache is behind, and no longer once it has caught up', async () => {
-  const { writer } = site()
+test('its own write wins while the cache is behind, and no longer once the cache has caught up', async () => {
+  const { writer } = fixture()
   await writer.write(thing('9'), { seen: 1 })
   expect(writer.latest(thing('9'))).toEqual(thing('11', { seen: 1 }))
   expect(writer.latest(thing('12'))).toEqual(thing('12'))
   expect(writer.latest(thing('9'))).toEqual(thing('9'))
 })
 
-test('an object of another uid, or with a version that is no number, is taken as cached', async () => {
-  const { writer } = site()
+test('an object with another uid, or with a version that is not a number, is taken from the cache', async () => {
+  const { writer } = fixture()
   await writer.write(thing('9'), { seen: 1 })
   expect(writer.latest(thing('9', undefined, 'other'))).toEqual(thing('9', undefined, 'other'))
   expect(writer.latest(thing('x'))).toEqual(thing('x'))
 })
 
-test('what the cache shows, or no longer has, is forgotten by later writes', async () => {
-  const { writer, cached } = site()
+test('later writes drop the entries that the cache shows or no longer has', async () => {
+  const { writer, cached } = fixture()
   cached.set('thing-shown', thing('11', { seen: 1 }, 'shown'))
   await writer.write(thing('1', undefined, 'shown'), { seen: 1 })
   await writer.write(thing('1', undefined, 'gone'), { seen: 1 })
   cached.set('thing-behind', thing('1', undefined, 'behind'))
   await writer.write(thing('1', undefined, 'behind'), { seen: 1 })
   await writer.write(thing('1', undefined, 'last'), { seen: 1 })
-  // Older than what was written, yet taken as it is: nothing of ours is kept for them.
+  // Older than what was written, yet taken as cached: their entries were dropped.
   for (const uid of ['shown', 'gone']) expect(writer.latest(thing('2', undefined, uid))).toEqual(thing('2', undefined, uid))
   expect(writer.latest(thing('2', undefined, 'behind')).status).toEqual({ seen: 1 })
 })
 
-test('an object that is gone is no error, and nothing is kept of it', async () => {
-  const { writer } = site({ gone: true })
+test('a deleted object is not an error, and no entry is kept for it', async () => {
+  const { writer } = fixture({ gone: true })
   expect((await writer.write(thing('9'), { seen: 1 })).status).toEqual({ seen: 1 })
   expect(writer.latest(thing('9'))).toEqual(thing('9'))
 })
@@ -103,17 +103,17 @@ test('an object that is gone is no error, and nothing is kept of it', async () =
 test.each([
   ['Ready becomes True', ready('True', 'Fine'), ['Normal']],
   ['Ready becomes False', ready('False', 'Broken'), ['Warning']],
-  ['a stage on the way', ready('False', 'Waiting'), ['Normal']],
+  ['a stage of progress', ready('False', 'Waiting'), ['Normal']],
   ['only the message changes', ready('False', 'Before', 'other words'), []],
-  ['no Ready at all', { seen: 1 }, []],
+  ['no Ready condition', { seen: 1 }, []],
 ])('Events: %s', async (_case, status, types) => {
-  const { writer, told } = site()
+  const { writer, recorded } = fixture()
   await writer.write(thing('1', ready('False', 'Before')), status)
-  expect(told.map(news => news.type)).toEqual(types)
+  expect(recorded.map(news => news.type)).toEqual(types)
 })
 
-test('a controller may tell each message', async () => {
-  const { writer, told } = site({ tellsMessages: true })
+test('a controller can record an Event for each changed message', async () => {
+  const { writer, recorded } = fixture({ includesMessage: true })
   await writer.write(thing('1', ready('False', 'Before')), ready('False', 'Before', 'other words'))
-  expect(told).toEqual([{ type: 'Warning', reason: 'Before', message: 'other words' }])
+  expect(recorded).toEqual([{ type: 'Warning', reason: 'Before', message: 'other words' }])
 })

@@ -1,6 +1,6 @@
-// The one way in which a controller reports: its status by server-side apply, only when it says something new, and an Event when Ready changes.
-// Reads its own writes: a cache may be a moment behind the status that this process just wrote, and a reconcile that starts from the older
-// one would decide, record and write the same thing twice. One writer per controller; it decides nothing about what the status says.
+// How every controller reports: the status by server-side apply, only when it differs, and an Event when a condition changes.
+// The writer remembers its own writes: a cache can lag behind a status that this process has just written, and a reconcile that starts from
+// the older status would decide, record and write the same thing twice. One writer per controller; it never decides what a status says.
 import type { Condition, KubeObject, ResourceType } from '../api/resource.ts'
 import { keyOf } from '../api/resource.ts'
 import type { Cache } from '../kube/cache/object-cache.ts'
@@ -12,11 +12,13 @@ import { sameJson } from '../lib/json/same-json.ts'
 type Status = { readonly conditions?: readonly Condition[] }
 type Reporting<S extends Status> = KubeObject & { readonly status?: S }
 
+/** One per controller. Both methods are safe for concurrent use on different objects. */
 export type StatusWriter<T extends Reporting<Status>> = {
-  /** The newer of the cached object and our last write of it. */
+  /** The newer of the cached object and this writer's last write of it. */
   readonly latest: (cached: T) => T
   /**
-   * Resolves to the given object with that status. Nothing is sent when it has it already; an object that is gone meanwhile is no error.
+   * Resolves to the given object with that status. Sends nothing when the object already has the status. An object that was deleted in the
+   * meantime is not an error.
    * @throws KubeError when the API server refuses or cannot be reached
    */
   readonly write: (object: T, status: NonNullable<T['status']>) => Promise<T>
@@ -28,12 +30,12 @@ export type StatusWriterDeps<T extends KubeObject> = {
   readonly client: Pick<KubeClient, 'applyStatus'>
   readonly cache: Pick<Cache<T>, 'get'>
   readonly events: Pick<EventRecorder, 'record'>
-  /** Reasons of a Ready that is not True which are stages on the way, not trouble: their Events are Normal. */
-  readonly onTheWay?: readonly string[]
-  /** An Event also when only the message changed. */
-  readonly tellsMessages?: boolean
-  /** The conditions that Events tell of. */
-  readonly tells?: readonly string[]
+  /** Reasons of a condition that is not True and yet not a failure, such as a stage of progress: their Events are Normal, not Warning. */
+  readonly normalReasons?: readonly string[]
+  /** Record an Event also when only the message changed. Default false. */
+  readonly includesMessage?: boolean
+  /** The types of the conditions whose changes are recorded as Events. Default: Ready. */
+  readonly eventsOn?: readonly string[]
 }
 
 /** Versions of one object can be compared as whole numbers (Kubernetes API concepts, "Resource versions", KEP-5504). */
@@ -42,28 +44,29 @@ function isNewer(a: KubeObject, b: KubeObject): boolean {
   return /^\d+$/.test(left) && /^\d+$/.test(right) && BigInt(left) > BigInt(right)
 }
 
-// Looked at on each write; two leave for one that comes, so what is kept shrinks to what the cache has not shown yet.
-const looksPerWrite = 2
+// Each write adds one entry and checks the two oldest, dropping those that the cache has caught up with: the map shrinks to unobserved writes.
+const checksPerWrite = 2
 
+/** Call once per controller: two writers would not know of each other's writes. */
 export function createStatusWriter<S extends Status, T extends Reporting<S>>(deps: StatusWriterDeps<T>): StatusWriter<T> {
-  const { type, fieldManager, client, cache, events, onTheWay = [], tellsMessages = false, tells = ['Ready'] } = deps
+  const { type, fieldManager, client, cache, events, normalReasons = [], includesMessage = false, eventsOn = ['Ready'] } = deps
   const written = new Map<string, T>()
 
-  /** The first ones are the oldest: most of them are in the cache by now, or gone. */
-  function forgetOld(): void {
-    for (const [uid, own] of written.entries().take(looksPerWrite)) {
+  /** Drops the oldest entries that the cache shows by now, or whose object was deleted. A Map iterates in the order of insertion. */
+  function dropObserved(): void {
+    for (const [uid, own] of written.entries().take(checksPerWrite)) {
       const cached = cache.get(keyOf(own))
       if (cached?.metadata.uid !== uid || !isNewer(own, cached)) written.delete(uid)
     }
   }
 
-  function tell(object: T, status: Status, type: string): void {
+  function recordEvent(object: T, status: Status, type: string): void {
     const after = findCondition(status.conditions, type)
     const before = findCondition(object.status?.conditions, type)
     if (after === undefined) return
     const same = before?.reason === after.reason && before.status === after.status
-    if (same && (!tellsMessages || before.message === after.message)) return
-    const isNormal = after.status === 'True' || onTheWay.includes(after.reason)
+    if (same && (!includesMessage || before.message === after.message)) return
+    const isNormal = after.status === 'True' || normalReasons.includes(after.reason)
     events.record(object, { type: isNormal ? 'Normal' : 'Warning', reason: after.reason, message: after.message })
   }
 
@@ -81,10 +84,10 @@ export function createStatusWriter<S extends Status, T extends Reporting<S>>(dep
       const { uid } = object.metadata
       const metadata = { ...keyOf(object), ...(uid === undefined ? {} : { uid }) }
       const answered = await client.applyStatus(type, { apiVersion, kind, metadata, status }, { fieldManager, force: true })
-      forgetOld()
+      dropObserved()
       if (answered && uid !== undefined) written.set(uid, answered)
-      for (const condition of tells) tell(object, status, condition)
-      // Not what was answered: it may carry a newer spec than the one this status speaks of.
+      for (const condition of eventsOn) recordEvent(object, status, condition)
+      // Not the server's answer, which may carry a newer spec than the one that this status describes.
       return { ...object, status }
     },
   }

@@ -2,6 +2,7 @@
 // Source: https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 import { integerAt, listOf, recordOf, textAt } from './transport/answer.ts'
 
+/** One attempt to deliver a webhook. */
 export type Delivery = {
   /** GitHub's is a 64-bit number; one that JavaScript would round is refused, so that no other delivery is redelivered. */
   readonly id: string

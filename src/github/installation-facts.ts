@@ -6,6 +6,7 @@ type AccountFacts = { readonly id: number; readonly login: string; readonly type
 /** Permission name to level, as GitHub reports it (`read`, `write`, `admin`). */
 export type ReportedPermissions = Readonly<Record<string, string>>
 
+/** An installation as GitHub reports it now. */
 export type InstallationFacts = {
   readonly id: number
   readonly appId: number

@@ -7,6 +7,7 @@ import { SecretString } from '../lib/secret-string.ts'
 import { type ReportedPermissions, reportedPermissions } from './installation-facts.ts'
 import { integerAt, listOf, objectAt, recordOf, textAt } from './transport/answer.ts'
 
+/** Permission to level, as it is requested. */
 export type Permissions = Readonly<Record<string, PermissionLevel>>
 
 /** Exactly one of the two ways to name repositories. Names are bare (`shop`, not `acme/shop`): the installation's account owns them. */

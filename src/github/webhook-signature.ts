@@ -4,6 +4,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { SecretString } from '../lib/secret-string.ts'
 
+/** Verifies one webhook while its body arrives. */
 export type WebhookVerifier = {
   /** The next bytes of the body. */
   readonly update: (bytes: Uint8Array) => void

@@ -1,4 +1,4 @@
-// A certificate is good when a TLS client that trusts the authority accepts it, and only for its names: so a real handshake is made.
+// A certificate is correct when a TLS client that trusts the authority accepts it for its names only, so these tests make real handshakes.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:tls'
@@ -39,7 +39,7 @@ async function handshake(served: CertifiedKey, trusted: CertifiedKey, name: stri
 }
 
 describe('an issued certificate', () => {
-  test('is accepted for its name by who trusts the authority', async () => {
+  test('is accepted for its name by a client that trusts the authority', async () => {
     await expect(handshake(await leaf(), authority, 'sekisho-admission.sekisho-system.svc')).resolves.toBe('accepted')
   })
 
@@ -47,7 +47,7 @@ describe('an issued certificate', () => {
     await expect(handshake(await leaf(), authority, 'other.svc')).resolves.toBe('ERR_TLS_CERT_ALTNAME_INVALID')
   })
 
-  test('is refused by who trusts another authority of the same name', async () => {
+  test('is refused by a client that trusts another authority of the same name', async () => {
     const other = await makeCertificateAuthority({ commonName: 'test authority', now, lifetimeDays: 30 })
     await expect(handshake(await leaf(), other, 'sekisho-admission.sekisho-system.svc')).resolves.not.toBe('accepted')
   })
@@ -62,7 +62,7 @@ describe('an issued certificate', () => {
     await expect(leaf({ dnsNames: [], ipAddresses: [] })).rejects.toThrow('at least one name')
   })
 
-  test('says its names and life, and is due after two thirds of it', async () => {
+  test('has names and a lifetime, and is due for renewal after two thirds of it', async () => {
     const facts = certificateFacts((await leaf()).certificatePem)
     expect(facts.names).toEqual(['DNS:sekisho-admission.sekisho-system.svc', 'IP Address:127.0.0.1'])
     const day = 86_400_000

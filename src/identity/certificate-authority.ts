@@ -1,6 +1,6 @@
-// Makes certificate authorities and the certificates they issue: EC P-256, SHA-256, names in subjectAltName only (RFC 6125, RFC 9525).
-// The only importer of @peculiar/x509. It stores nothing; whoever calls it keeps the keys in a Secret of the platform namespace.
-// Must run before the library loads.
+// Creates certificate authorities and the certificates that they issue: EC P-256, SHA-256, names in subjectAltName only (RFC 6125, RFC
+// 9525). The only importer of @peculiar/x509. It stores nothing; callers keep the keys in Secrets of the platform namespace. The next
+// import must come before the library.
 import './reflect-metadata.ts'
 import type { webcrypto } from 'node:crypto'
 import {
@@ -22,7 +22,7 @@ import type { CertifiedKey } from './certified-key.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const dayMilliseconds = 86_400_000
-/** Clocks of API servers may be behind ours. */
+/** The clock of an API server may be behind ours. */
 const backdateMilliseconds = 5 * 60_000
 
 type AuthorityOptions = { readonly commonName: string; readonly now: Date; readonly lifetimeDays: number }
@@ -52,10 +52,11 @@ export type LeafOptions = AuthorityOptions & {
   readonly authority: CertifiedKey
   readonly dnsNames: readonly string[]
   readonly ipAddresses?: readonly string[]
-  /** What it may be used for: answering TLS, or authenticating as a client. */
+  /** The extended key usage: TLS server or TLS client authentication. */
   readonly usage: 'server' | 'client'
 }
 
+/** A leaf certificate with a new key. Throws `invalid_request` for a server certificate without any name or address. */
 export async function issueCertificate(options: LeafOptions): Promise<CertifiedKey> {
   if (options.usage === 'server' && options.dnsNames.length + (options.ipAddresses ?? []).length === 0)
     throw new AppError('invalid_request', 'a server certificate needs at least one name or address')
@@ -65,7 +66,7 @@ export async function issueCertificate(options: LeafOptions): Promise<CertifiedK
     ...options.dnsNames.map(value => ({ type: 'dns', value }) as const),
     ...(options.ipAddresses ?? []).map(value => ({ type: 'ip', value }) as const),
   ]
-  const purpose = options.usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth
+  const usage = options.usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth
   const certificate = await X509CertificateGenerator.create(
     {
       ...validity(options),
@@ -78,7 +79,7 @@ export async function issueCertificate(options: LeafOptions): Promise<CertifiedK
       extensions: [
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-        new ExtendedKeyUsageExtension([purpose]),
+        new ExtendedKeyUsageExtension([usage]),
         ...(names.length > 0 ? [new SubjectAlternativeNameExtension(names)] : []),
         await AuthorityKeyIdentifierExtension.create(authority.publicKey),
         await SubjectKeyIdentifierExtension.create(keys.publicKey),

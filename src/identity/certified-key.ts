@@ -1,13 +1,14 @@
-// A certificate with its private key, and when it has to be renewed. Pure facts; how they are made is in certificate-authority.ts.
+// A certificate with its private key, and when it has to be renewed. Pure; certificate-authority.ts creates them.
 import { X509Certificate } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 
 export type CertifiedKey = { readonly certificatePem: string; readonly privateKeyPem: SecretString }
 
+/** `names` are as X.509 prints them: `DNS:…` and `IP Address:…`. */
 export type CertificateFacts = { readonly notBefore: Date; readonly notAfter: Date; readonly names: readonly string[] }
 
-/** Reads a PEM certificate; throws `integrity_violation` for what is none. */
+/** Reads a PEM certificate. Throws `integrity_violation` for anything else. */
 export function certificateFacts(certificatePem: string): CertificateFacts {
   try {
     const certificate = new X509Certificate(certificatePem)
@@ -21,12 +22,13 @@ export function certificateFacts(certificatePem: string): CertificateFacts {
   }
 }
 
-/** True from two thirds of its life on: enough time for many failed tries before anybody notices. */
+/** True after two thirds of its life: the last third leaves time for many failed attempts. */
 export function isDueForRenewal(facts: CertificateFacts, now: Date): boolean {
   const life = facts.notAfter.getTime() - facts.notBefore.getTime()
   return now.getTime() >= facts.notBefore.getTime() + (life * 2) / 3
 }
 
+/** True from `notAfter` on. */
 export function isExpired(facts: CertificateFacts, now: Date): boolean {
   return now.getTime() >= facts.notAfter.getTime()
 }

@@ -41,7 +41,7 @@ async function token(overrides: Overrides = {}): Promise<string> {
 }
 
 describe('an ID token', () => {
-  test('of our issuer says who the person is', async () => {
+  test('of our issuer identifies the person', async () => {
     await expect(verify(await token())).resolves.toMatchObject({
       subject: 'github|github.com|42',
       host: 'github.com',
@@ -59,11 +59,11 @@ describe('an ID token', () => {
   const wrong: readonly (readonly [string, Overrides])[] = [
     ['is from another issuer', { iss: 'https://evil.test' }],
     ['is for another audience', { aud: 'other' }],
-    ['names no person', { sub: 'system:admin' }],
+    ['does not name a person', { sub: 'system:admin' }],
     ['names an empty person', { sub: '' }],
     ['is signed by another key', { by: stranger }],
     ['names a key that is not ours', { header: { kid: 'x' } }],
-    ['has groups that are no list of texts', { groups: [1] }],
+    ['has groups that are not a list of texts', { groups: [1] }],
     ['has expired', { exp: '-1m' }],
   ]
   test.each(wrong)('that %s is refused', async (_name, overrides) => {
@@ -79,7 +79,7 @@ describe('an ID token', () => {
     await expect(verify('x'.repeat(20_000))).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('dies with its life, by the clock we are given', async () => {
+  test('expires by the clock of the options', async () => {
     const later: Clock = { ...systemClock, now: () => new Date(Date.now() + 11 * 60_000) }
     await expect(verifierAt(later)(await token())).rejects.toThrow('sekisho login')
   })

@@ -1,5 +1,5 @@
-// Verifies the ID tokens of our own issuer, for the broker's API: issuer, audience, life, ES256 only, and the claims we rely on.
-// Keys come from what we were given; headers such as `jku` or `jwk` are never followed (RFC 8725 §3.1, §3.10).
+// Verifies the ID tokens of our own issuer, for the broker's API: issuer, audience, lifetime, ES256 only, and the claims that we rely on.
+// Keys come from the options only; headers such as `jku` or `jwk` are never followed (RFC 8725 §3.1, §3.10).
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { parseUserSubject } from '../api/names.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -8,7 +8,7 @@ import { AppError } from '../lib/errors.ts'
 export type VerifierOptions = {
   readonly issuer: string
   readonly audience: string
-  /** The issuer's public keys at the moment of the call: they rotate. */
+  /** The issuer's public keys at the time of the call: they rotate. */
   readonly keySet: () => Promise<JSONWebKeySet> | JSONWebKeySet
   readonly clock: Clock
 }
@@ -28,7 +28,7 @@ export type IdentityClaims = {
 const longestTokenCharacters = 16_384
 const mostGroups = 500
 
-/** Throws `unauthenticated` with a short cure; why exactly is nobody's business outside. */
+/** The verifier throws `unauthenticated` with a short cure; the exact reason is not disclosed to the client. */
 export function createIdTokenVerifier(options: VerifierOptions): (token: string) => Promise<IdentityClaims> {
   return async token => {
     if (token.length > longestTokenCharacters) throw refused('the token is too long')
@@ -57,7 +57,7 @@ async function verified(token: string, options: VerifierOptions): Promise<{ read
 function identityClaims(payload: JWTPayload): IdentityClaims {
   const person = parseUserSubject(payload.sub ?? '')
   const groups = payload['groups'] ?? []
-  if (!person || payload.exp === undefined) throw refused('the token names no person')
+  if (!person || payload.exp === undefined) throw refused('the token does not name a person')
   if (!Array.isArray(groups) || groups.length > mostGroups || !groups.every(group => typeof group === 'string'))
     throw refused('the groups of the token cannot be read')
   return {

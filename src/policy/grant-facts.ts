@@ -2,8 +2,10 @@
 import type { RepositoryGrant } from '../api/github/repository-grant.ts'
 import type { PermissionLevel } from './permission-level.ts'
 
+/** The kinds of subjects that a grant can name. */
 export type SubjectKind = RepositoryGrant['spec']['subjects'][number]['kind']
 
+/** What is to be decided; names of subjects do not count, only their kinds. */
 export type GrantFacts = {
   /** The repositories, by numeric id: a name can come to mean another repository. */
   readonly repositoryIds: readonly number[]
@@ -11,6 +13,7 @@ export type GrantFacts = {
   readonly subjects: readonly { readonly kind: SubjectKind; readonly name: string }[]
 }
 
+/** The decision on a whole grant. */
 export type GrantDecision = {
   readonly decision: 'Approved' | 'Denied'
   /** The ids of the rules that decided, or `nothing-asked`, or `no-rule-allows`. */

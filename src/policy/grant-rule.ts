@@ -2,6 +2,7 @@
 import type { SubjectKind } from './grant-facts.ts'
 import type { PermissionLevel } from './permission-level.ts'
 
+/** Allows or denies atoms of a grant. */
 export type GrantRule = {
   /** Shown to people and written to the audit log: stable, and unique in its set. */
   readonly id: string

@@ -9,6 +9,7 @@ export const redeliverableMilliseconds = 3 * 24 * 3_600_000
 const firstWaitMilliseconds = 60_000
 const longestWaitMilliseconds = 6 * 3_600_000
 
+/** A webhook of which no attempt was answered 2xx. */
 export type Missed = {
   /** Id of its latest attempt: the one to redeliver. */
   readonly id: string

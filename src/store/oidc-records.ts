@@ -1,6 +1,5 @@
-// Storage behind the OIDC provider: codes, refresh tokens, grants, device codes. Ids are bearer values, so only their hash is kept and the
-// payload is sealed under it. It knows nothing of OIDC; the rules of reuse and rotation are the provider's.
-
+// Storage behind the OIDC provider: codes, refresh tokens, grants, device codes. Ids are bearer values, so only their hash is stored and the
+// payload is sealed under it. It does not know OIDC; the rules of reuse and rotation are the provider's.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
@@ -11,10 +10,20 @@ import type { Sealer } from './seal.ts'
 
 export type OidcPayload = { readonly [key: string]: JsonValue | undefined }
 
+/** Other handles by which a record can be found or revoked. */
 export type OidcLookup = {
   readonly grantId?: string | undefined
   readonly userCode?: string | undefined
   readonly uid?: string | undefined
+}
+
+/** A record of a model of the provider; without `expiresAt` it does not expire. */
+export type OidcRecord = {
+  readonly model: string
+  readonly id: string
+  readonly payload: OidcPayload
+  readonly expiresAt: Date | undefined
+  readonly lookup?: OidcLookup
 }
 
 /** `consumed` is in seconds since 1970, as the provider expects it in the payload. */
@@ -22,25 +31,26 @@ export type FoundOidcRecord = { readonly payload: OidcPayload; readonly consumed
 
 /** Storage for the OIDC provider's adapter: https://github.com/panva/node-oidc-provider/blob/main/example/my_adapter.js */
 export type OidcRecords = {
-  readonly upsert: (
-    model: string,
-    id: string,
-    payload: OidcPayload,
-    expiresAt: Date | undefined,
-    lookup?: OidcLookup,
-  ) => Promise<void>
+  /**
+   * Creates or replaces a record; what it was consumed at stays. Throws `invalid_request` for an id that is empty or above 4096
+   * characters.
+   */
+  readonly upsert: (record: OidcRecord) => Promise<void>
+  /** Finders return undefined for a record that is missing or expired. */
   readonly find: (model: string, id: string) => Promise<FoundOidcRecord | undefined>
   readonly findByUserCode: (model: string, userCode: string) => Promise<FoundOidcRecord | undefined>
   readonly findByUid: (model: string, uid: string) => Promise<FoundOidcRecord | undefined>
-  /** Marks it used. Returns false when it was already consumed or is gone: then a race was lost. */
+  /** Marks a record used. Returns false when it was consumed already or is missing: then another request won the race. */
   readonly consume: (model: string, id: string) => Promise<boolean>
   readonly destroy: (model: string, id: string) => Promise<void>
   readonly revokeByGrantId: (grantId: string) => Promise<void>
+  /** Returns how many records were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
 
 type OidcRecordsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
 
+/** OIDC records over Prisma. */
 export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
   const { prisma, sealer, clock } = deps
   const rows = prisma.oidcRow
@@ -51,7 +61,7 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
     return row.consumedAt === null ? { payload } : { payload, consumed: Math.floor(row.consumedAt.getTime() / 1000) }
   }
   return {
-    async upsert(model, id, payload, expiresAt, lookup = {}) {
+    async upsert({ model, id, payload, expiresAt, lookup = {} }) {
       const idHash = required(hash('id', id))
       const columns = {
         sealedPayload: sealer.seal(new SecretString(JSON.stringify(payload)), sealContext(model, idHash)),

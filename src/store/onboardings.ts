@@ -1,5 +1,5 @@
-// Intents of onboarding: what was proved and how far the writing of Tenant and Installation has come, so that a crash in between is made
-// good. It holds facts, never a secret; what a state means is the broker's business.
+// Onboarding intents: what was proved, and which of Tenant and Installation have been written, so that onboarding continues after a crash.
+// It holds facts, never a secret; the broker decides what follows from a state.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -8,6 +8,7 @@ import type { OnboardingRow, PrismaClient } from './generated/client.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** In the order in which an intent passes them; `abandoned` ends it from any other. */
 export const onboardingStates = [
   'waiting-for-approval',
   'proved',
@@ -20,13 +21,13 @@ export type OnboardingState = (typeof onboardingStates)[number]
 
 export type NewOnboarding = {
   readonly host: string
-  /** The GitHub account (organisation or user) that is onboarded. */
+  /** The GitHub account (organisation or user) to onboard. */
   readonly accountId: number
-  /** Absent while an owner has yet to approve the installation. */
+  /** Absent until an owner has approved the installation. */
   readonly installationId?: number | undefined
-  /** Who onboards: the person that gave the proof. */
+  /** The person who gave the proof. */
   readonly userId: number
-  /** Everything needed to go on after a crash: names, ceiling, roles, proof. Never a secret. */
+  /** Everything needed to continue after a crash: names, ceiling, roles, proof. Never a secret. */
   readonly data: { readonly [key: string]: JsonValue }
 }
 
@@ -39,19 +40,21 @@ export type Onboarding = NewOnboarding & {
 
 export type Onboardings = {
   readonly begin: (intent: NewOnboarding & { readonly state: 'waiting-for-approval' | 'proved' }) => Promise<Onboarding>
-  /** Moves on to a state, optionally with more knowledge; `not_found` when there is no such intent. */
+  /** Sets the state and optionally more facts. Throws `not_found` when the intent does not exist. */
   readonly advance: (
     id: string,
     state: OnboardingState,
     change?: { readonly installationId?: number; readonly userId?: number; readonly data?: NewOnboarding['data'] },
   ) => Promise<Onboarding>
+  /** Undefined for an unknown id, also for one that is not a UUID. */
   readonly find: (id: string) => Promise<Onboarding | undefined>
-  /** Everything that is neither finished nor abandoned, oldest first. */
+  /** Up to 1000 intents that are neither finished nor abandoned, oldest first. */
   readonly unfinished: () => Promise<readonly Onboarding[]>
 }
 
 type OnboardingsDeps = { readonly prisma: PrismaClient; readonly clock: Clock }
 
+/** Onboardings over Prisma. */
 export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const { prisma, clock } = deps
   return {

@@ -8,6 +8,7 @@ import { databases, openTestStore, type TestDatabase, testSealingKeys } from '..
 import { systemClock } from '../lib/clock.ts'
 import { silentLog } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { verifyLog } from './audit/testing/verify-log.ts'
 import { holdDataFolder } from './database/data-folder-lock.ts'
 import { openStore } from './open-store.ts'
 import type { Store } from './store.ts'
@@ -39,7 +40,7 @@ async function fill(store: Store): Promise<readonly string[]> {
   await store.users.save({ host: 'h', userId: 1, login: 'x', accessToken: token(1), refreshToken: token(2), groups: [] })
   const state = await store.sessions.createLoginState({ data: { v: 'plain-verifier' }, expiresAt })
   const session = await store.sessions.create({ host: 'h', userId: 1, login: 'x', data: { csrf: 'plain-verifier' }, expiresAt })
-  await store.oidc.upsert('RefreshToken', 'plain-handle-of-oidc', { a: 'plain-payload' }, expiresAt)
+  await store.oidc.upsert({ model: 'RefreshToken', id: 'plain-handle-of-oidc', payload: { a: 'plain-payload' }, expiresAt })
   await store.keys.getOrCreate('k', async () => new SecretString('plain-key'))
   return [state.reveal(), session.reveal(), 'plain-handle-of-oidc']
 }
@@ -91,7 +92,7 @@ describe('the embedded store', () => {
     await second.close()
     const wrongKey = new SecretString(Buffer.alloc(32, 9).toString('base64'))
     const third = await openStore({ dataFolder, sealingKeys: [wrongKey], clock: systemClock, log: silentLog })
-    await expect(third.tokens.findLive('k', 0)).rejects.toThrow('names no key')
+    await expect(third.tokens.findLive('k', 0)).rejects.toThrow('not in the keyring')
     await third.close()
     const fourth = await openStore({
       dataFolder,
@@ -179,7 +180,7 @@ describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))('the roles 
     expect(await store.healthy()).toBe(true)
     await store.tokens.intend(intent)
     await store.audit.append({ action: 'token.intended', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
-    expect(await store.audit.verify()).toMatchObject({ ok: true })
+    expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
     await expect(store.users.find('h', 1)).rejects.toThrow()
     await store.close()
   })

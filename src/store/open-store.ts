@@ -1,5 +1,5 @@
-// Opens the store: connects, migrates, and wires one repository per aggregate with the sealer of its own purpose.
-// The only way to a Store. With `auditUrl` the log is written by a database role that can only INSERT and SELECT (deploy/postgres).
+// Opens the store: connects, migrates, and creates one repository per aggregate, each with a sealing key of its own purpose.
+// The only constructor of a Store. With `auditUrl` the log is written by a database role that can only INSERT and SELECT (deploy/postgres).
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretString } from '../lib/secret-string.ts'
@@ -17,7 +17,7 @@ import type { Store } from './store.ts'
 import { createTokenRegistry } from './token-registry.ts'
 import { createUsers } from './users.ts'
 
-/** Exactly one of `url` (PostgreSQL) and `dataFolder` (embedded PGlite; `memory://` keeps nothing). */
+/** Exactly one of `url` (PostgreSQL) and `dataFolder` (embedded PGlite; `memory://` stores nothing on disk). */
 export type StoreLocation =
   | { readonly url: SecretString; readonly auditUrl?: SecretString; readonly dataFolder?: never }
   | { readonly dataFolder: string; readonly url?: never; readonly auditUrl?: never }
@@ -31,7 +31,7 @@ export type StoreOptions = StoreLocation & {
 
 const healthMilliseconds = 2000
 
-/** Opens the database, brings its schema up to date and returns the repositories. Errors name the cure and never hold the URL. */
+/** Opens the database, applies missing migrations and returns the repositories. Errors name the cure and never contain the URL. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { sealingKeys, clock, log } = options
   const seal = (purpose: string) => createSealer(sealingKeys, purpose)
@@ -43,9 +43,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keys: seal('platform-key'),
   }
   const databases = await openDatabases(options)
-  const { prisma } = databases.main
-  const audit = createAuditLog({ ...databases.audit, clock })
-  const inbox = createInbox({ ...databases.main, clock })
+  const { prisma, pool } = databases.main
+  const audit = createAuditLog({ pool: databases.audit.pool, clock })
+  const inbox = createInbox({ pool, clock })
   return {
     audit,
     tokens: createTokenRegistry({ prisma, sealer: sealers.tokens, clock }),

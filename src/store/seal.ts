@@ -1,10 +1,14 @@
 // Encryption at rest for the few values the store must be able to read back (tokens, refresh tokens): AES-256-GCM under a keyring.
-// The additional data binds a ciphertext to its row, so that a value moved to another row does not open. Never logs, never throws a value.
+// The additional data binds a ciphertext to its row: a value moved to another row does not open. It never logs a value nor puts one into
+// an error.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import { SecretString } from '../lib/secret-string.ts'
 
-/** Seals and opens secrets. `context` is authenticated, not stored: open() must name the same one. */
+/**
+ * Seals and opens secrets. `context` is authenticated, not stored: `open` must name the same one. `open` throws `integrity_violation` for a
+ * value that was altered, moved or sealed by an unknown key.
+ */
 export type Sealer = {
   readonly seal: (secret: SecretString, context: string) => string
   readonly open: (sealed: string, context: string) => SecretString
@@ -13,8 +17,8 @@ export type Sealer = {
 const version = 'v1'
 
 /**
- * A keyring of base64 keys of 32 bytes, the first one seals, all of them open (so that keys can be rotated).
- * `purpose` separates what different parts of the product seal: each derives its own key (HKDF, RFC 5869).
+ * A keyring of base64 keys of 32 bytes: the first seals, all open, so that keys can be rotated. Each `purpose` derives a key of its own
+ * (HKDF, RFC 5869), so that a value sealed for one purpose does not open for another. Throws `invalid_configuration` for an unusable key.
  */
 export function createSealer(keys: readonly SecretString[], purpose: string): Sealer {
   const ring = keys.map(key => {
@@ -39,7 +43,7 @@ export function createSealer(keys: readonly SecretString[], purpose: string): Se
       const [tag, id, payload] = sealed.split('.')
       const found = ring.find(candidate => candidate.id === id)
       if (tag !== version || !found || !payload)
-        throw new AppError('integrity_violation', 'a sealed value names no key of the keyring')
+        throw new AppError('integrity_violation', 'a sealed value names a key that is not in the keyring')
       const bytes = Buffer.from(payload, 'base64url')
       try {
         const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, 12))

@@ -1,6 +1,5 @@
-// Web sessions and one-use sign-in states. The handle is in the person's browser only; here is its hash, and what belongs to it is sealed
-// under that hash. It checks expiry on every read; it knows nothing of cookies.
-
+// Web sessions and single-use sign-in states. The handle is in the person's browser only; the store has its hash, and seals the data under
+// that hash. It checks expiry on every read; it does not know cookies.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
@@ -15,49 +14,52 @@ export type Session = {
   readonly login: string
   readonly createdAt: Date
   readonly expiresAt: Date
-  /** What the caller keeps with it, such as the CSRF secret. Sealed at rest. */
+  /** Data of the caller, such as the CSRF secret. Sealed at rest. */
   readonly data: JsonValue
 }
 
 export type NewSession = Omit<Session, 'createdAt'>
 
 export type Sessions = {
-  /** Remembers `data` (sealed: it may hold a PKCE verifier) under a fresh one-use handle of 256 bits. */
+  /** Stores `data` (sealed: it may hold a PKCE verifier) under a new single-use handle of 256 bits. */
   readonly createLoginState: (state: { readonly data: JsonValue; readonly expiresAt: Date }) => Promise<SecretString>
   /** Returns the data once, to one caller; undefined when unknown, used or expired. */
   readonly takeLoginState: (handle: string) => Promise<JsonValue | undefined>
-  /** The handle goes into the person's cookie; the store keeps only its hash. */
+  /** Resolves to the handle for the person's cookie; only its hash is stored. */
   readonly create: (session: NewSession) => Promise<SecretString>
   /** Undefined when unknown, revoked or expired. */
   readonly find: (handle: string) => Promise<Session | undefined>
   readonly revoke: (handle: string) => Promise<void>
+  /** Ends every session of a person; returns how many. */
   readonly revokeAllOf: (host: string, userId: number) => Promise<number>
+  /** Returns how many sessions and sign-in states were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
 
 type SessionsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
 
+/** Sessions over Prisma. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { prisma, sealer, clock } = deps
   const seal = (data: JsonValue, context: string): string => sealer.seal(new SecretString(JSON.stringify(data)), context)
   const open = (sealed: string, context: string): JsonValue => JSON.parse(sealer.open(sealed, context).reveal()) as JsonValue
   return {
     async createLoginState({ data, expiresAt }) {
-      const { handle, hash } = fresh('login-state')
+      const { handle, hash } = newHashedHandle('login-state')
       await prisma.loginStateRow.create({ data: { handleHash: hash, sealedData: seal(data, hash), expiresAt } })
       return handle
     },
     async takeLoginState(handle) {
       const hash = handleHash('login-state', handle)
       if (hash === undefined) return undefined
-      // DELETE … RETURNING: of two callers at the same time one gets the row.
+      // DELETE … RETURNING: of two concurrent callers one gets the row.
       const taken = await prisma.$queryRaw<{ sealed: string; expires: Date }[]>`
         DELETE FROM broker.login_states WHERE handle_hash = ${hash} RETURNING sealed_data AS sealed, expires_at AS expires`
       const [row] = taken
       return row === undefined || row.expires <= clock.now() ? undefined : open(row.sealed, hash)
     },
     async create(session) {
-      const { handle, hash } = fresh('session')
+      const { handle, hash } = newHashedHandle('session')
       const { host, login, expiresAt } = session
       await prisma.sessionRow.create({
         data: {
@@ -95,9 +97,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 }
 
-function fresh(purpose: string): { readonly handle: SecretString; readonly hash: string } {
+function newHashedHandle(purpose: string): { readonly handle: SecretString; readonly hash: string } {
   const handle = newHandle()
   const hash = handleHash(purpose, handle.reveal())
-  if (hash === undefined) throw new AppError('internal', 'a fresh handle has no hash')
+  if (hash === undefined) throw new AppError('internal', 'a new handle has no hash')
   return { handle, hash }
 }

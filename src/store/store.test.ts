@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databases, movableClock, openTestStore, type TestDatabase } from '../../test/fixtures/databases.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import type { OidcLookup, OidcPayload } from './oidc-records.ts'
 import type { Store } from './store.ts'
 import type { TokenIntent } from './token-registry.ts'
 
@@ -43,27 +44,27 @@ describe.each(databases)('the store on $name', ({ start }) => {
       permissions: { contents: 'read', metadata: 'read' },
     })
 
-    test('gives a minted token back, with what GitHub said, while enough of its life is left', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
-      expect(await store.tokens.findLive(wish.cacheKey, 600)).toBeUndefined()
+    test('finds a minted token, with what GitHub answered, while enough of its life is left', async () => {
+      const request = intent()
+      const id = await store.tokens.intend(request)
+      expect(await store.tokens.findLive(request.cacheKey, 600)).toBeUndefined()
       await store.tokens.recordMinted(id, minted('ghs_first'))
-      const live = await store.tokens.findLive(wish.cacheKey, 600)
-      expect(live).toMatchObject({ ...wish, id, permissions: { contents: 'read', metadata: 'read' } })
+      const live = await store.tokens.findLive(request.cacheKey, 600)
+      expect(live).toMatchObject({ ...request, id, permissions: { contents: 'read', metadata: 'read' } })
       expect(live?.token.reveal()).toBe('ghs_first')
       clock.advance(3001)
-      expect(await store.tokens.findLive(wish.cacheKey, 600)).toBeUndefined()
-      expect(await store.tokens.findLive(wish.cacheKey, 500)).toMatchObject({ id })
+      expect(await store.tokens.findLive(request.cacheKey, 600)).toBeUndefined()
+      expect(await store.tokens.findLive(request.cacheKey, 500)).toMatchObject({ id })
     })
 
     test('forgets a token when it is revoked, and refuses to deliver it', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
+      const request = intent()
+      const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_gone'))
       await store.tokens.recordDelivered(id)
       await store.tokens.markRevoked(id, 'grant deleted')
-      expect(await store.tokens.findLive(wish.cacheKey, 0)).toBeUndefined()
-      expect(await store.tokens.liveBy({ grantUid: wish.grantUid })).toEqual([])
+      expect(await store.tokens.findLive(request.cacheKey, 0)).toBeUndefined()
+      expect(await store.tokens.liveBy({ grantUid: request.grantUid })).toEqual([])
       await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
     })
 
@@ -74,11 +75,11 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('finds live tokens by installation, grant, repository and namespace, and by all of them together', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
+      const request = intent()
+      const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_found'))
-      const { installation, grantUid } = wish
-      const { namespace } = wish.subject
+      const { installation, grantUid } = request
+      const { namespace } = request.subject
       const ids = async (filter: Parameters<Store['tokens']['liveBy']>[0]) =>
         (await store.tokens.liveBy(filter)).map(row => row.id)
       expect(await ids({ installation })).toEqual([id])
@@ -92,15 +93,18 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('reports intents that never had an outcome, and counts intents for the quota', async () => {
-      const wish = intent()
+      const request = intent()
       const since = new Date(clock.now().getTime() - 1)
-      const id = await store.tokens.intend(wish)
+      const id = await store.tokens.intend(request)
       clock.advance(120)
       expect((await store.tokens.orphans(inSeconds(-60))).map(row => row.id)).toContain(id)
       await store.tokens.abandon(id, 'swept')
       expect((await store.tokens.orphans(inSeconds(-60))).map(row => row.id)).not.toContain(id)
-      expect(await store.tokens.countIntended(wish.subject.namespace, since)).toBe(1)
-      expect(await store.tokens.countIntended(wish.subject.namespace, clock.now())).toBe(0)
+      const another = (limit: number, counted: Date) =>
+        store.tokens.intendWithin(intent({ subject: request.subject }), { limit, since: counted })
+      expect(await another(1, since)).toBeUndefined()
+      expect(await another(2, since)).toBeDefined()
+      expect(await another(1, clock.now())).toBeDefined()
     })
 
     test('takes exactly as many concurrent intents of a namespace as its quota has room for', async () => {
@@ -113,16 +117,31 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('keeps a token whose revocation began for another try, and delivers it to nobody', async () => {
-      const wish = intent()
-      const id = await store.tokens.intend(wish)
+      const request = intent()
+      const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_going'))
       await store.tokens.markRevoking(id, 'grant deleted')
-      expect(await store.tokens.findLive(wish.cacheKey, 0)).toBeUndefined()
+      expect(await store.tokens.findLive(request.cacheKey, 0)).toBeUndefined()
       await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
-      expect((await store.tokens.liveBy({ grantUid: wish.grantUid })).map(row => row.token.reveal())).toEqual(['ghs_going'])
+      expect((await store.tokens.liveBy({ grantUid: request.grantUid })).map(row => row.token.reveal())).toEqual(['ghs_going'])
       expect((await store.tokens.revoking()).map(row => row.id)).toContain(id)
       await store.tokens.markRevoked(id, 'grant deleted')
       expect((await store.tokens.revoking()).map(row => row.id)).not.toContain(id)
+    })
+
+    test('revokes every minted token once when the clock is set back, not for synchronisation or a step forward', async () => {
+      const foundAfter = async (seconds: number): Promise<boolean> => {
+        const request = intent()
+        await store.tokens.recordMinted(await store.tokens.intend(request), minted('ghs_clock', 10_000))
+        clock.advance(seconds)
+        return (await store.tokens.findLive(request.cacheKey, 0)) !== undefined
+      }
+      for (const seconds of [60, -20, 3600, -30]) expect(await foundAfter(seconds), `${seconds} s`).toBe(true)
+      expect(await foundAfter(-1)).toBe(false)
+      expect(await foundAfter(0)).toBe(true)
+      expect(await foundAfter(-3600)).toBe(false)
+      expect(await foundAfter(5)).toBe(true)
+      clock.advance(3600)
     })
 
     test('deletes rows that neither GitHub nor the quota knows any more', async () => {
@@ -282,14 +301,17 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('OIDC records', () => {
+    const upsert = (model: string, id: string, payload: OidcPayload, lookup: OidcLookup = {}): Promise<void> =>
+      store.oidc.upsert({ model, id, payload, expiresAt: inSeconds(60), lookup })
+
     test('are found by id, user code and uid of their model, until they expire', async () => {
       const payload = { accountId: 'github|h|1', scope: 'openid' }
-      await store.oidc.upsert('DeviceCode', 'id-1', payload, inSeconds(60), { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
+      await upsert('DeviceCode', 'id-1', payload, { userCode: 'ABCD', grantId: 'g1', uid: 'u1' })
       expect(await store.oidc.find('DeviceCode', 'id-1')).toEqual({ payload })
       expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload })
       expect(await store.oidc.findByUid('DeviceCode', 'u1')).toEqual({ payload })
       expect(await store.oidc.find('AccessToken', 'id-1')).toBeUndefined()
-      await store.oidc.upsert('DeviceCode', 'id-1', { scope: 'changed' }, inSeconds(60), { userCode: 'ABCD' })
+      await upsert('DeviceCode', 'id-1', { scope: 'changed' }, { userCode: 'ABCD' })
       expect(await store.oidc.findByUserCode('DeviceCode', 'ABCD')).toEqual({ payload: { scope: 'changed' } })
       clock.advance(60)
       expect(await store.oidc.find('DeviceCode', 'id-1')).toBeUndefined()
@@ -297,7 +319,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('are consumed by one caller, who sees when', async () => {
-      await store.oidc.upsert('AuthorizationCode', 'code', { a: 1 }, inSeconds(60))
+      await upsert('AuthorizationCode', 'code', { a: 1 })
       const consumed = await Promise.all([1, 2, 3].map(() => store.oidc.consume('AuthorizationCode', 'code')))
       expect(consumed.filter(Boolean)).toHaveLength(1)
       expect(await store.oidc.find('AuthorizationCode', 'code')).toEqual({
@@ -309,9 +331,8 @@ describe.each(databases)('the store on $name', ({ start }) => {
     })
 
     test('all go when their grant is revoked', async () => {
-      for (const model of ['AccessToken', 'RefreshToken'])
-        await store.oidc.upsert(model, 'r', {}, inSeconds(60), { grantId: 'g2' })
-      await store.oidc.upsert('RefreshToken', 'other', {}, inSeconds(60), { grantId: 'g3' })
+      for (const model of ['AccessToken', 'RefreshToken']) await upsert(model, 'r', {}, { grantId: 'g2' })
+      await upsert('RefreshToken', 'other', {}, { grantId: 'g3' })
       await store.oidc.revokeByGrantId('g2')
       expect(await store.oidc.find('AccessToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'r')).toBeUndefined()

@@ -1,5 +1,5 @@
-// The store as the processes see it: one repository per aggregate, and nothing of the database behind it.
-// Whoever holds a Store holds secrets in memory only; at rest every secret is sealed and every handle is hashed.
+// The store's port: one repository per aggregate, and no detail of the database.
+// Secrets are in plain text in memory only: at rest every secret is sealed and every handle is hashed.
 import type { AuditLog } from './audit/audit-log.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { OidcRecords } from './oidc-records.ts'
@@ -20,6 +20,6 @@ export type Store = {
   readonly keys: PlatformKeys
   /** True when the database answers a query within two seconds. Never throws. */
   readonly healthy: () => Promise<boolean>
-  /** Waits for appends under way, then closes every connection. Idempotent. */
+  /** Waits for writes in progress, then closes every connection. Idempotent. */
   readonly close: () => Promise<void>
 }

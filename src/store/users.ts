@@ -1,4 +1,4 @@
-// People by host and numeric id, with their GitHub tokens sealed. Logins are kept for display only. It does not refresh tokens: it sees to it
+// People by host and numeric id, with their GitHub tokens sealed. Logins are for display only. It does not refresh tokens; it makes sure
 // that one caller at a time does, in all processes.
 import type { Clock } from '../lib/clock.ts'
 import type { SecretString } from '../lib/secret-string.ts'
@@ -14,18 +14,19 @@ export type StoredUser = {
   readonly accessTokenExpiresAt?: Date | undefined
   readonly refreshToken?: SecretString | undefined
   readonly refreshTokenExpiresAt?: Date | undefined
-  /** The groups computed last, for when GitHub does not answer and for display. */
+  /** The groups as last computed, for display and for when GitHub does not answer. */
   readonly groups: readonly string[]
 }
 
 export type Users = {
+  /** Creates or replaces the person's row. */
   readonly save: (user: StoredUser) => Promise<void>
   readonly find: (host: string, userId: number) => Promise<StoredUser | undefined>
-  /** Forgets the person's tokens. */
+  /** Deletes the person and the tokens. */
   readonly remove: (host: string, userId: number) => Promise<void>
   /**
    * Runs `work` while no other caller, in this or another process, runs it for the same person: GitHub's refresh tokens are single use.
-   * `work` must re-read the user, and end within 30 s. Rejects with `unavailable` when the lock is not had within 30 s.
+   * `work` must re-read the user, and end within 30 s. Rejects with `unavailable` when the lock is not free within 30 s.
    */
   readonly withRefreshLock: <T>(host: string, userId: number, work: () => Promise<T>) => Promise<T>
 }
@@ -35,6 +36,7 @@ type UsersDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; reado
 const lockSeconds = 40
 const patienceSeconds = 30
 
+/** Users over Prisma. */
 export function createUsers(deps: UsersDeps): Users {
   const { prisma, sealer, clock, leases } = deps
   return {

@@ -13,6 +13,7 @@ import { SecretString } from '../lib/secret-string.ts'
 /** A GitHub App that can be used: its client, and where and under which id it is registered. */
 export type GitHubApp = { readonly client: AppClient; readonly endpoints: GitHubEndpoints; readonly appId: number }
 
+/** The Apps that this process can act as. */
 export type GitHubApps = {
   /**
    * The same client is returned as long as the App's spec and its keys do not change.

@@ -111,6 +111,7 @@ const permissionsAreWithinCeiling: DeskCheck = ({ grant, installation }) => {
   return { reason: 'AboveCeiling', message: `the grant requests ${above}, above the ceiling of the Installation` }
 }
 
+/** In order: the first refusal is the one that is reported. */
 export const checks: readonly DeskCheck[] = [
   grantIsTheOneMeant,
   grantIsNotEnding,

@@ -28,6 +28,7 @@ const defaultTokensPerHour = 600
 
 type Admission = { readonly admitted: Admitted; readonly client: AppClient | undefined }
 
+/** Concurrent equal requests share one mint in this process; across processes the registry's active token is shared. */
 export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
   const inProgress = new SingleFlight<LiveToken>()
 

@@ -22,6 +22,7 @@ export type PlatformRequest = Pick<AuditRecord, 'actor' | 'namespace' | 'object'
   readonly details?: AuditRecord['details']
 }
 
+/** One use of one token. */
 export type SingleUse<M extends MintedFacts, R> = {
   readonly request: PlatformRequest
   /** Undefined when GitHub does not have what was requested. */

@@ -5,6 +5,7 @@ import type { RepositoryGrant } from '../api/github/repository-grant.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 import type { LiveTokenFilter, TokenSubject } from '../store/token-registry.ts'
 
+/** A request for a token by one subject under one grant. */
 export type TokenRequest = {
   /** Only its name, namespace and uid count: everything else is read again from the API server. */
   readonly grant: Pick<RepositoryGrant, 'metadata'>
@@ -13,6 +14,7 @@ export type TokenRequest = {
   readonly actor: string
 }
 
+/** A token and its reach. It is for the requesting subject only. */
 export type DeliveredToken = {
   readonly token: SecretString
   /** By our clock. */
@@ -23,6 +25,7 @@ export type DeliveredToken = {
   readonly host: string
 }
 
+/** The port that controllers import; take a `Pick` of what is used. */
 export type TokenDesk = {
   /**
    * Resolves to a token with at least ten minutes of life left (one minute while GitHub is unreachable), after its audit record is durable.

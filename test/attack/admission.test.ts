@@ -16,7 +16,7 @@ import { matrix } from './matrix.ts'
 import { installation, remoteSync, repositoryGrant } from './objects.ts'
 import type { Row } from './rows/row.ts'
 
-const identities = platformIdentities('standalone')
+const identities = platformIdentities()
 const registry = '/apis/admissionregistration.k8s.io/v1'
 const address = { host: '127.0.0.1', port: 19_443 }
 let cluster: AttackCluster

@@ -43,7 +43,7 @@ function mistakes(image: string): readonly Mistake[] {
     remoteSync(
       'no-access',
       'GrantDenied',
-      [/dave does not have read access to acme\/secret-plans/, /somebody who has it must ask/],
+      [/dave does not have read access to acme\/secret-plans/, /somebody who has it must make the request/],
       {
         repository: 'acme/secret-plans',
       },

@@ -11,8 +11,10 @@ import { type IssuerKeys, loadIssuerKeys } from '../../src/identity/oidc/issuer-
 import { systemClock } from '../../src/lib/clock.ts'
 import type { ChainHead } from '../../src/lib/hash-chain.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { type AuditEntry, columnsOf, nextEntries } from '../../src/store/audit/audit-chain.ts'
+import { type AuditEntry, nextEntries } from '../../src/store/audit/audit-chain.ts'
 import { createAuditLog } from '../../src/store/audit/audit-log.ts'
+import { inTurn } from '../../src/store/audit/audit-rows.ts'
+import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import { type Database, openEmbedded } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
@@ -68,14 +70,14 @@ test(
     for (const [kind, at, salt] of samples) {
       const change = mutation(kind, at, salt, length)
       await tamper(database, `${restore}; ${change.sql}`)
-      const verdict = await log.verify()
+      const verdict = await verifyLog(log)
       found.changes += 1
       if (!verdict.ok) found.detected += 1
       if (!verdict.ok && verdict.sequence === change.sequence) found.named += 1
       else expect.soft(verdict, change.name).toMatchObject({ ok: false, sequence: change.sequence })
     }
     await tamper(database, restore)
-    for (let look = 0; look < 20; look += 1) if (!(await log.verify()).ok) found.falseAlarms += 1
+    for (let look = 0; look < 20; look += 1) if (!(await verifyLog(log)).ok) found.falseAlarms += 1
     const named = `${mutations} changes of single entries: update, delete, insert, reorder`
     const share = (count: number): number => (100 * count) / found.changes
     await recordOutcome({
@@ -117,7 +119,7 @@ async function rewrite(from: number): Promise<void> {
     rows.slice(from - 1).map(row => ({ record: record(`forged ${row.sequence}`), at: new Date(row.at) })),
   )
   await tamper(database, `DELETE FROM audit.entries WHERE sequence >= ${from}`)
-  await database.prisma.auditRow.createMany({ data: forged.map(columnsOf) })
+  await inTurn(database.pool, turn => turn.insert(forged))
 }
 
 describe('what the chain alone cannot show', () => {
@@ -153,8 +155,8 @@ describe('what the chain alone cannot show', () => {
     expect(checkpoints.map(head => head.sequence)).toEqual([10, length])
 
     await alter()
-    const alone = await log.verify()
-    const [early, late] = await Promise.all(checkpoints.map(head => log.verify(head)))
+    const alone = await verifyLog(log)
+    const [early, late] = await Promise.all(checkpoints.map(head => verifyLog(log, head)))
     const verdicts = [early, late].filter(verdict => verdict !== undefined && !verdict.ok)
     const first = Math.min(...verdicts.map(verdict => (verdict.ok ? Number.NaN : verdict.sequence)))
     expect(alone.ok).toBe(true)

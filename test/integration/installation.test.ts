@@ -1,5 +1,5 @@
-// ClusterGitHubApp and Installation on a real API server with a real (emulated) GitHub: what is reported, when tokens are ended, and that
-// a second look writes nothing. The token desk is played; its own tests have the real one.
+// ClusterGitHubApp and Installation on a real API server with an emulated GitHub: what is reported, when tokens are revoked, and that a second
+// reconcile writes nothing. The token desk is a double; its own tests have the real one.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installApp, setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
@@ -16,6 +16,7 @@ import { createInstallationController } from '../../src/controllers/installation
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
 import { installKinds, patience, readyReason, type Site, withSite } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
@@ -29,26 +30,26 @@ beforeAll(async () => {
 })
 afterAll(() => github?.stop())
 
-type World = Site & {
+type InstallationFixture = Site & {
   readonly app: string
   readonly revoked: { readonly reason: string; readonly installationId: number }[]
   readonly audited: AuditRecord[]
   readonly putKey: (pem: string) => Promise<unknown>
 }
 
-async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<World> {
-  const site = await withSite()
+async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<InstallationFixture> {
+  const fixture = await withSite()
   const app = `app-${randomBytes(4).toString('hex')}`
-  await site.client.apply(
+  await fixture.client.apply(
     namespaces,
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: platformNamespace } },
     { fieldManager, force: true },
   )
-  const revoked: World['revoked'] = []
+  const revoked: InstallationFixture['revoked'] = []
   const audited: AuditRecord[] = []
   const clock = systemClock
   const log = silentLog
-  const client = onlyNamed(site.controllersClient, clusterGitHubApp, app)
+  const client = onlyNamed(fixture.controllersClient, clusterGitHubApp, app)
   const manager = createManager({ client, log, clock, random: Math.random })
   const githubApps = createGitHubApps({
     apps: manager.cache(clusterGitHubApp),
@@ -58,14 +59,13 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
   })
   const shared = { client: manager.client, manager, githubApps, events: { record: () => {} }, clock, log }
   const desk = {
-    revokeBy: async (filter: { readonly installation: { readonly installationId: number } }, reason: string) => {
-      revoked.push({ reason, installationId: filter.installation.installationId })
-    },
+    revokeBy: async (filter: LiveTokenFilter, reason: string) =>
+      revoked.push({ reason, installationId: filter.installation?.installationId ?? 0 }),
   }
   const audit = { append: async (record: AuditRecord) => audited.push(record) }
   manager.add(createClusterGitHubAppController(shared))
   const tokens = {
-    intend: async () => 'played',
+    intend: async () => 'intent',
     recordMinted: async () => {},
     markRevoking: async () => {},
     markRevoked: async () => {},
@@ -75,7 +75,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
   await manager.start()
   onTestFinished(() => manager.stop())
   const putKey = (pem: string) =>
-    site.client.apply(
+    fixture.client.apply(
       secrets,
       {
         apiVersion: 'v1',
@@ -85,7 +85,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
       },
       { fieldManager, force: true },
     )
-  await site.client.create(
+  await fixture.client.create(
     clusterGitHubApp,
     {
       apiVersion: clusterGitHubApp.apiVersion,
@@ -101,8 +101,8 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Worl
     },
     { fieldManager },
   )
-  onTestFinished(() => site.client.delete(clusterGitHubApp, { name: app }))
-  return { ...site, app, revoked, audited, putKey }
+  onTestFinished(() => fixture.client.delete(clusterGitHubApp, { name: app }))
+  return { ...fixture, app, revoked, audited, putKey }
 }
 
 const world = () => github.context.world
@@ -122,16 +122,16 @@ type Binding = {
   readonly accountId?: number
 }
 
-function bind(site: World, binding: Binding): Promise<Installation> {
+function bind(fixture: InstallationFixture, binding: Binding): Promise<Installation> {
   const owner = person(binding.boundBy ?? 'olivia')
-  return site.client.create(
+  return fixture.client.create(
     installation,
     {
       apiVersion: installation.apiVersion,
       kind: installation.kind,
-      metadata: { namespace: site.namespace, name: 'github' },
+      metadata: { namespace: fixture.namespace, name: 'github' },
       spec: {
-        app: site.app,
+        app: fixture.app,
         installationId: binding.installationId,
         account: {
           host: 'github.localhost',
@@ -148,19 +148,20 @@ function bind(site: World, binding: Binding): Promise<Installation> {
   )
 }
 
-const becomes = (site: World, reason: string) => readyReason(site.client, installation, site.namespace, 'github', reason)
-const wake = (site: World, value: string) =>
-  site.client.mergePatch(
+const becomes = (fixture: InstallationFixture, reason: string) =>
+  readyReason(fixture.client, installation, fixture.namespace, 'github', reason)
+const wake = (fixture: InstallationFixture, value: string) =>
+  fixture.client.mergePatch(
     installation,
-    { namespace: site.namespace, name: 'github' },
+    { namespace: fixture.namespace, name: 'github' },
     { metadata: { annotations: { [wakeAnnotation]: value } } },
     { fieldManager },
   )
-const appBecomes = (site: World, reason: string) =>
+const appBecomes = (fixture: InstallationFixture, reason: string) =>
   waitUntil(
     `the App is ${reason}`,
     async () => {
-      const found = await site.client.get(clusterGitHubApp, { name: site.app })
+      const found = await fixture.client.get(clusterGitHubApp, { name: fixture.app })
       const ready = found?.status?.conditions?.find(condition => condition.type === 'Ready')
       if (found && ready?.reason === reason) return found
       throw new Error(`${ready?.reason}: ${ready?.message}`)
@@ -169,121 +170,125 @@ const appBecomes = (site: World, reason: string) =>
   )
 
 describe('a ClusterGitHubApp', () => {
-  test('waits for its key, refuses a stranger’s, and is verified without a restart when the right one comes', async () => {
-    const site = await withControllers()
-    await appBecomes(site, 'PrivateKeyMissing')
+  test('waits for its key, refuses a wrong one, and is verified without a restart when the right one arrives', async () => {
+    const fixture = await withControllers()
+    await appBecomes(fixture, 'PrivateKeyMissing')
     const { generateKeyPairSync } = await import('node:crypto')
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' })
-    await site.putKey(stranger.toString())
-    await appBecomes(site, 'PrivateKeyRefused')
-    await site.putKey(github.app.privateKeyPem)
-    const verified = await appBecomes(site, 'Verified')
+    await fixture.putKey(stranger.toString())
+    await appBecomes(fixture, 'PrivateKeyRefused')
+    await fixture.putKey(github.app.privateKeyPem)
+    const verified = await appBecomes(fixture, 'Verified')
     expect(verified.status?.slug).toBe(github.app.slug)
     expect(verified.status?.permissions?.['contents']).toBe('write')
   })
 })
 
 describe('an Installation', () => {
-  test('is verified with the App’s own key, its owner by an audited token that is revoked; another look writes nothing', async () => {
-    const site = await withControllers()
-    await site.putKey(github.app.privateKeyPem)
-    await bind(site, { installationId: installedOn('acme', 'olivia').id })
-    const verified = await becomes(site, 'Verified')
+  test('is verified with the App’s key, its owner with an audited single-use token; a second reconcile writes nothing', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
+    await bind(fixture, { installationId: installedOn('acme', 'olivia').id })
+    const verified = await becomes(fixture, 'Verified')
     expect(verified.status?.appId).toBe(github.app.id)
     expect(verified.metadata.finalizers).toContain('sekisho.dev/installation')
-    expect(site.audited.map(record => record.action)).toEqual(['token.intended', 'token.minted', 'token.revoked'])
-    expect(site.audited[0]?.details['permissions']).toEqual({ members: 'read' })
-    expect(site.revoked).toEqual([])
+    expect(fixture.audited.map(record => record.action)).toEqual(['token.intended', 'token.minted', 'token.revoked'])
+    expect(fixture.audited[0]?.details['permissions']).toEqual({ members: 'read' })
+    expect(fixture.revoked).toEqual([])
 
-    const writes = site.writes.length
-    await site.client.mergePatch(
+    const writes = fixture.writes.length
+    await fixture.client.mergePatch(
       installation,
-      { namespace: site.namespace, name: 'github' },
-      { metadata: { labels: { looked: 'at' } } },
+      { namespace: fixture.namespace, name: 'github' },
+      { metadata: { labels: { touched: 'yes' } } },
       { fieldManager },
     )
-    await wake(site, '2026-01-01T00:00:00.000Z/one')
+    await wake(fixture, '2026-01-01T00:00:00.000Z/one')
     await waitUntil(
       'the wake was observed',
       async () => {
-        const found = await site.client.get(installation, { namespace: site.namespace, name: 'github' })
+        const found = await fixture.client.get(installation, { namespace: fixture.namespace, name: 'github' })
         return found?.status?.observedWake === '2026-01-01T00:00:00.000Z/one' ? true : undefined
       },
       patience,
     )
-    // Label and wake together: GitHub was asked anew once, and one status was written.
-    expect(site.writes.slice(writes)).toEqual(['status Installation github'])
-    expect(site.audited).toHaveLength(6)
+    // Label and wake together: GitHub was read once more, and one status was written.
+    expect(fixture.writes.slice(writes)).toEqual(['status Installation github'])
+    expect(fixture.audited).toHaveLength(6)
   })
 
-  test('ends its tokens when it is suspended, and holds again afterwards', async () => {
-    const site = await withControllers()
-    await site.putKey(github.app.privateKeyPem)
+  test('revokes its tokens when it is suspended, and is verified again afterwards', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
     const installed = installedOn('acme', 'olivia')
-    await bind(site, { installationId: installed.id })
-    await becomes(site, 'Verified')
+    await bind(fixture, { installationId: installed.id })
+    await becomes(fixture, 'Verified')
     setSuspended(github.context, installed, person('olivia').id, true)
-    await wake(site, 'suspended')
-    await becomes(site, 'InstallationSuspended')
-    await waitUntil('tokens ended', async () => (site.revoked.length > 0 ? true : undefined), patience)
-    expect(site.revoked[0]).toEqual({ reason: 'InstallationSuspended', installationId: installed.id })
+    await wake(fixture, 'suspended')
+    await becomes(fixture, 'InstallationSuspended')
+    await waitUntil('tokens were revoked', async () => (fixture.revoked.length > 0 ? true : undefined), patience)
+    expect(fixture.revoked[0]).toEqual({ reason: 'InstallationSuspended', installationId: installed.id })
     setSuspended(github.context, installed, person('olivia').id, false)
-    await wake(site, 'unsuspended')
-    await becomes(site, 'Verified')
+    await wake(fixture, 'unsuspended')
+    await becomes(fixture, 'Verified')
   })
 
-  test('ends its tokens when the person who bound it is an owner no more', async () => {
-    const site = await withControllers()
-    await site.putKey(github.app.privateKeyPem)
+  test('revokes its tokens when the person who bound it is no longer an owner', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
     const acme = organization('acme')
     setRole(github.context, acme, person('mia'), 'admin')
-    await bind(site, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia' })
-    await becomes(site, 'Verified')
+    await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia' })
+    await becomes(fixture, 'Verified')
     setRole(github.context, acme, person('mia'), 'member')
-    await wake(site, 'demoted')
-    await becomes(site, 'BinderNoLongerOwner')
-    await waitUntil('tokens ended', async () => (site.revoked.length > 0 ? true : undefined), patience)
+    await wake(fixture, 'demoted')
+    await becomes(fixture, 'BinderNoLongerOwner')
+    await waitUntil('tokens were revoked', async () => (fixture.revoked.length > 0 ? true : undefined), patience)
   })
 
-  test('never holds for somebody who is only invited as an owner', async () => {
-    const site = await withControllers()
-    await site.putKey(github.app.privateKeyPem)
+  test('is not verified for a person who is only invited as an owner', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
     const acme = organization('acme')
     setRole(github.context, acme, person('noah'), 'admin')
-    await bind(site, { installationId: installedOn('acme', 'olivia').id, boundBy: 'noah' })
-    await becomes(site, 'BinderNoLongerOwner')
+    await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'noah' })
+    await becomes(fixture, 'BinderNoLongerOwner')
     acceptMembership(github.context, acme, person('noah'))
-    await wake(site, 'accepted')
-    await becomes(site, 'Verified')
+    await wake(fixture, 'accepted')
+    await becomes(fixture, 'Verified')
     setRole(github.context, acme, person('noah'), 'member')
   })
 
-  test('of another account, of nobody, or with a ceiling above what GitHub grants, does not hold', async () => {
+  test('is not verified for another account, an unknown installation, or a ceiling above what GitHub grants', async () => {
     const wrong: readonly (readonly [string, (id: number) => Binding])[] = [
       ['AccountMismatch', installationId => ({ installationId, accountId: organization('globex').id })],
       ['InstallationNotFound', () => ({ installationId: 987_654_321 })],
       ['CeilingAboveGitHub', installationId => ({ installationId, permissions: { administration: 'write' } })],
     ]
     for (const [reason, binding] of wrong) {
-      const site = await withControllers()
-      await site.putKey(github.app.privateKeyPem)
-      await bind(site, binding(installedOn('acme', 'olivia').id))
-      await becomes(site, reason)
+      const fixture = await withControllers()
+      await fixture.putKey(github.app.privateKeyPem)
+      await bind(fixture, binding(installedOn('acme', 'olivia').id))
+      await becomes(fixture, reason)
     }
   })
 
-  test('is deleted only after its tokens ended, also when it was uninstalled on GitHub', async () => {
-    const site = await withControllers()
-    await site.putKey(github.app.privateKeyPem)
+  test('is deleted only after its tokens are revoked, also when it was uninstalled on GitHub', async () => {
+    const fixture = await withControllers()
+    await fixture.putKey(github.app.privateKeyPem)
     const installed = installedOn('globex', 'gary')
-    await bind(site, { installationId: installed.id, boundBy: 'gary', accountId: organization('globex').id })
-    await becomes(site, 'Verified')
+    await bind(fixture, { installationId: installed.id, boundBy: 'gary', accountId: organization('globex').id })
+    await becomes(fixture, 'Verified')
     uninstallApp(github.context, installed, person('gary').id)
-    await wake(site, 'uninstalled')
-    await becomes(site, 'InstallationNotFound')
-    const key = { namespace: site.namespace, name: 'github' }
-    await site.client.delete(installation, key)
-    await waitUntil('gone', async () => ((await site.client.get(installation, key)) === undefined ? true : undefined), patience)
-    expect(site.revoked.at(-1)).toEqual({ reason: 'the Installation was deleted', installationId: installed.id })
+    await wake(fixture, 'uninstalled')
+    await becomes(fixture, 'InstallationNotFound')
+    const key = { namespace: fixture.namespace, name: 'github' }
+    await fixture.client.delete(installation, key)
+    await waitUntil(
+      'gone',
+      async () => ((await fixture.client.get(installation, key)) === undefined ? true : undefined),
+      patience,
+    )
+    expect(fixture.revoked.at(-1)).toEqual({ reason: 'the Installation was deleted', installationId: installed.id })
   })
 })

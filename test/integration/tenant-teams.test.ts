@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
+import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
-let site: DeskSite
+let site: DeskEnvironment
 beforeAll(async () => {
-  site = await startDeskSite()
+  site = await startDeskEnvironment()
 })
 afterAll(() => site?.stop())
 
@@ -15,7 +15,7 @@ const developers = { role: 'developer', subject: { type: 'Team', id: 3001, name:
 const unknown = { role: 'admin', subject: { type: 'Team', id: 4711 } }
 
 /** The message, once the condition about the roles as they are now has the reason. */
-function rolesMessage(world: TenantWorld, reason: string): Promise<string> {
+function rolesMessage(world: TenantFixture, reason: string): Promise<string> {
   const look = async (): Promise<string | undefined> => {
     const found = await world.client.get(tenant, { name: world.namespace })
     const condition = findCondition(found?.status?.conditions, 'RolesResolved')
@@ -26,7 +26,7 @@ function rolesMessage(world: TenantWorld, reason: string): Promise<string> {
 }
 
 test('nothing is claimed before GitHub can be asked; a team that is none is named; mended, it is found', async () => {
-  const world = await withTenantWorld(site)
+  const world = await withTenant(site)
   await world.applyTenant({ roles: [developers, unknown] })
   expect(await rolesMessage(world, 'TeamsNotChecked')).toContain('no Installation that is ready')
 
@@ -36,13 +36,13 @@ test('nothing is claimed before GitHub can be asked; a team that is none is name
   expect(findCondition(found?.status?.conditions, 'Ready')?.status).toBe('True')
 
   await world.applyTenant({ roles: [developers] })
-  expect(await rolesMessage(world, 'TeamsFound')).toContain('the team is of acme')
+  expect(await rolesMessage(world, 'TeamsFound')).toContain('the team belongs to acme')
   // The tokens for the questions are gone.
   expect(await site.store.tokens.revoking()).toEqual([])
 })
 
 test('an App that may not read members is told apart from a team that is not there', async () => {
-  const world = await withTenantWorld(site)
+  const world = await withTenant(site)
   await world.applyTenant({ roles: [unknown] })
   await world.bind()
   expect(await rolesMessage(world, 'TeamsNotChecked')).toMatch(/no Installation|members: read/)

@@ -1,4 +1,4 @@
-// Tenants, grants and the token desk on a real API server with the GitHub emulator: who gets a token, what it reaches, and when it ends.
+// Tenants, grants and the token desk on a real API server with the GitHub emulator: who receives a token, what it reaches, and when it is revoked.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
@@ -10,48 +10,48 @@ import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
-import { type DeskSite, startDeskSite, type TenantWorld, withTenantWorld } from '../fixtures/token-desk-fixture.ts'
+import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
-let site: DeskSite
+let environment: DeskEnvironment
 beforeAll(async () => {
   await installKinds()
-  site = await startDeskSite()
+  environment = await startDeskEnvironment()
 }, 120_000)
-afterAll(() => site?.stop())
+afterAll(() => environment?.stop())
 
 /** A tenant with its namespaces and a ready Installation. */
-async function settledWorld(): Promise<TenantWorld> {
-  const world = await withTenantWorld(site)
-  await world.applyTenant()
-  await ready(world)
-  await world.bind()
-  return world
+async function readyTenant(): Promise<TenantFixture> {
+  const fixture = await withTenant(environment)
+  await fixture.applyTenant()
+  await ready(fixture)
+  await fixture.bind()
+  return fixture
 }
 
-async function ready(world: TenantWorld, reason = 'NamespacesReady') {
+async function ready(fixture: TenantFixture, reason = 'NamespacesReady') {
   let seen = ''
   return waitUntil(
     `Tenant is ${reason}`,
     async () => {
-      const found = await world.client.get(tenant, { name: world.namespace })
+      const found = await fixture.client.get(tenant, { name: fixture.namespace })
       const condition = found?.status?.conditions?.find(({ type }) => type === 'Ready')
       seen = `${condition?.reason}: ${condition?.message}`
       if (condition?.reason === reason && condition.observedGeneration === found?.metadata.generation) return found
       throw new Error(seen)
     },
-    // The quota controller looks for new kinds every 30 s only, and the kinds are new in a test cluster.
+    // The quota controller discovers new kinds every 30 s, and the kinds are new in a test cluster.
     { ...patience, timeoutMilliseconds: 55_000 },
   )
 }
 
-async function quiet(world: TenantWorld): Promise<void> {
+async function quiet(fixture: TenantFixture): Promise<void> {
   let before = -1
   let since = Date.now()
   await waitUntil(
     'the controllers are quiet',
     async () => {
-      if (world.writes.length !== before) {
-        before = world.writes.length
+      if (fixture.writes.length !== before) {
+        before = fixture.writes.length
         since = Date.now()
       }
       return Date.now() - since > 1000 || undefined
@@ -60,14 +60,14 @@ async function quiet(world: TenantWorld): Promise<void> {
   )
 }
 
-async function reads(world: TenantWorld, token: string, repository: string): Promise<number> {
-  return (await fetch(`${world.endpoints.api}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } })).status
+async function reads(fixture: TenantFixture, token: string, repository: string): Promise<number> {
+  return (await fetch(`${fixture.endpoints.api}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } })).status
 }
 
 describe('Tenant', () => {
-  test('has its namespaces, roles and walls, and a second look writes nothing', async () => {
-    const world = await settledWorld()
-    const { client, namespace } = world
+  test('has its namespaces, roles and network policies, and a second reconcile writes nothing', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
     const build = `${namespace}-build`
     for (const name of [namespace, build]) {
       const labels = (await client.get(namespaces, { name }))?.metadata.labels
@@ -83,36 +83,36 @@ describe('Tenant', () => {
     expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain('deny-all')
     const builder = await client.get(serviceAccounts, { namespace: build, name: 'builder' })
     expect(builder?.automountServiceAccountToken).toBe(false)
-    await quiet(world)
-    const before = world.writes.length
+    await quiet(fixture)
+    const before = fixture.writes.length
     await client.mergePatch(
       tenant,
       { name: namespace },
       { metadata: { annotations: { [wakeAnnotation]: 'now' } } },
       { fieldManager: 'test' },
     )
-    await quiet(world)
-    expect(world.writes.slice(before)).toEqual([])
+    await quiet(fixture)
+    expect(fixture.writes.slice(before)).toEqual([])
   })
 
-  test('takes a role away that nobody has any more, and brings back what somebody deleted', async () => {
-    const world = await settledWorld()
-    const { client, namespace } = world
-    await world.applyTenant({ roles: [{ role: 'viewer', subject: { type: 'User', id: 1003 } }] })
+  test('removes a role that nobody has any more, and recreates a deleted binding', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    await fixture.applyTenant({ roles: [{ role: 'viewer', subject: { type: 'User', id: 1003 } }] })
     const names = async () => (await client.list(roleBindings, { namespace })).map(({ metadata }) => metadata.name).join()
     await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
     await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
     await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
   })
 
-  test('does not take a namespace that it did not make, whatever its labels say', async () => {
-    const world = await withTenantWorld(site)
-    const { client, namespace } = world
+  test('does not adopt a namespace that it did not create, whatever its labels are', async () => {
+    const fixture = await withTenant(environment)
+    const { client, namespace } = fixture
     const metadata = { name: namespace, labels: { 'sekisho.dev/tenant': namespace } }
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, { fieldManager: 'stranger' })
     onTestFinished(() => client.delete(namespaces, { name: namespace }))
-    await world.applyTenant()
-    await ready(world, 'NamespaceTaken')
+    await fixture.applyTenant()
+    await ready(fixture, 'NamespaceTaken')
     expect(await client.list(roleBindings, { namespace })).toEqual([])
     expect(await client.get(namespaces, { name: `${namespace}-build` })).toBeUndefined()
     await client.delete(tenant, { name: namespace })
@@ -124,12 +124,12 @@ describe('Tenant', () => {
     expect((await client.get(namespaces, { name: namespace }))?.metadata.deletionTimestamp).toBeUndefined()
   })
 
-  test('ends with its tokens revoked first and its namespaces gone', async () => {
-    const world = await settledWorld()
-    const { client, namespace } = world
-    const grant = await approvedGrant(world)
-    const { token } = await world.desk.request({ grant, subject: subjectIn(world), actor: 'test' })
-    expect(await reads(world, token.reveal(), 'acme/shop')).toBe(200)
+  test('is deleted after its tokens are revoked and its namespaces are gone', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    const grant = await approvedGrant(fixture)
+    const { token } = await fixture.desk.request({ grant, subject: subjectIn(fixture), actor: 'test' })
+    expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(200)
     await client.delete(tenant, { name: namespace })
     await waitUntil(
       'the Tenant is gone',
@@ -137,44 +137,44 @@ describe('Tenant', () => {
       patience,
     )
     expect(await client.get(namespaces, { name: namespace })).toBeUndefined()
-    expect(await reads(world, token.reveal(), 'acme/shop')).toBe(401)
+    expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(401)
   })
 })
 
-function subjectIn(world: TenantWorld) {
-  return { kind: 'ServiceAccount', namespace: world.namespace, name: 'runner', uid: 'runner-uid' }
+function subjectIn(fixture: TenantFixture) {
+  return { kind: 'ServiceAccount', namespace: fixture.namespace, name: 'runner', uid: 'runner-uid' }
 }
 
-async function approvedGrant(world: TenantWorld, name = 'read-shop', changes: object = {}) {
-  await world.requestGrant(name, 'dave', changes)
-  return readyReason(world.client, repositoryGrant, world.namespace, name, 'Approved')
+async function approvedGrant(fixture: TenantFixture, name = 'read-shop', changes: object = {}) {
+  await fixture.requestGrant(name, 'dave', changes)
+  return readyReason(fixture.client, repositoryGrant, fixture.namespace, name, 'Approved')
 }
 
 describe('RepositoryGrant', () => {
-  test('of a developer with access is approved by ids, audited, and a second look writes nothing', async () => {
-    const world = await settledWorld()
-    const grant = await approvedGrant(world)
+  test('of a developer with access is approved by ids and audited, and a second reconcile writes nothing', async () => {
+    const fixture = await readyTenant()
+    const grant = await approvedGrant(fixture)
     expect(grant.status).toMatchObject({ decision: 'Approved', repositories: [{ id: 4001, name: 'acme/shop' }] })
-    const [decided] = await site.store.audit.list({ namespace: world.namespace, action: 'grant.decided', limit: 10 })
+    const [decided] = await environment.store.audit.list({ namespace: fixture.namespace, action: 'grant.decided', limit: 10 })
     expect(decided).toMatchObject({
       actor: 'github|github.localhost|1002',
       outcome: 'allowed',
       details: { decision: 'Approved' },
     })
-    await quiet(world)
-    const before = world.writes.length
+    await quiet(fixture)
+    const before = fixture.writes.length
     const labelled = { metadata: { labels: { touched: 'yes' } } }
-    await world.client.mergePatch(repositoryGrant, { namespace: world.namespace, name: 'read-shop' }, labelled, {
+    await fixture.client.mergePatch(repositoryGrant, { namespace: fixture.namespace, name: 'read-shop' }, labelled, {
       fieldManager: 'test',
     })
-    await quiet(world)
-    expect(world.writes.slice(before)).toEqual([])
+    await quiet(fixture)
+    expect(fixture.writes.slice(before)).toEqual([])
   })
 
   test.each([
-    ['a repository that is not there', 'dave', { repositories: ['acme/nope'] }, 'RepositoryNotFound'],
+    ['a repository that does not exist', 'dave', { repositories: ['acme/nope'] }, 'RepositoryNotFound'],
     ['another owner’s repository of the same name', 'dave', { repositories: ['globex/shop'] }, 'RepositoryNotFound'],
-    ['a repository of another installation', 'dave', { repositories: ['globex/site'] }, 'RepositoryNotFound'],
+    ['a repository of another installation', 'dave', { repositories: ['globex/environment'] }, 'RepositoryNotFound'],
     ['a repository the requester cannot read', 'dave', { repositories: ['acme/secret-plans'] }, 'RequesterLacksAccess'],
     [
       'one of two that the requester cannot read',
@@ -187,85 +187,85 @@ describe('RepositoryGrant', () => {
     ['a permission above the ceiling', 'dave', { permissions: { administration: 'read' } }, 'AboveCeiling'],
     ['write, which no rule allows', 'dave', { permissions: { contents: 'write' } }, 'DeniedByPolicy'],
   ] as const)('for %s is not approved (%s asks)', async (_case, by, changes, reason) => {
-    const world = await settledWorld()
-    const asked = await world.requestGrant('wish', by, changes)
-    const grant = await readyReason(world.client, repositoryGrant, world.namespace, 'wish', reason)
+    const fixture = await readyTenant()
+    const asked = await fixture.requestGrant('requested', by, changes)
+    const grant = await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'requested', reason)
     expect(grant.status?.decision).not.toBe('Approved')
-    await expect(world.desk.request({ grant: asked, subject: subjectIn(world), actor: 'test' })).rejects.toMatchObject({
+    await expect(fixture.desk.request({ grant: asked, subject: subjectIn(fixture), actor: 'test' })).rejects.toMatchObject({
       code: 'forbidden',
     })
   })
 
   test.each(['system:serviceaccount:acme:robot', 'github|github.com|1002', 'admin', 'github|github.localhost|9999999'])(
-    'requested by %s is refused: nobody there has access to pass on',
+    'requested by %s is refused: that is not a person with access on this GitHub',
     async subject => {
-      const world = await settledWorld()
-      await world.requestGrant('wish', { subject })
-      await readyReason(world.client, repositoryGrant, world.namespace, 'wish', 'RequesterUnknown')
+      const fixture = await readyTenant()
+      await fixture.requestGrant('requested', { subject })
+      await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'requested', 'RequesterUnknown')
     },
   )
 
-  test('leaves no probe token alive', async () => {
-    const world = await settledWorld()
-    await approvedGrant(world)
+  test('leaves no active probe token', async () => {
+    const fixture = await readyTenant()
+    await approvedGrant(fixture)
     const count = async (action: string): Promise<number> => {
-      const log = await site.store.audit.list({ namespace: world.namespace, limit: 100 })
+      const log = await environment.store.audit.list({ namespace: fixture.namespace, limit: 100 })
       return log.filter(entry => entry.action === action).length
     }
-    // One look at GitHub, one decision; its probe is taken back before the decision is written.
+    // GitHub is read once for one decision; the probe's token is revoked before the decision is written.
     expect(await count('grant.decided')).toBe(1)
     expect(await count('token.minted')).toBe(1)
     expect(await count('token.revoked')).toBe(1)
   })
 
   test('waits for its Installation, and is decided when that becomes ready', async () => {
-    const world = await withTenantWorld(site)
-    await world.applyTenant()
-    await ready(world)
-    await world.bind({ ready: 'False' })
-    await world.requestGrant('early', 'dave')
-    await readyReason(world.client, repositoryGrant, world.namespace, 'early', 'InstallationNotReady')
-    await world.bind()
-    await readyReason(world.client, repositoryGrant, world.namespace, 'early', 'Approved')
+    const fixture = await withTenant(environment)
+    await fixture.applyTenant()
+    await ready(fixture)
+    await fixture.bind({ ready: 'False' })
+    await fixture.requestGrant('early', 'dave')
+    await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'early', 'InstallationNotReady')
+    await fixture.bind()
+    await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'early', 'Approved')
   })
 
-  test.each(['the grant is deleted', 'its Installation stops to be ready', 'its time is over'])(
-    'ends its tokens when %s',
+  test.each(['the grant is deleted', 'its Installation stops being ready', 'its time is over'])(
+    'revokes its tokens when %s',
     async how => {
-      const world = await settledWorld()
-      const { client, namespace } = world
-      const grant = await approvedGrant(world, 'short', how === 'its time is over' ? { lifetimeSeconds: 60 } : {})
-      const request = { grant, subject: subjectIn(world), actor: 'test' }
-      const { token } = await world.desk.request(request)
-      expect(await reads(world, token.reveal(), 'acme/shop')).toBe(200)
+      const fixture = await readyTenant()
+      const { client, namespace } = fixture
+      const grant = await approvedGrant(fixture, 'short', how === 'its time is over' ? { lifetimeSeconds: 60 } : {})
+      const request = { grant, subject: subjectIn(fixture), actor: 'test' }
+      const { token } = await fixture.desk.request(request)
+      expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(200)
       if (how === 'the grant is deleted') await client.delete(repositoryGrant, { namespace, name: 'short' })
-      if (how === 'its Installation stops to be ready') await world.bind({ ready: 'False' })
+      if (how === 'its Installation stops being ready') await fixture.bind({ ready: 'False' })
       if (how === 'its time is over') {
-        // The end is moved instead of waited for; the wake tells the controller to look now.
-        await world.setStatus(repositoryGrant, namespace, 'short', { expiresAt: new Date(Date.now() - 1000).toISOString() })
+        // The end is moved instead of waited for; the annotation makes the controller reconcile now.
+        await fixture.setStatus(repositoryGrant, namespace, 'short', { expiresAt: new Date(Date.now() - 1000).toISOString() })
         const wake = { metadata: { annotations: { [wakeAnnotation]: 'now' } } }
         await client.mergePatch(repositoryGrant, { namespace, name: 'short' }, wake, { fieldManager: 'test' })
       }
       await waitUntil(
-        'the token is dead',
-        async () => (await reads(world, token.reveal(), 'acme/shop')) === 401 || undefined,
+        'the token is revoked',
+        async () => (await reads(fixture, token.reveal(), 'acme/shop')) === 401 || undefined,
         patience,
       )
-      await expect(world.desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
+      await expect(fixture.desk.request(request)).rejects.toMatchObject({ code: 'forbidden' })
     },
   )
 })
 
 describe('a token', () => {
   test('reaches its repository for reading, and nothing else', async () => {
-    const world = await settledWorld()
-    const grant = await approvedGrant(world)
-    const answer = await world.desk.request({ grant, subject: subjectIn(world), actor: 'test' })
+    const fixture = await readyTenant()
+    const grant = await approvedGrant(fixture)
+    const answer = await fixture.desk.request({ grant, subject: subjectIn(fixture), actor: 'test' })
     const token = answer.token.reveal()
     expect(answer).toMatchObject({ repositories: [{ id: 4001, fullName: 'acme/shop' }], permissions: { contents: 'read' } })
-    expect(await reads(world, token, 'acme/shop')).toBe(200)
-    expect(await reads(world, token, 'acme/secret-plans')).toBe(404)
-    const write = await fetch(`${world.endpoints.api}/repos/acme/shop/statuses/${'0'.repeat(40)}`, {
+    expect(await reads(fixture, token, 'acme/shop')).toBe(200)
+    expect(await reads(fixture, token, 'acme/secret-plans')).toBe(404)
+    const write = await fetch(`${fixture.endpoints.api}/repos/acme/shop/statuses/${'0'.repeat(40)}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ state: 'success' }),
@@ -277,9 +277,9 @@ describe('a token', () => {
 describe('the desk’s routes for workloads', () => {
   type Pod = { readonly name: string; readonly uid: string }
 
-  async function withDeskServer(world: TenantWorld): Promise<WebServer> {
+  async function withDeskServer(fixture: TenantFixture): Promise<WebServer> {
     const server = await createWebServer({ log: silentLog })
-    const { client, desk, endpoints } = world
+    const { client, desk, endpoints } = fixture
     await server.register(
       tokenRoutes({ desk, client, endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined) }),
     )
@@ -287,8 +287,8 @@ describe('the desk’s routes for workloads', () => {
     return server
   }
 
-  async function runPod(world: TenantWorld, serviceAccount = 'runner'): Promise<Pod> {
-    const { client, namespace } = world
+  async function runPod(fixture: TenantFixture, serviceAccount = 'runner'): Promise<Pod> {
+    const { client, namespace } = fixture
     await client.apply(
       serviceAccounts,
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: serviceAccount, namespace } },
@@ -307,14 +307,14 @@ describe('the desk’s routes for workloads', () => {
   }
 
   async function tokenOf(
-    world: TenantWorld,
+    fixture: TenantFixture,
     pod: Pod | undefined,
     audience = 'sekisho',
     serviceAccount = 'runner',
   ): Promise<string> {
     const admin = await adminClientFor(testKubeconfig())
     const boundObjectRef = pod && { kind: 'Pod', apiVersion: 'v1', ...pod }
-    const path = `/api/v1/namespaces/${world.namespace}/serviceaccounts/${serviceAccount}/token`
+    const path = `/api/v1/namespaces/${fixture.namespace}/serviceaccounts/${serviceAccount}/token`
     const answer = (await admin.call('POST', path, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -327,11 +327,11 @@ describe('the desk’s routes for workloads', () => {
   const ask = (server: WebServer, bearer: string, grant = 'read-shop') =>
     server.inject({ method: 'POST', url: '/v1/token', headers: { authorization: `Bearer ${bearer}` }, payload: { grant } })
 
-  test('give a subject’s pod its token as JSON and as a git credential', async () => {
-    const world = await settledWorld()
-    await approvedGrant(world)
-    const server = await withDeskServer(world)
-    const bearer = await tokenOf(world, await runPod(world))
+  test('deliver a token to a subject’s pod as JSON and as a git credential', async () => {
+    const fixture = await readyTenant()
+    await approvedGrant(fixture)
+    const server = await withDeskServer(fixture)
+    const bearer = await tokenOf(fixture, await runPod(fixture))
     const answer = await ask(server, bearer)
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['cache-control']).toBe('no-store')
@@ -339,7 +339,7 @@ describe('the desk’s routes for workloads', () => {
       repositories: [{ id: 4001, fullName: 'acme/shop' }],
       permissions: { contents: 'read' },
     })
-    const { host, protocol } = new URL(world.endpoints.web)
+    const { host, protocol } = new URL(fixture.endpoints.web)
     const credential = (path: string, at = host) =>
       server.inject({
         method: 'POST',
@@ -351,40 +351,40 @@ describe('the desk’s routes for workloads', () => {
     expect(given.body).toContain(`password=${answer.json().token}\n`)
     expect((await credential('acme/secret-plans.git')).statusCode).toBe(403)
     expect((await credential('acme/shop.git', 'evil.example')).statusCode).toBe(403)
-    const [last] = await site.store.audit.list({ namespace: world.namespace, action: 'token.delivered', limit: 1 })
-    expect(last?.actor).toBe(`system:serviceaccount:${world.namespace}:runner`)
+    const [last] = await environment.store.audit.list({ namespace: fixture.namespace, action: 'token.delivered', limit: 1 })
+    expect(last?.actor).toBe(`system:serviceaccount:${fixture.namespace}:runner`)
   })
 
-  test('refuse every token that is not that of a living pod of a subject', async () => {
-    const world = await settledWorld()
-    await approvedGrant(world)
-    const server = await withDeskServer(world)
-    const pod = await runPod(world)
-    const other = await runPod(world, 'other')
-    const bearer = await tokenOf(world, pod)
+  test('refuse every token that does not belong to a running pod of a subject', async () => {
+    const fixture = await readyTenant()
+    await approvedGrant(fixture)
+    const server = await withDeskServer(fixture)
+    const pod = await runPod(fixture)
+    const other = await runPod(fixture, 'other')
+    const bearer = await tokenOf(fixture, pod)
     expect((await ask(server, bearer)).statusCode).toBe(200)
     expect((await ask(server, '')).statusCode).toBe(401)
     expect((await ask(server, `${bearer.slice(0, -4)}AAAA`)).statusCode).toBe(401)
-    expect((await ask(server, await tokenOf(world, undefined))).statusCode).toBe(401)
-    expect((await ask(server, await tokenOf(world, pod, 'https://kubernetes.default.svc'))).statusCode).toBe(401)
-    const stranger = await ask(server, await tokenOf(world, other, 'sekisho', 'other'))
+    expect((await ask(server, await tokenOf(fixture, undefined))).statusCode).toBe(401)
+    expect((await ask(server, await tokenOf(fixture, pod, 'https://kubernetes.default.svc'))).statusCode).toBe(401)
+    const stranger = await ask(server, await tokenOf(fixture, other, 'sekisho', 'other'))
     const absent = await ask(server, bearer, 'no-such-grant')
     expect([stranger.statusCode, absent.statusCode]).toEqual([403, 403])
     expect(stranger.json().error.message).toBe(absent.json().error.message)
-    await world.client.delete(pods, { namespace: world.namespace, name: pod.name })
+    await fixture.client.delete(pods, { namespace: fixture.namespace, name: pod.name })
     await waitUntil(
-      'the pod’s token counts no more',
+      'the pod’s token is refused',
       async () => (await ask(server, bearer)).statusCode === 401 || undefined,
       patience,
     )
   })
 
   test('refuse a grant of another namespace, also by a path in its name', async () => {
-    const world = await settledWorld()
-    const neighbour = await settledWorld()
+    const fixture = await readyTenant()
+    const neighbour = await readyTenant()
     await approvedGrant(neighbour, 'theirs')
-    const server = await withDeskServer(world)
-    const bearer = await tokenOf(world, await runPod(world))
+    const server = await withDeskServer(fixture)
+    const bearer = await tokenOf(fixture, await runPod(fixture))
     expect((await ask(server, bearer, 'theirs')).statusCode).toBe(403)
     const path = `../../${neighbour.namespace}/repositorygrants/theirs`
     expect((await ask(server, bearer, path)).statusCode).toBe(400)

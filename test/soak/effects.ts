@@ -1,5 +1,6 @@
 // What the world looks like after a long run, compared with what it must look like: what is missing, what is there twice or too long.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
+import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import type { SoakSite } from './platform.ts'
 import { namespace, paths } from './tenant.ts'
 
@@ -79,7 +80,7 @@ export async function untilEffects(site: SoakSite, look: () => Promise<Effects>,
 export async function auditProblems({
   store,
 }: SoakSite): Promise<{ readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }> {
-  const verdict = await store.audit.verify()
+  const verdict = await verifyLog(store.audit)
   const { sequence } = await store.audit.head()
   const last = new Map<string, string>()
   const repeated: string[] = []

@@ -262,7 +262,7 @@ async function ready(healthUrl: string): Promise<true | undefined> {
 
 /** After the platform serves: webhooks that fail closed would otherwise refuse its own first writes. */
 async function installAdmission({ admin }: ControlPlane): Promise<void> {
-  const policies = [...policyFiles(platformIdentities('standalone')).values()].flat()
+  const policies = [...policyFiles(platformIdentities()).values()].flat()
   const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` })
   for (const manifest of [...policies, ...webhooks]) {
     const { kind, metadata } = manifest

@@ -1,6 +1,5 @@
-// Keeps the webhook's certificate: reads and writes the Secret that all replicas share, tells the API server whom to trust, and only
-// then serves a new certificate. Whoever is first renews; the others find it in the Secret. Never logs key material.
-
+// Keeps the webhook's certificate current in the Secret that all replicas share, and the API server's trust in step with it. The first
+// replica that finds it due renews it; the others read the result from the Secret. Never logs key material.
 import { type Secret, secrets } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
 import { issueCertificate, makeCertificateAuthority } from '../../identity/certificate-authority.ts'
@@ -25,28 +24,31 @@ export type CertificateKeeperDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'apply'>
   readonly clock: Clock
   readonly log: Log
-  /** Addresses under which the webhook is reached besides its Service. */
+  /** IP addresses by which the webhook is called besides its Service. */
   readonly extraAddresses?: readonly string[]
 }
 
-export const certificateSecret = { namespace: platformNamespace, name: 'sekisho-admission-tls' }
-export const certificateFieldManager = 'sekisho.dev/admission'
+const certificateSecret = { namespace: platformNamespace, name: 'sekisho-admission-tls' }
+const fieldManager = 'sekisho.dev/admission'
 
 const dnsNames = ['svc', 'svc.cluster.local'].map(suffix => `${serviceName}.${platformNamespace}.${suffix}`)
-const lostRaces = 5
+const mostAttempts = 5
 
-/** Makes the stored certificates current and trusted; answers what to serve. Safe to call from several replicas at once. */
+/**
+ * Renews what is due, makes the API server trust it, and resolves to the certificates to serve. Safe to call from several replicas at once;
+ * rejects with `conflict` when the Secret keeps changing.
+ */
 export async function keepCertificates(deps: CertificateKeeperDeps): Promise<StoredCertificates> {
-  for (let attempt = 0; attempt < lostRaces; attempt++) {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const secret = await deps.client.get(secrets, certificateSecret)
     const stored = certificatesIn(secret?.data)
     const next = await renewed(deps, stored)
     if (next !== stored && !(await written(deps, secret, next))) continue
-    // Trust first, serve second: until the API server trusts a new authority it would refuse what that authority signed.
+    // Trust comes before use: an API server that does not trust a new authority refuses its certificates.
     await trustAuthorities(deps, trustBundle(next, deps.clock.now()))
     return next
   }
-  throw new AppError('conflict', `Secret ${certificateSecret.name} keeps changing under us`)
+  throw new AppError('conflict', `Secret ${certificateSecret.name} was changed by others in ${mostAttempts} attempts`)
 }
 
 async function renewed(deps: CertificateKeeperDeps, stored: StoredCertificates | undefined): Promise<StoredCertificates> {
@@ -73,9 +75,8 @@ async function renewed(deps: CertificateKeeperDeps, stored: StoredCertificates |
   return { authority, previousAuthorityPem: previous, leaf }
 }
 
-/** False when another replica was faster: then its certificates count. */
+/** False when another replica wrote first: then its certificates are used. */
 async function written(deps: CertificateKeeperDeps, secret: Secret | undefined, next: StoredCertificates): Promise<boolean> {
-  const fieldManager = certificateFieldManager
   const data = secretData(next)
   try {
     if (secret === undefined) {

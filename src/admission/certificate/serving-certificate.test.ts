@@ -1,4 +1,4 @@
-// When certificates change, what is trusted meanwhile, and that what is stored can be read back.
+// When certificates are renewed, what is trusted meanwhile, and that what is stored can be read back.
 import { describe, expect, test } from 'vitest'
 import { issueCertificate, makeCertificateAuthority } from '../../identity/certificate-authority.ts'
 import { certificatesIn, planCertificates, type StoredCertificates, secretData, trustBundle } from './serving-certificate.ts'
@@ -13,13 +13,19 @@ const stored: StoredCertificates = { authority, previousAuthorityPem: undefined,
 
 describe('the certificates of the webhook', () => {
   test.each([
-    ['kept while they are young', stored, [`DNS:${name}`], 10, 'keep'],
-    ['made when there are none', undefined, [`DNS:${name}`], 0, 'new-authority'],
-    ['given a new leaf after two thirds of its life', stored, [`DNS:${name}`], 21, 'new-leaf'],
-    ['given a new leaf when a name is missing', stored, [`DNS:${name}`, 'IP Address:10.0.0.1'], 1, 'new-leaf'],
-    ['given a new authority after two thirds of its life', stored, [`DNS:${name}`], 250, 'new-authority'],
-  ] as const)('are %s', (_name, held, names, days, plan) => {
-    expect(planCertificates(held, names, later(days))).toBe(plan)
+    { are: 'kept while they are young', held: stored, days: 10, plan: 'keep' },
+    { are: 'created when there are none', held: undefined, days: 0, plan: 'new-authority' },
+    { are: 'renewed by a new leaf after two thirds of its life', held: stored, days: 21, plan: 'new-leaf' },
+    {
+      are: 'renewed by a new leaf when a name is missing',
+      held: stored,
+      more: ['IP Address:10.0.0.1'],
+      days: 1,
+      plan: 'new-leaf',
+    },
+    { are: 'renewed by a new authority after two thirds of its life', held: stored, days: 250, plan: 'new-authority' },
+  ])('are $are', ({ held, more = [], days, plan }) => {
+    expect(planCertificates(held, [`DNS:${name}`, ...more], later(days))).toBe(plan)
   })
 
   test('trust the former authority until it expires, after the current one', async () => {
@@ -40,7 +46,7 @@ describe('the certificates of the webhook', () => {
     expect(read?.previousAuthorityPem).toBe(leaf.certificatePem)
   })
 
-  test.each(['tls.crt', 'ca.key'])('are made anew when %s is damaged or missing', field => {
+  test.each(['tls.crt', 'ca.key'])('are created again when %s is damaged or missing', field => {
     const data = Object.fromEntries(Object.entries(secretData(stored)).map(([key, value]) => [key, value ?? '']))
     expect(certificatesIn({ ...data, [field]: '' })).toBeUndefined()
     expect(certificatesIn({ ...data, 'tls.crt': Buffer.from('x').toString('base64') })).toBeUndefined()

@@ -1,8 +1,9 @@
-// What the webhook's certificate is and when it changes. Pure decisions on what is stored; keys are made by whoever acts on them.
-// During a change of authority both are trusted, so that a replica that still serves the old certificate is not cut off.
+// The webhook's certificates as they are stored, and when they are renewed. Pure: certificate-keeper.ts creates keys.
+// After a change of authority both authorities are trusted, so that a replica that still serves the old certificate works.
 import { type CertifiedKey, certificateFacts, isDueForRenewal, isExpired } from '../../identity/certified-key.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 
+/** What the Secret holds. */
 export type StoredCertificates = {
   readonly authority: CertifiedKey
   /** The authority before the last change; trusted until it expires. */
@@ -10,12 +11,15 @@ export type StoredCertificates = {
   readonly leaf: CertifiedKey
 }
 
+/** What to renew; a new authority issues a new leaf too. */
 export type CertificatePlan = 'keep' | 'new-leaf' | 'new-authority'
 
+/** Renewed after two thirds of it. */
 export const authorityLifetimeDays = 365
+/** Renewed after two thirds of it. */
 export const leafLifetimeDays = 30
 
-/** `names` are as X.509 shows them: `DNS:…` and `IP Address:…`. */
+/** `names` must be in the certificate; they are written as X.509 prints them: `DNS:…` and `IP Address:…`. */
 export function planCertificates(stored: StoredCertificates | undefined, names: readonly string[], now: Date): CertificatePlan {
   if (stored === undefined) return 'new-authority'
   if (isDueForRenewal(certificateFacts(stored.authority.certificatePem), now)) return 'new-authority'
@@ -23,7 +27,7 @@ export function planCertificates(stored: StoredCertificates | undefined, names: 
   return isDueForRenewal(leaf, now) || !names.every(name => leaf.names.includes(name)) ? 'new-leaf' : 'keep'
 }
 
-/** PEM of every authority the API server must trust now, the current one first. */
+/** The PEM of every authority that the API server must trust now, the current one first. */
 export function trustBundle(stored: StoredCertificates, now: Date): string {
   const { authority, previousAuthorityPem: previous } = stored
   const old = previous !== undefined && !isExpired(certificateFacts(previous), now) ? [previous] : []
@@ -50,7 +54,7 @@ export function secretData(stored: StoredCertificates): Readonly<Record<string, 
   }
 }
 
-/** undefined when a part is missing or no certificate: then everything is made anew. */
+/** Undefined when a part is missing or unreadable: then everything is created again. */
 export function certificatesIn(data: Readonly<Record<string, string>> | undefined): StoredCertificates | undefined {
   const text = (field: string): string | undefined => {
     const encoded = data?.[field]

@@ -1,6 +1,5 @@
-// Tells the API server which authorities may have signed the webhook's certificate: `caBundle` of our two registrations, by server-side
-// apply under a manager that owns these fields and nothing else. A registration that is not installed is left uninstalled.
-
+// Sets the authorities by which API servers verify the webhook's certificate: `caBundle` of our two registrations, by server-side apply
+// under a manager that owns these fields only. It never creates a registration.
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations, type WebhookEntry } from '../../api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -13,6 +12,7 @@ type Registration = KubeObject & { readonly webhooks?: readonly WebhookEntry[] }
 
 const fieldManager = 'sekisho.dev/admission-trust'
 
+/** Writes the bundle to the registrations that exist and have another one. */
 export async function trustAuthorities(deps: TrustDeps, bundlePem: string): Promise<void> {
   const caBundle = Buffer.from(bundlePem).toString('base64')
   await trustIn(deps, validatingWebhookConfigurations, caBundle)
@@ -28,7 +28,7 @@ async function trustIn(deps: TrustDeps, type: ResourceType<Registration>, caBund
   const wanted = {
     apiVersion,
     kind,
-    // With the uid an apply never creates: a registration without rules would be worse than none.
+    // With the uid an apply never creates: a registration without rules would disable the webhook silently.
     metadata: { name: registrationName, ...(uid === undefined ? {} : { uid }) },
     webhooks: webhooks.map(({ name }) => ({ name, clientConfig: { caBundle } })),
   }

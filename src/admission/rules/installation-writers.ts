@@ -1,13 +1,14 @@
-// Installations are written by the broker alone: whoever could create one would get the repositories of any account on the App.
+// Only the broker writes Installations: a user who could create one would reach the repositories of any account on the App.
 import { installation } from '../../api/github/installation.ts'
 import { celList, type Rule } from '../rule.ts'
 import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
 
-const message = 'Installations are made by the platform when an owner signs in and onboards the account; nobody else writes them'
+const message = 'only the platform writes Installations: an owner of the GitHub account signs in and onboards it'
 
+/** The broker writes; controllers and Kubernetes' reapers maintain. */
 export const installationWriters: Rule = {
   name: 'installation-writers',
-  stops: 'a tenant (or a cluster administrator by mistake) that binds a namespace to an installation nobody proved to own',
+  stops: 'binding a namespace to an installation that nobody proved to own, by a tenant or by a cluster administrator’s mistake',
   scope: 'everywhere',
   matches: [
     {

@@ -1,31 +1,33 @@
-// A tenant's namespace and the labels on it are the platform's: they choose which rules apply (tenant, purpose) and how strict Pod
-// Security is. Both `namespaces/status` and `namespaces/finalize` can change labels, so all three are guarded.
+// Only the platform writes a tenant's namespace and the labels on it: they determine which rules apply (tenant, purpose) and how strict Pod
+// Security is. `namespaces/status` and `namespaces/finalize` can change labels too, so all three are guarded.
 import { labels } from '../../api/names.ts'
-import { type AdmissionRequest, type Json, objectAt } from '../review.ts'
+import { type JsonObject, objectAt } from '../../lib/json/json-value.ts'
+import type { AdmissionRequest } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'
 import { isInGroup, isInGroupExpression } from './writers.ts'
 
-/** A label whose key begins so is guarded on a tenant's namespace. */
+/** Prefixes of the label keys that are guarded on a tenant's namespace. */
 const guardedPrefixes = [`${labels.tenant.split('/')[0]}/`, 'pod-security.kubernetes.io/']
 
-const message = `namespaces of tenants are the platform's: change or delete the Tenant instead of the namespace or its labels (${guardedPrefixes.map(prefix => `${prefix}…`).join(', ')})`
+const message = `namespaces of tenants belong to the platform: change or delete the Tenant instead of the namespace or its labels (${guardedPrefixes.map(prefix => `${prefix}…`).join(', ')})`
 
-function labelsOf(object: Json | undefined): Json {
+function labelsOf(object: JsonObject | undefined): JsonObject {
   return objectAt(object, 'metadata', 'labels') ?? {}
 }
 
-function guarded(of: Json): string {
+function guarded(of: JsonObject): string {
   const entries = Object.entries(of).filter(([key]) => guardedPrefixes.some(prefix => key.startsWith(prefix)))
   return JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function concernsTenant({ object, oldObject }: AdmissionRequest): boolean {
+function isOfTenant({ object, oldObject }: AdmissionRequest): boolean {
   return labels.tenant in labelsOf(object) || labels.tenant in labelsOf(oldObject)
 }
 
 const tenantText = celText(labels.tenant)
 const labelsExpression = (object: string): string => `(${object} == null ? {} : dyn(${object}).metadata.?labels.orValue({}))`
 
+/** Controllers and platform administrators write; others may change labels that are not guarded. */
 export const namespaceGuard: Rule = {
   name: 'namespace-guard',
   stops: 'loosening Pod Security, slipping out of the tenant rules by a label, or deleting an Installation with its namespace',
@@ -43,7 +45,7 @@ export const namespaceGuard: Rule = {
   },
   check(request, identities) {
     const { username, operation, object, oldObject } = request
-    if (!concernsTenant(request)) return undefined
+    if (!isOfTenant(request)) return undefined
     if (identities.controllers.includes(username) || isInGroup(request, identities.platformAdminGroups)) return undefined
     if (operation === 'UPDATE' && guarded(labelsOf(object)) === guarded(labelsOf(oldObject))) return undefined
     if (operation === 'DELETE' && identities.reapers.includes(username)) return undefined

@@ -1,36 +1,54 @@
-// `spec.requestedBy` is the caller: the controllers later check on GitHub what that person may do, and the audit log names them.
-// The one exception: the grant of a RemoteSync is made by the controllers in the name that the RemoteSync carries.
-import { remoteSync } from '../../api/apps/remote-sync.ts'
+// `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the audit log
+// names them. The one exception is a grant that the controllers create for an object of a kind that follows a repository: it carries the
+// name in that object.
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import { followerKinds, requesterKinds } from '../../api/registry.ts'
+import { objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../identities.ts'
-import { type AdmissionRequest, objectAt, objectsIn, textIn } from '../review.ts'
+import type { AdmissionRequest } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'
 
-function isGrantOfRemoteSync({ resource, username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
+/**
+ * A grant whose controlling owner follows a repository, written by the controllers. Kubernetes lets an object have one controlling owner.
+ */
+function isOwnedGrant({ resource, username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
   if (resource !== repositoryGrant.plural || !identities.controllers.includes(username)) return false
-  return objectsIn(objectAt(object, 'metadata'), 'ownerReferences').some(
+  return objectsAt(objectAt(object, 'metadata'), 'ownerReferences').some(
     owner =>
       owner['controller'] === true &&
-      textIn(owner, 'kind') === remoteSync.kind &&
-      textIn(owner, 'apiVersion')?.startsWith(`${remoteSync.group}/`) === true,
+      followerKinds.some(
+        ({ group, kind }) => textAt(owner, 'kind') === kind && textAt(owner, 'apiVersion')?.startsWith(`${group}/`) === true,
+      ),
   )
 }
 
+/** The CEL twin of `isOwnedGrant`. */
+function ownedGrantExpression(identities: PlatformIdentities): string {
+  const followers = followerKinds.map(
+    ({ group, kind }) => `o.kind == ${celText(kind)} && o.apiVersion.startsWith(${celText(`${group}/`)})`,
+  )
+  return [
+    `request.resource.resource == ${celText(repositoryGrant.plural)}`,
+    `request.userInfo.username in ${celList(identities.controllers)}`,
+    `dyn(object).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && (${followers.join(' || ')}))`,
+  ].join(' && ')
+}
+
+const afterName = ', the user who makes the request; omit the field to have it filled in'
+
+/** `matches` is also what the mutating webhook fills in. */
 export const requestedBy: Rule = {
   name: 'requested-by',
   stops: 'asking for access in the name of somebody who has more of it',
   scope: 'everywhere',
-  matches: [
-    { group: repositoryGrant.group, resources: [repositoryGrant.plural], operations: ['CREATE'] },
-    { group: remoteSync.group, resources: [remoteSync.plural], operations: ['CREATE', 'UPDATE'] },
-  ],
+  matches: requesterKinds.map(({ kind, operations }) => ({ group: kind.group, resources: [kind.plural], operations })),
   check(request, identities) {
     const { operation, object, oldObject, username } = request
     if (operation === 'UPDATE' && sameJson(object?.['spec'], oldObject?.['spec'])) return undefined
-    if (isGrantOfRemoteSync(request, identities)) return undefined
-    if (textIn(objectAt(object, 'spec'), 'requestedBy') === username) return undefined
-    return `spec.requestedBy must be ${username}: whoever creates or changes this asks in the own name (leave the field out)`
+    if (isOwnedGrant(request, identities)) return undefined
+    if (textAt(objectAt(object, 'spec'), 'requestedBy') === username) return undefined
+    return `spec.requestedBy must be ${username}${afterName}`
   },
   policy: identities => ({
     variables: [
@@ -38,16 +56,12 @@ export const requestedBy: Rule = {
         name: 'unchanged',
         expression: "request.operation == 'UPDATE' && dyn(object).?spec == dyn(oldObject).?spec",
       },
-      {
-        name: 'grantOfRemoteSync',
-        expression: `request.resource.resource == ${celText(repositoryGrant.plural)} && request.userInfo.username in ${celList(identities.controllers)} && dyn(object).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == ${celText(remoteSync.kind)} && o.apiVersion.startsWith(${celText(`${remoteSync.group}/`)}))`,
-      },
+      { name: 'ownedGrant', expression: ownedGrantExpression(identities) },
     ],
     validation: {
       expression:
-        "variables.unchanged || variables.grantOfRemoteSync || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
-      messageExpression:
-        "'spec.requestedBy must be ' + request.userInfo.username + ': whoever creates or changes this asks in the own name'",
+        "variables.unchanged || variables.ownedGrant || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
+      messageExpression: `'spec.requestedBy must be ' + request.userInfo.username + ${celText(afterName)}`,
     },
   }),
 }

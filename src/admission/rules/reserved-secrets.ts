@@ -1,19 +1,20 @@
-// Secrets whose names begin with the reserved prefix hold GitHub tokens; the platform alone makes, changes and removes them.
-// Reading is not admission's to stop: closed roles (and the authorizer, where there is one) do that.
+// Secrets whose names begin with the reserved prefix hold GitHub tokens; only the platform creates, changes and deletes them.
+// Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts).
 import { reservedSecretPrefix } from '../../api/names.ts'
+import { objectAt, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
-import { objectAt, textIn } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'
 
 const message = `Secrets named ${reservedSecretPrefix}… belong to the platform: choose another name`
 
+/** The controllers write; Kubernetes' reapers delete and change metadata. */
 export const reservedSecrets: Rule = {
   name: 'reserved-secrets',
   stops: 'planting a Secret that a controller then fills or trusts, or changing one that holds a token',
   scope: 'tenant-namespaces',
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check({ object, oldObject, operation, username }, identities) {
-    const name = textIn(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
+    const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
     if (!name.startsWith(reservedSecretPrefix) || identities.controllers.includes(username)) return undefined
     const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
     if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined

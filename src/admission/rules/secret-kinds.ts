@@ -1,15 +1,17 @@
-// Secrets that make a controller hand something over: the type that is filled with a ServiceAccount's token, and annotations by which
-// build systems choose a credential.
+// Secrets that make a controller disclose a credential: the type that Kubernetes fills with a ServiceAccount's token, and the annotations by
+// which build systems choose a credential.
+
+import { objectAt, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
-import { objectAt, textIn } from '../review.ts'
 import { celList, celText, type Rule } from '../rule.ts'
 
 const tokenType = 'kubernetes.io/service-account-token'
-/** A prefix each: a key that begins so is the platform's. */
+/** Prefixes of annotation keys that are reserved for the platform. */
 const reservedAnnotations = ['kubernetes.io/service-account.', 'kpack.io/', 'tekton.dev/']
 
 const message = `a Secret in a tenant's namespace must not be of type ${tokenType}, nor carry annotations ${reservedAnnotations.map(prefix => `${prefix}…`).join(', ')}`
 
+/** Only the controllers may write such Secrets; an update that leaves type and annotations alone passes. */
 export const secretKinds: Rule = {
   name: 'secret-kinds',
   stops: 'getting a ServiceAccount’s token by a Secret that Kubernetes fills, or steering a build system to another credential',
@@ -22,7 +24,7 @@ export const secretKinds: Rule = {
     const unchanged = operation === 'UPDATE' && sameJson(annotations, before) && object?.['type'] === oldObject?.['type']
     if (unchanged) return undefined
     const reserved = Object.keys(annotations).some(key => reservedAnnotations.some(prefix => key.startsWith(prefix)))
-    return textIn(object, 'type') === tokenType || reserved ? message : undefined
+    return textAt(object, 'type') === tokenType || reserved ? message : undefined
   },
   policy: identities => ({
     variables: [

@@ -1,15 +1,16 @@
-// Nothing in a tenant's namespace refers to a reserved Secret: mounting one or naming it in an environment is reading it.
-// Identity-free on purpose: pods are made by Kubernetes' controllers, so who wrote the template cannot be seen on the pod. An object
-// whose reference is older than the rule may be scaled, relabelled and removed, not edited.
+// No object in a tenant's namespace may refer to a reserved Secret: mounting it or naming it in an environment variable is reading it.
+// The rules do not consider the user: Kubernetes' controllers create pods, so a pod does not show who wrote its template. An object
+// whose reference is older than the rule may be scaled, relabelled and deleted, but not edited.
 // Source of the fields: Kubernetes' VisitPodSecretNames (pkg/api/v1/pod/util.go).
 import { reservedSecretPrefix } from '../../api/names.ts'
+import { type JsonObject, objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
-import { type AdmissionRequest, type Json, objectAt, objectsIn, textIn } from '../review.ts'
+import type { AdmissionRequest } from '../review.ts'
 import { celText, type Rule } from '../rule.ts'
 
-const message = `refers to a Secret named ${reservedSecretPrefix}…, which belongs to the platform: ask for the token at the token desk instead`
+const message = `refers to a Secret named ${reservedSecretPrefix}…, which belongs to the platform: request the token from the token desk instead`
 
-/** A volume's ways to name a Secret: the field of the source, and the path to the name in it. */
+/** The volume sources that name a Secret: the field of the source, and the path to the name in it. */
 const volumeReferences: readonly (readonly [string, ...string[]])[] = [
   ['secret', 'secretName'],
   ['azureFile', 'secretName'],
@@ -25,7 +26,7 @@ const volumeReferences: readonly (readonly [string, ...string[]])[] = [
 
 const containerLists = ['containers', 'initContainers', 'ephemeralContainers']
 
-function podSpecOf(resource: string, object: Json | undefined): Json | undefined {
+function podSpecOf(resource: string, object: JsonObject | undefined): JsonObject | undefined {
   switch (resource) {
     case 'pods':
       return objectAt(object, 'spec')
@@ -38,26 +39,26 @@ function podSpecOf(resource: string, object: Json | undefined): Json | undefined
   }
 }
 
-function namesInContainer(container: Json): readonly (string | undefined)[] {
+function namesInContainer(container: JsonObject): readonly (string | undefined)[] {
   return [
-    ...objectsIn(container, 'env').map(item => textIn(objectAt(item, 'valueFrom', 'secretKeyRef'), 'name')),
-    ...objectsIn(container, 'envFrom').map(item => textIn(objectAt(item, 'secretRef'), 'name')),
+    ...objectsAt(container, 'env').map(item => textAt(objectAt(item, 'valueFrom', 'secretKeyRef'), 'name')),
+    ...objectsAt(container, 'envFrom').map(item => textAt(objectAt(item, 'secretRef'), 'name')),
   ]
 }
 
-function namesInVolume(volume: Json): readonly (string | undefined)[] {
+function namesInVolume(volume: JsonObject): readonly (string | undefined)[] {
   const direct = volumeReferences
     .filter(([source]) => volume[source] !== undefined)
-    .map(path => textIn(objectAt(volume, ...path.slice(0, -1)), path.at(-1) ?? ''))
-  const projected = objectsIn(objectAt(volume, 'projected'), 'sources')
-  return [...direct, ...projected.map(source => textIn(objectAt(source, 'secret'), 'name'))]
+    .map(path => textAt(objectAt(volume, ...path.slice(0, -1)), path.at(-1) ?? ''))
+  const projected = objectsAt(objectAt(volume, 'projected'), 'sources')
+  return [...direct, ...projected.map(source => textAt(objectAt(source, 'secret'), 'name'))]
 }
 
-function secretNames(spec: Json): readonly (string | undefined)[] {
+function secretNames(spec: JsonObject): readonly (string | undefined)[] {
   return [
-    ...objectsIn(spec, 'imagePullSecrets').map(item => textIn(item, 'name')),
-    ...containerLists.flatMap(list => objectsIn(spec, list)).flatMap(namesInContainer),
-    ...objectsIn(spec, 'volumes').flatMap(namesInVolume),
+    ...objectsAt(spec, 'imagePullSecrets').map(item => textAt(item, 'name')),
+    ...containerLists.flatMap(list => objectsAt(spec, list)).flatMap(namesInContainer),
+    ...objectsAt(spec, 'volumes').flatMap(namesInVolume),
   ]
 }
 
@@ -79,6 +80,7 @@ function podSpecExpression(object: string): string {
   return `variables.r == 'pods' ? dyn(${object}).?spec.orValue({}) : variables.r == 'podtemplates' ? dyn(${object}).?template.?spec.orValue({}) : variables.r == 'cronjobs' ? dyn(${object}).?spec.?jobTemplate.?spec.?template.?spec.orValue({}) : dyn(${object}).?spec.?template.?spec.orValue({})`
 }
 
+/** Pods, and every built-in kind with a pod template. */
 export const secretReferences: Rule = {
   name: 'secret-references',
   stops: 'reading a token by mounting its Secret, by an environment variable, or by sending it to a registry as a pull secret',
@@ -117,6 +119,7 @@ export const secretReferences: Rule = {
   }),
 }
 
+/** ServiceAccounts and Ingresses, whose controllers read the Secrets that they name. */
 export const secretReferencesElsewhere: Rule = {
   name: 'secret-references-elsewhere',
   stops: 'reaching a token through a ServiceAccount’s pull secrets or through an ingress controller',
@@ -127,9 +130,9 @@ export const secretReferencesElsewhere: Rule = {
   ],
   check({ object }) {
     const names = [
-      ...objectsIn(object, 'secrets').map(item => textIn(item, 'name')),
-      ...objectsIn(object, 'imagePullSecrets').map(item => textIn(item, 'name')),
-      ...objectsIn(objectAt(object, 'spec'), 'tls').map(item => textIn(item, 'secretName')),
+      ...objectsAt(object, 'secrets').map(item => textAt(item, 'name')),
+      ...objectsAt(object, 'imagePullSecrets').map(item => textAt(item, 'name')),
+      ...objectsAt(objectAt(object, 'spec'), 'tls').map(item => textAt(item, 'secretName')),
     ]
     return names.some(isReserved) ? message : undefined
   },

@@ -1,14 +1,14 @@
-// Tenants are written by the broker and by platform administrators: a Tenant owns namespaces and roles, and deleting it deletes them.
+// Only the broker and platform administrators write Tenants: a Tenant owns namespaces and roles, and deleting it deletes them.
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { celList, type Rule } from '../rule.ts'
 import { isInGroup, isInGroupExpression, mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
 
-const message =
-  'Tenants are made by the platform when an owner onboards an account; only platform administrators change them by hand'
+const message = 'only the platform and platform administrators write Tenants: an owner onboards the GitHub account to create one'
 
+/** The broker and platform administrators write; controllers and Kubernetes' reapers maintain. */
 export const tenantWriters: Rule = {
   name: 'tenant-writers',
-  stops: 'somebody who gives himself roles in a namespace, or deletes an Installation by deleting what owns it',
+  stops: 'giving oneself roles in a namespace, or deleting an Installation by deleting what owns it',
   scope: 'everywhere',
   matches: [
     { group: tenant.group, resources: [tenant.plural, `${tenant.plural}/*`], operations: ['CREATE', 'UPDATE', 'DELETE'] },

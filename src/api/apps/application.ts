@@ -61,6 +61,7 @@ export const application = defineKind({
   plural: 'applications',
   shortNames: ['sapp'],
   scope: 'Namespaced',
+  tenantAccess: 'write',
   description:
     'An image and the processes that run it, with a URL. The platform creates Deployments, a Service and an Ingress from it.',
   writtenBy: 'Developers and admins of the tenant. A RemoteSync that names the Application sets `spec.image` and `spec.commit`.',

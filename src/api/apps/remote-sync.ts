@@ -10,6 +10,7 @@ export const remoteSync = defineKind({
   plural: 'remotesyncs',
   shortNames: ['rsync'],
   scope: 'Namespaced',
+  tenantAccess: 'write',
   description: 'Follows a repository, builds an image of each new commit, and keeps an Application at the newest image.',
   writtenBy: 'Developers and admins of the tenant.',
   spec: object(

@@ -22,6 +22,7 @@ export const installation = defineKind({
     'An installation of the GitHub App that an owner of the account bound to this namespace. It limits what the namespace can reach on GitHub.',
   writtenBy: 'Only the platform, when an owner of the account signs in and onboards it. The `spec` cannot change afterwards.',
   immutableSpec: true,
+  tenantAccess: 'read',
   spec: object(
     {
       app: objectName('The name of the ClusterGitHubApp that is installed.'),

@@ -23,6 +23,7 @@ export const repositoryGrant = defineKind({
   writtenBy:
     'Developers and admins of the tenant create and delete grants; nobody changes them. A RemoteSync owns a grant that the platform creates for it.',
   immutableSpec: true,
+  tenantAccess: 'create-delete',
   spec: object(
     {
       installation: objectName('The name of the Installation in this namespace that contains the repositories.'),
@@ -117,6 +118,8 @@ export const repositoryGrant = defineKind({
     InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
     RepositoryNotFound:
       'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
+    UnknownPermissionLevel:
+      'A permission has no such level on GitHub. The message names the levels that it has: create a new grant with one of them.',
     AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
     RequesterLacksAccess:
       'The requester does not have the requested access on GitHub. Somebody who has it must create the grant.',
@@ -145,6 +148,7 @@ export const repositoryGrantReasons = {
   deniedByPolicy: 'DeniedByPolicy',
   installationNotReady: 'InstallationNotReady',
   repositoryNotFound: 'RepositoryNotFound',
+  unknownPermissionLevel: 'UnknownPermissionLevel',
   aboveCeiling: 'AboveCeiling',
   requesterLacksAccess: 'RequesterLacksAccess',
   requesterUnknown: 'RequesterUnknown',

@@ -1,5 +1,5 @@
-// Takes the audit log's head out of the reach of whoever owns the database: signed, into a ConfigMap of the platform namespace. Before each
-// new one the last one is compared with the log; a log that does not agree with it is reported and nothing is written over the proof.
+// Keeps the signed head of the audit log out of the reach of whoever controls the database: in a ConfigMap of the platform namespace. Before each
+// new checkpoint the last one is compared with the log; a log that contradicts it is reported, and the proof is never overwritten.
 // See docs/adr/0014-checkpoints-outside-the-database.md.
 import { type ConfigMap, configMaps } from '../../api/builtin/index.ts'
 import { platformNamespace } from '../../api/names.ts'
@@ -8,9 +8,10 @@ import type { IssuerKeys } from '../../identity/oidc/issuer-keys.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { isAppError, messageOf } from '../../lib/errors.ts'
+import { isAppError } from '../../lib/errors.ts'
 import { type ChainHead, entryHash } from '../../lib/hash-chain.ts'
-import { type Log, redactTokens } from '../../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
+import { type Periodic, periodic } from '../../lib/periodic.ts'
 import type { Store } from '../../store/store.ts'
 import { keptSequences } from './kept-checkpoints.ts'
 
@@ -25,15 +26,13 @@ export type CheckpointExportDeps = {
   readonly log: Log
 }
 
-export type CheckpointExport = {
-  /** `written`, `unchanged` (no entry since), `raced` (another replica wrote), or `broken`: the log contradicts its last checkpoint. */
+export type CheckpointExport = Pick<Periodic, 'start' | 'stop'> & {
+  /** `written`, `unchanged` (no new entry), `raced` (another replica wrote), or `broken`: the log contradicts its last checkpoint. */
   readonly once: () => Promise<'written' | 'unchanged' | 'raced' | 'broken'>
-  readonly start: () => void
-  readonly stop: () => Promise<void>
 }
 
 export const checkpointsName = 'sekisho-audit-checkpoints'
-/** Set when the log contradicts its last checkpoint; says how. It stays until a person has looked and removes it. */
+/** Set when the log contradicts its last checkpoint; the value says how. It stays until a person has examined the log and removes it. */
 export const problemAnnotation = 'sekisho.dev/audit-problem'
 
 const key = { namespace: platformNamespace, name: checkpointsName }
@@ -45,18 +44,16 @@ const sequenceOf = (field: string): number | undefined => {
   return digits === undefined ? undefined : Number(digits)
 }
 
+/** Exports once now and then at the interval, after `start`. */
 export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointExport {
   const { kube, audit, clock, log } = deps
-  const stopped = new AbortController()
-  let running: Promise<void> = Promise.resolve()
-
   const once: CheckpointExport['once'] = async () => {
     const kept = await kube.get(configMaps, key)
     const head = await audit.head()
     const last = await lastOf(deps, kept)
     const problem = last.problem ?? (last.head && (await contradiction(audit, last.head, head)))
     if (problem !== undefined) {
-      log.error({ ...(last.head ?? {}), problem }, 'the audit log contradicts a checkpoint kept outside: it was altered')
+      log.error({ ...(last.head ?? {}), problem }, 'audit log was altered: it contradicts a checkpoint kept outside the database')
       await kube.mergePatch(configMaps, key, { metadata: { annotations: { [problemAnnotation]: problem } } }, manager)
       return 'broken'
     }
@@ -64,27 +61,14 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     return write(deps, kept, head)
   }
 
-  const loop = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      try {
-        await once()
-      } catch (error) {
-        log.error({ problem: redactTokens(messageOf(error)) }, 'no checkpoint of the audit log could be kept')
-      }
-      // Rejects only when stopped, which the loop's condition sees.
-      await clock.sleep(deps.everyMilliseconds, stopped.signal).catch(() => undefined)
-    }
-  }
-  return {
-    once,
-    start() {
-      running = loop()
-    },
-    async stop() {
-      stopped.abort()
-      await running
-    },
-  }
+  const { start, stop } = periodic({
+    name: 'audit checkpoint export',
+    everyMilliseconds: deps.everyMilliseconds,
+    work: once,
+    clock,
+    log,
+  })
+  return { once, start, stop }
 }
 
 async function lastOf(
@@ -98,17 +82,17 @@ async function lastOf(
     return { head: await verifyCheckpoint(kept?.data?.[newest] ?? '', keys.publicKeys, issuer) }
   } catch (error) {
     if (!isAppError(error, 'integrity_violation')) throw error
-    return { problem: `the checkpoint ${newest} does not hold: ${error.message}` }
+    return { problem: `the checkpoint ${newest} is not valid: ${error.message}` }
   }
 }
 
-/** Looks at the one entry that the checkpoint names, not at all of them: that is for `sekisho audit verify`. */
+/** Compares the one entry that the checkpoint names; `sekisho audit verify` compares all of them. */
 async function contradiction(
   audit: CheckpointExportDeps['audit'],
   last: ChainHead,
   head: ChainHead,
 ): Promise<string | undefined> {
-  if (head.sequence < last.sequence) return `entry ${head.sequence + 1}: entries up to ${last.sequence} were there before`
+  if (head.sequence < last.sequence) return `entry ${head.sequence + 1} is missing: the log had entries up to ${last.sequence}`
   const [entry] = await audit.list({ after: last.sequence - 1, limit: 1 })
   if (entry?.sequence === last.sequence && entry.hash === last.hash && entryHash(entry) === last.hash) return undefined
   return `entry ${last.sequence} is not the one that was signed`
@@ -133,7 +117,7 @@ async function write(deps: CheckpointExportDeps, kept: ConfigMap | undefined, he
     if (isKubeError(error, 409)) return 'raced'
     throw error
   }
-  // The log's own way out of the machine is a second place where the head is kept.
-  log.info({ sequence: head.sequence, hash: head.hash }, 'audit checkpoint')
+  // Log collectors keep the head in one more place.
+  log.info({ sequence: head.sequence, hash: head.hash }, 'audit checkpoint written')
   return 'written'
 }

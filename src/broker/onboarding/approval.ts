@@ -1,16 +1,15 @@
-// Onboardings that wait for an owner's approval of the installation. GitHub says of which account only when an owner installs, by a webhook
-// that names who asked. That webhook proves nothing: who asked is proved like anybody else, and who is no owner is refused.
+// Onboardings that wait until an owner approves the installation. GitHub names the account only when an owner installs, by a webhook that names
+// the requester. That webhook proves nothing: the requester has to prove the binding like anybody else, and is refused unless an owner.
 import { isAppError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Onboarding } from '../../store/onboardings.ts'
-import { intentData, intentOf } from './intent.ts'
-import { type BeginDeps, beginOnboarding, type Onboarder } from './prove-binding.ts'
+import type { OnboardingRecord } from './onboarding-records.ts'
+import { beginOnboarding } from './onboarding-requests.ts'
+import type { Onboarder, OnboardingDeps } from './prove-binding.ts'
 
-/** Not known yet; GitHub's ids begin at 1. */
+/** Stands for an account that is not known yet: GitHub's ids begin at 1. */
 const unknownAccountId = 0
 
-/** Remembers that an owner was asked. No proof yet, so nothing can be made from it. */
-export async function waitForApproval(deps: BeginDeps, person: Onboarder): Promise<Onboarding> {
+/** Remembers that an owner was asked. Without a proof nothing can be created from it. */
+export async function waitForApproval(deps: OnboardingDeps, person: Onboarder): Promise<void> {
   const { name, endpoints } = deps.github.app()
   const { host } = endpoints
   const intent = {
@@ -21,28 +20,30 @@ export async function waitForApproval(deps: BeginDeps, person: Onboarder): Promi
     confirmed: false,
   }
   const state = 'waiting-for-approval'
-  return deps.onboardings.begin({ host, accountId: unknownAccountId, userId: person.userId, data: intentData(intent), state })
+  await deps.onboardings.begin({ host, accountId: unknownAccountId, userId: person.userId, intent, state })
 }
 
 export type ApprovalEvent = { readonly host: string; readonly requesterId: number; readonly installationId: number }
 
-/** Called for `installation.created`. Who waits is proved: an owner goes on to confirm, everybody else is refused. */
-export async function resumeWaiting(deps: BeginDeps & { readonly log: Log }, event: ApprovalEvent): Promise<number> {
+/** Called for `installation.created`: proves every waiting onboarding of the requester. Owners go on to confirm, all others are refused. */
+export async function resumeWaiting(deps: OnboardingDeps, { host, requesterId, installationId }: ApprovalEvent): Promise<void> {
   const waiting = (await deps.onboardings.unfinished()).filter(
-    ({ state, host, userId }) => state === 'waiting-for-approval' && host === event.host && userId === event.requesterId,
+    onboarding => onboarding.state === 'waiting-for-approval' && onboarding.host === host && onboarding.userId === requesterId,
   )
-  for (const onboarding of waiting) await resumeOne(deps, onboarding, event.installationId)
-  return waiting.length
+  for (const onboarding of waiting) await resume(deps, onboarding, installationId)
 }
 
-async function resumeOne(deps: BeginDeps & { readonly log: Log }, onboarding: Onboarding, installationId: number): Promise<void> {
-  const { boundBy } = intentOf(onboarding)
+async function resume(
+  deps: OnboardingDeps,
+  { id, host, userId, intent }: OnboardingRecord,
+  installationId: number,
+): Promise<void> {
   try {
-    await beginOnboarding(deps, { host: onboarding.host, userId: onboarding.userId, login: boundBy.login }, installationId)
+    await beginOnboarding(deps, { host, userId, login: intent.boundBy.login }, installationId)
   } catch (error) {
-    // Refused or signed out: over. Anything else is thrown, so that the delivery is tried again.
+    // A refusal or an ended sign-in is final. Anything else is thrown, so that the delivery is retried.
     if (!isAppError(error, 'forbidden') && !isAppError(error, 'unauthenticated')) throw error
-    deps.log.info({ onboarding: onboarding.id, code: error.code }, 'waiting onboarding ended without proof')
+    deps.log.info({ onboarding: id, code: error.code }, 'waiting onboarding ended without proof')
   }
-  await deps.onboardings.advance(onboarding.id, 'abandoned')
+  await deps.onboardings.advance(id, 'abandoned')
 }

@@ -1,5 +1,5 @@
-// Which accounts with the App on them a person could bring. Reads from GitHub as the person, who sees an organisation only once the App
-// is on it. What it says is for a page: the proof is made again with the installation at hand.
+// Lists the accounts with the App installed that a person could bring. It reads GitHub as the person, who sees an organisation only when the App
+// is installed on it. The result is for a page only: the proof is made again for the installation that the person chooses.
 import type { InstallationFacts, UserClient } from '../../github/index.ts'
 import { visibleMembership } from '../people/visible-membership.ts'
 
@@ -16,6 +16,7 @@ async function administers(client: UserClient, personId: number, { account }: In
   return membership?.state === 'active' && membership.role === 'admin' && membership.organizationId === account.id
 }
 
+/** Every account that has the App `appId` and that the person can see; `administers` says whether the person could bring it. */
 export async function onboardingCandidates(client: UserClient, appId: number, personId: number): Promise<readonly Candidate[]> {
   const installations = (await client.installations()).filter(installation => installation.appId === appId)
   return Promise.all(

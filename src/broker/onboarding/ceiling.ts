@@ -1,13 +1,13 @@
-// What grants under an installation can never exceed: what GitHub says the owner agreed to, cut down to what the platform hands out at all.
-// Pure. A permission that is not listed here is never in a tenant's token, whatever the App has.
+// What grants under an installation can never exceed: the permissions that the owner accepted on GitHub, limited to those that the platform
+// issues at all. Pure. A permission that is not listed here is never in a tenant's token, whatever permissions the App has.
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
+import { isPermissionLevel, lowerLevel, type PermissionLevel } from '../../policy/permission-level.ts'
 
 export type Ceiling = Installation['spec']['ceiling']
-type Level = Ceiling['permissions'][string]
 
-/** No administration, no secrets, no workflows, nothing of the organisation: those would let a token widen itself. */
-const platformLimits: Readonly<Record<string, Level>> = {
+/** No administration, secrets, workflows or organisation permissions: those would let a token widen its own access. */
+const platformLimits: Readonly<Record<string, PermissionLevel>> = {
   actions: 'read',
   checks: 'write',
   contents: 'write',
@@ -19,18 +19,14 @@ const platformLimits: Readonly<Record<string, Level>> = {
   statuses: 'write',
 }
 
-const strength: Readonly<Record<Level, number>> = { read: 1, write: 2, admin: 3 }
 const mostRepositories = 1000
 
-function isLevel(text: string | undefined): text is Level {
-  return text === 'read' || text === 'write' || text === 'admin'
-}
-
+/** An unknown level grants nothing. `visibleRepositoryIds` count only when the owner selected repositories. */
 export function ceilingOf(installation: InstallationFacts, visibleRepositoryIds: readonly number[]): Ceiling {
-  const permissions: Record<string, Level> = {}
+  const permissions: Record<string, PermissionLevel> = {}
   for (const [name, limit] of Object.entries(platformLimits)) {
     const granted = installation.permissions[name]
-    if (isLevel(granted)) permissions[name] = strength[granted] < strength[limit] ? granted : limit
+    if (isPermissionLevel(granted)) permissions[name] = lowerLevel(granted, limit)
   }
   if (installation.repositorySelection === 'all') return { repositories: 'All', permissions }
   const ids = [...new Set(visibleRepositoryIds)].sort((a, b) => a - b)

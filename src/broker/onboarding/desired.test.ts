@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ceilingOf } from './ceiling.ts'
 import { desiredRoles, desiredTenant, widenedRoles } from './desired.ts'
-import type { ProvedIntent } from './intent.ts'
+import type { ProvedIntent } from './onboarding-records.ts'
 
 const intent: ProvedIntent = {
   app: 'default',
@@ -28,7 +28,7 @@ const facts = {
   },
 }
 
-test('owners administer, members look, chosen teams develop', () => {
+test('owners are admins, members viewers, chosen teams developers', () => {
   expect(desiredRoles(intent).map(({ role, subject }) => [role, subject.type, subject.id])).toEqual([
     ['admin', 'Owners', undefined],
     ['viewer', 'Members', undefined],
@@ -36,19 +36,19 @@ test('owners administer, members look, chosen teams develop', () => {
   ])
 })
 
-test('a user account has one person in it', () => {
+test('a user account has one role: its holder is admin', () => {
   const own = { ...intent, account: { ...intent.account, type: 'User' as const }, teams: [] }
   expect(desiredRoles(own)).toEqual([{ role: 'admin', subject: { type: 'User', id: 7, name: 'Acme' } }])
 })
 
-test('a second onboarding adds new teams and takes nothing away', () => {
+test('a second onboarding adds new teams and removes none', () => {
   const existing = { ...desiredTenant(intent, 'acme'), metadata: { name: 'acme' } }
   expect(widenedRoles(existing, intent)).toBeUndefined()
   const roles = widenedRoles(existing, { ...intent, teams: [{ id: 12, slug: 'web' }] })
   expect(roles?.map(({ subject }) => subject.id)).toEqual([undefined, undefined, 11, 12])
 })
 
-test('the ceiling is what GitHub says, cut down to what the platform hands out', () => {
+test('the ceiling is what GitHub granted, limited to what the platform issues', () => {
   expect(ceilingOf(facts, [3, 1, 3])).toEqual({
     repositories: 'Selected',
     repositoryIds: [1, 3],

@@ -1,25 +1,26 @@
-// The objects an onboarding makes: a Tenant with its roles, and the Installation in its namespace. Pure; no clock, no reads.
+// The objects that an onboarding creates: a Tenant with its roles, and the Installation in its namespace. Pure.
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { NewObject } from '../../kube/client/client.ts'
-import type { ChosenTeam, ProvedIntent } from './intent.ts'
+import type { ChosenTeam, ProvedIntent } from './onboarding-records.ts'
 
 type Role = Tenant['spec']['roles'][number]
 
-/** Every tenant's first Installation has this name. */
+/** The name of the Installation that onboarding creates in every tenant's namespace. */
 export const installationName = 'github'
 
 function developers(teams: readonly ChosenTeam[]): readonly Role[] {
   return teams.map(({ id, slug }) => ({ role: 'developer', subject: { type: 'Team', id, name: slug } }))
 }
 
-/** Organisation: owners administer, members look, chosen teams develop. A person: themselves, as admin. */
+/** Organisation: owners are admins, members viewers, the chosen teams developers. User account: its holder is the admin. */
 export function desiredRoles(intent: ProvedIntent): readonly Role[] {
   const { account, teams } = intent
   if (account.type === 'User') return [{ role: 'admin', subject: { type: 'User', id: account.id, name: account.login } }]
   return [{ role: 'admin', subject: { type: 'Owners' } }, { role: 'viewer', subject: { type: 'Members' } }, ...developers(teams)]
 }
 
+/** The namespace has the Tenant's name. */
 export function desiredTenant(intent: ProvedIntent, name: string): NewObject<Tenant> {
   return {
     apiVersion: tenant.apiVersion,
@@ -29,7 +30,7 @@ export function desiredTenant(intent: ProvedIntent, name: string): NewObject<Ten
   }
 }
 
-/** Roles of a tenant that is onboarded again: what an admin changed stays, newly chosen teams are added. Undefined: nothing to add. */
+/** The roles of a tenant that is onboarded again: newly chosen teams are added, no role is changed or removed. Undefined: nothing to add. */
 export function widenedRoles(existing: Tenant, intent: ProvedIntent): readonly Role[] | undefined {
   const has = ({ id }: ChosenTeam): boolean =>
     existing.spec.roles.some(({ role, subject }) => role !== 'viewer' && subject.type === 'Team' && subject.id === id)
@@ -37,6 +38,7 @@ export function widenedRoles(existing: Tenant, intent: ProvedIntent): readonly R
   return added.length === 0 ? undefined : [...existing.spec.roles, ...added]
 }
 
+/** `namespace` is the tenant's. */
 export function desiredInstallation(intent: ProvedIntent, installationId: number, namespace: string): NewObject<Installation> {
   const { app, account, boundBy, proof, ceiling } = intent
   return {

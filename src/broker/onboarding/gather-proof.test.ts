@@ -11,7 +11,7 @@ const installation: InstallationFacts = {
   repositorySelection: 'all',
   permissions: {},
 }
-const question = { appId: 1, personId: 3, installationId: 77 }
+const request = { appId: 1, personId: 3, installationId: 77 }
 
 function client(membership: UserClient['organizationMembership']): UserClient {
   const none = async () => []
@@ -26,23 +26,23 @@ function client(membership: UserClient['organizationMembership']): UserClient {
   }
 }
 
-test('an organisation behind single sign-on is told with the cure', async () => {
+test('an organisation behind single sign-on is refused with the cure', async () => {
   const refusing = client(async () => {
     throw new AppError('forbidden', 'GitHub answered 403', { reason: 'SingleSignOnNeeded' })
   })
-  await expect(gatherProof(refusing, question)).rejects.toThrow('acme uses single sign-on: open it on GitHub')
+  await expect(gatherProof(refusing, request)).rejects.toThrow('acme uses single sign-on: open it on GitHub')
 })
 
-test('a membership that GitHub hides is none', async () => {
+test('a membership that GitHub does not show is undefined', async () => {
   const refusing = client(async () => {
     throw new AppError('forbidden', 'GitHub answered 403')
   })
-  expect((await gatherProof(refusing, question)).membership).toBeUndefined()
+  expect((await gatherProof(refusing, request)).membership).toBeUndefined()
 })
 
-test('GitHub being away is no refusal', async () => {
+test('an outage of GitHub is not a refusal', async () => {
   const away = client(async () => {
     throw new AppError('unavailable', 'GitHub cannot be reached')
   })
-  await expect(gatherProof(away, question)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(gatherProof(away, request)).rejects.toMatchObject({ code: 'unavailable' })
 })

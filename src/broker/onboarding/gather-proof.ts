@@ -1,9 +1,9 @@
-// Reads from GitHub, as the person, the facts that `prove` decides on. Reads only, and always afresh.
+// Reads from GitHub, as the person, the facts that `prove` decides on. It must never answer from memory.
 import { githubReasons, type InstallationFacts, type UserClient } from '../../github/index.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { ProofFacts } from './proof.ts'
 
-export type ProofQuestion = { readonly appId: number; readonly personId: number; readonly installationId: number }
+export type ProofRequest = { readonly appId: number; readonly personId: number; readonly installationId: number }
 
 async function membershipIn(client: UserClient, installation: InstallationFacts | undefined) {
   if (installation?.account.type !== 'Organization') return undefined
@@ -21,9 +21,10 @@ async function membershipIn(client: UserClient, installation: InstallationFacts 
   }
 }
 
-export async function gatherProof(client: UserClient, question: ProofQuestion): Promise<ProofFacts> {
+/** Rejects with `forbidden` and the cure when single sign-on hides the organisation; a membership that GitHub does not show is undefined. */
+export async function gatherProof(client: UserClient, request: ProofRequest): Promise<ProofFacts> {
   const installations = await client.installations()
-  const installation = installations.find(({ id }) => id === question.installationId)
+  const installation = installations.find(({ id }) => id === request.installationId)
   const membership = await membershipIn(client, installation)
-  return { appId: question.appId, personId: question.personId, installation, membership }
+  return { appId: request.appId, personId: request.personId, installation, membership }
 }

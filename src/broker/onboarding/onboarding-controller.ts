@@ -1,6 +1,6 @@
-// Keeps onboardings going: at once when a person confirms, when a Tenant changes (its namespace came), and by a sweep for what a crash
-// left behind. The same onboarding never advances twice at once here; two processes are kept apart by the API server's create.
-
+// Decides when the steps of an onboarding run: at once when a person confirms, when its Tenant changes (the namespace was created), and
+// periodically for what a crash left behind. In this process one onboarding never advances twice at once; of two processes, one wins the
+// API server's create.
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
 import type { ControllerDefinition } from '../../kube/controller/controller.ts'
@@ -9,26 +9,25 @@ import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { redactTokens } from '../../lib/log.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
-import type { Onboarding } from '../../store/onboardings.ts'
-import { intentOf } from './intent.ts'
-import { type AdvanceDeps, advanceOnboarding, type Progress } from './onboarding-steps.ts'
+import type { OnboardingRecord, OnboardingRecords } from './onboarding-records.ts'
+import { advanceOnboarding, type Progress, type StepDeps } from './onboarding-steps.ts'
 
-export type OnboardingWorkerDeps = AdvanceDeps & { readonly clock: Clock }
+export type OnboardingControllerDeps = StepDeps & { readonly onboardings: OnboardingRecords; readonly clock: Clock }
 
-export type OnboardingWorker = {
-  /** One attempt now; never throws. What is left is taken up by the Tenant's changes and the sweep. */
+export type OnboardingController = {
+  /** One attempt now; never rejects. A failure is logged, and the Tenant's changes and `sweep` try again. */
   readonly attempt: (id: string) => Promise<void>
-  /** Everything unfinished; gives up what nobody confirmed or approved in time. */
+  /** Attempts every unfinished onboarding, and abandons those that nobody confirmed or approved in time. */
   readonly sweep: () => Promise<void>
-  /** Wakes the onboardings of a tenant whenever the tenant changes. */
-  readonly controller: ControllerDefinition
+  /** Advances the onboardings of a tenant whenever the tenant changes. */
+  readonly definition: ControllerDefinition
 }
 
 const confirmWithinMilliseconds = 60 * 60_000
 const approveWithinMilliseconds = 30 * 24 * 60 * 60_000
 const waitMilliseconds = 2000
 
-export function createOnboardingWorker(deps: OnboardingWorkerDeps): OnboardingWorker {
+export function createOnboardingController(deps: OnboardingControllerDeps): OnboardingController {
   const { onboardings, clock, log } = deps
   const flights = new SingleFlight<Progress>()
 
@@ -43,19 +42,16 @@ export function createOnboardingWorker(deps: OnboardingWorkerDeps): OnboardingWo
     try {
       await advance(id)
     } catch (error) {
-      // Kept: the intent is in the store, so the next change or sweep tries again.
-      const expected = isAppError(error) || isKubeError(error)
-      log.error(
-        { onboarding: id, reason: redactTokens(messageOf(error)), ...(expected ? {} : { error }) },
-        'onboarding did not advance',
-      )
+      // The intent is still in the store: the next change of the Tenant or the sweep tries again.
+      const isExpected = isAppError(error) || isKubeError(error)
+      log.error({ onboarding: id, error: isExpected ? redactTokens(messageOf(error)) : error }, 'failed to advance onboarding')
     }
   }
 
-  const isStale = (onboarding: Onboarding): boolean => {
-    const age = clock.now().getTime() - onboarding.updatedAt.getTime()
-    if (onboarding.state === 'waiting-for-approval') return age > approveWithinMilliseconds
-    return !intentOf(onboarding).confirmed && age > confirmWithinMilliseconds
+  const isStale = ({ state, updatedAt, intent }: OnboardingRecord): boolean => {
+    const age = clock.now().getTime() - updatedAt.getTime()
+    if (state === 'waiting-for-approval') return age > approveWithinMilliseconds
+    return !intent.confirmed && age > confirmWithinMilliseconds
   }
 
   return {
@@ -66,15 +62,15 @@ export function createOnboardingWorker(deps: OnboardingWorkerDeps): OnboardingWo
         else if (onboarding.state !== 'waiting-for-approval') await attempt(onboarding.id)
       }
     },
-    controller: {
+    definition: {
       name: 'broker-onboarding',
       for: tenant,
       wakesOnStatus: true,
       concurrency: 2,
       resyncMilliseconds: 0,
       async reconcile({ key }) {
-        const concerned = (await onboardings.unfinished()).filter(onboarding => intentOf(onboarding).tenantName === key.name)
-        const progress = await Promise.all(concerned.map(({ id }) => advance(id)))
+        const ofTenant = (await onboardings.unfinished()).filter(({ intent }) => intent.tenantName === key.name)
+        const progress = await Promise.all(ofTenant.map(({ id }) => advance(id)))
         return progress.includes('waiting') ? requeueAfter(waitMilliseconds) : done
       },
     },

@@ -1,6 +1,6 @@
-// Carries a confirmed onboarding forward, one remembered state at a time, from wherever it stopped: Tenant, then (once the Tenant
-// controller made the namespace) Installation, then the audit record. The only writer of these objects; every step may run again.
-
+// The steps of a confirmed onboarding, one remembered state at a time, from the state it stopped in: write the Tenant; when the Tenant
+// controller has created the namespace, write the Installation; then append the audit record. The only writer of these objects. Every step
+// may run again after a crash.
 import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
@@ -12,28 +12,63 @@ import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
-import type { Onboarding, Onboardings } from '../../store/onboardings.ts'
 import { desiredInstallation, desiredTenant, installationName, widenedRoles } from './desired.ts'
-import { intentData, intentOf, type ProvedIntent, provedIntentOf } from './intent.ts'
+import { type OnboardingRecord, type OnboardingRecords, type ProvedIntent, provedRecord } from './onboarding-records.ts'
 import { tenantNameCandidates } from './tenant-name.ts'
 
-export type AdvanceDeps = {
+export type StepDeps = {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>
-  readonly onboardings: Onboardings
+  readonly onboardings: Pick<OnboardingRecords, 'advance'>
   readonly audit: Pick<AuditLog, 'appendOnce'>
   readonly log: Log
 }
 
-/** `waiting`: the namespace is not there yet, or a former Installation is still being deleted. */
+/** `waiting`: the namespace does not exist yet, or a former Installation is still being deleted. */
 export type Progress = 'finished' | 'waiting' | 'unconfirmed'
+
+type Proved = OnboardingRecord<ProvedIntent>
+type Named = OnboardingRecord<ProvedIntent & { readonly tenantName: string }> & { readonly installationId: number }
 
 const manager = { fieldManager: 'sekisho-broker' }
 
-function isSameAccount(existing: Tenant, intent: ProvedIntent): boolean {
-  return existing.spec.account.host === intent.account.host && existing.spec.account.id === intent.account.id
+/** Takes every step that can be taken now. Rejects when one fails; the next call begins with that step. */
+export async function advanceOnboarding(deps: StepDeps, onboarding: OnboardingRecord): Promise<Progress> {
+  if (!onboarding.intent.confirmed) return 'unconfirmed'
+  const proved = provedRecord(onboarding)
+  let current = namedRecord(proved.state === 'proved' ? await writeTenant(deps, proved) : proved)
+  if (current.state === 'tenant-written') {
+    if ((await writeInstallation(deps, current)) === 'waiting') return 'waiting'
+    current = { ...current, state: 'installation-written' }
+  }
+  if (current.state === 'installation-written') await recordBinding(deps, current)
+  return 'finished'
 }
 
-async function freeName(deps: AdvanceDeps, intent: ProvedIntent): Promise<string> {
+function namedRecord(onboarding: Proved): Named {
+  const { installationId, intent } = onboarding
+  const { tenantName } = intent
+  if (tenantName !== undefined && installationId !== undefined)
+    return { ...onboarding, installationId, intent: { ...intent, tenantName } }
+  throw new AppError('integrity_violation', `onboarding ${onboarding.id} has lost its tenant or installation`)
+}
+
+async function writeTenant(deps: StepDeps, onboarding: Proved): Promise<Proved> {
+  const { id, intent } = onboarding
+  const tenantName = intent.tenantName ?? (await freeName(deps, intent))
+  const named = { ...intent, tenantName }
+  // The name is remembered before it is used: after a crash the same one is used again.
+  if (intent.tenantName === undefined) await deps.onboardings.advance(id, 'proved', named)
+  try {
+    await deps.kube.create(tenant, desiredTenant(intent, tenantName), manager)
+  } catch (error) {
+    if (!isKubeError(error, 409)) throw error
+    await joinTenant(deps, onboarding, tenantName)
+  }
+  await deps.onboardings.advance(id, 'tenant-written')
+  return { ...onboarding, state: 'tenant-written', intent: named }
+}
+
+async function freeName(deps: StepDeps, intent: ProvedIntent): Promise<string> {
   const known = (await deps.kube.list(tenant)).find(existing => isSameAccount(existing, intent))
   if (known !== undefined) return known.metadata.name
   for (const name of tenantNameCandidates(intent.account)) {
@@ -43,28 +78,13 @@ async function freeName(deps: AdvanceDeps, intent: ProvedIntent): Promise<string
   throw new AppError('conflict', `no free name for ${intent.account.login}: a platform admin has to create the Tenant`)
 }
 
-async function writeTenant(deps: AdvanceDeps, onboarding: Onboarding): Promise<Onboarding> {
-  const intent = provedIntentOf(onboarding)
-  const name = intent.tenantName ?? (await freeName(deps, intent))
-  // The name is remembered before it is used: after a crash the same one is taken up again.
-  if (intent.tenantName === undefined)
-    await deps.onboardings.advance(onboarding.id, 'proved', { data: intentData({ ...intent, tenantName: name }) })
-  try {
-    await deps.kube.create(tenant, desiredTenant(intent, name), manager)
-  } catch (error) {
-    if (!isKubeError(error, 409)) throw error
-    await joinTenant(deps, intent, name, onboarding)
-  }
-  return deps.onboardings.advance(onboarding.id, 'tenant-written')
-}
-
-/** The Tenant exists: ours from an earlier run or an earlier onboarding, or somebody else's that took the name in between. */
-async function joinTenant(deps: AdvanceDeps, intent: ProvedIntent, name: string, onboarding: Onboarding): Promise<void> {
+/** The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the name since. */
+async function joinTenant(deps: StepDeps, { id, intent }: Proved, name: string): Promise<void> {
   const existing = await deps.kube.get(tenant, { name })
   if (existing === undefined || !isSameAccount(existing, intent)) {
     const { tenantName: _taken, ...nameless } = intent
-    await deps.onboardings.advance(onboarding.id, 'proved', { data: intentData(nameless) })
-    throw new AppError('conflict', `the name ${name} was taken meanwhile: trying another`)
+    await deps.onboardings.advance(id, 'proved', nameless)
+    throw new AppError('conflict', `another account took the name ${name} in the meantime: the next attempt uses another name`)
   }
   const roles = widenedRoles(existing, intent)
   const { resourceVersion } = existing.metadata
@@ -72,33 +92,34 @@ async function joinTenant(deps: AdvanceDeps, intent: ProvedIntent, name: string,
     await deps.kube.mergePatch(tenant, { name }, { metadata: { resourceVersion }, spec: { roles } }, manager)
 }
 
-async function namespaceReady(deps: AdvanceDeps, name: string): Promise<boolean> {
-  const found = await deps.kube.get(namespaces, { name })
-  return found?.metadata.labels?.[labels.tenant] === name && found.metadata.deletionTimestamp === undefined
+function isSameAccount(existing: Tenant, { account }: ProvedIntent): boolean {
+  return existing.spec.account.host === account.host && existing.spec.account.id === account.id
 }
 
-async function writeInstallation(deps: AdvanceDeps, onboarding: Onboarding): Promise<Onboarding | 'waiting'> {
-  const intent = provedIntentOf(onboarding)
-  const { installationId } = onboarding
-  const { tenantName } = intent
-  if (tenantName === undefined || installationId === undefined)
-    throw new AppError('integrity_violation', `onboarding ${onboarding.id} has lost its tenant or installation`)
-  if (!(await namespaceReady(deps, tenantName))) return 'waiting'
-  const key = { namespace: tenantName, name: installationName }
+async function writeInstallation(deps: StepDeps, onboarding: Named): Promise<'written' | 'waiting'> {
+  const { id, intent, installationId } = onboarding
+  const { tenantName: namespace } = intent
+  if (!(await isNamespaceReady(deps, namespace))) return 'waiting'
+  const key = { namespace, name: installationName }
   const existing = await deps.kube.get(installation, key)
   if (existing === undefined) {
-    await deps.kube.create(installation, desiredInstallation(intent, installationId, tenantName), manager)
-  } else if (!isSameBinding(existing, installationId, intent)) {
-    // Immutable by design: a new proof makes a new Installation. The old one's finalizer revokes its live tokens first.
+    await deps.kube.create(installation, desiredInstallation(intent, installationId, namespace), manager)
+  } else if (!isSameBinding(existing, onboarding)) {
+    // The spec is immutable: a new proof makes a new Installation. The finalizer of the old one revokes its active tokens first.
     const { uid } = existing.metadata
     await deps.kube.delete(installation, key, uid === undefined ? {} : { uid })
     return 'waiting'
   }
-  return deps.onboardings.advance(onboarding.id, 'installation-written')
+  await deps.onboardings.advance(id, 'installation-written')
+  return 'written'
 }
 
-function isSameBinding(existing: Installation, installationId: number, intent: ProvedIntent): boolean {
-  const { spec, metadata } = existing
+async function isNamespaceReady(deps: StepDeps, name: string): Promise<boolean> {
+  const found = await deps.kube.get(namespaces, { name })
+  return found?.metadata.labels?.[labels.tenant] === name && found.metadata.deletionTimestamp === undefined
+}
+
+function isSameBinding({ spec, metadata }: Installation, { intent, installationId }: Named): boolean {
   if (metadata.deletionTimestamp !== undefined) return false
   return (
     spec.installationId === installationId &&
@@ -109,16 +130,16 @@ function isSameBinding(existing: Installation, installationId: number, intent: P
   )
 }
 
-async function recordBinding({ audit, onboardings }: AdvanceDeps, onboarding: Onboarding): Promise<void> {
-  // An earlier run that did not live to say so, or another replica, may have told it.
-  await audit.appendOnce(bindingRecord(onboarding), earlier =>
-    earlier.some(({ details }) => details['onboarding'] === onboarding.id),
-  )
-  await onboardings.advance(onboarding.id, 'finished')
+async function recordBinding({ audit, onboardings, log }: StepDeps, onboarding: Named): Promise<void> {
+  const { id, intent } = onboarding
+  // A run that ended before it advanced the state, or another replica, may have recorded it already.
+  await audit.appendOnce(bindingRecord(onboarding), earlier => earlier.some(({ details }) => details['onboarding'] === id))
+  await onboardings.advance(id, 'finished')
+  log.info({ onboarding: id, tenant: intent.tenantName }, 'tenant onboarded')
 }
 
-function bindingRecord(onboarding: Onboarding): TenantAuditRecord {
-  const { account, boundBy, proof, ceiling, teams, tenantName = '' } = provedIntentOf(onboarding)
+function bindingRecord({ id, installationId, intent }: Named): TenantAuditRecord {
+  const { account, boundBy, proof, ceiling, teams, tenantName } = intent
   return {
     action: 'tenant.onboarded',
     actor: userSubject(account.host, boundBy.id),
@@ -127,30 +148,14 @@ function bindingRecord(onboarding: Onboarding): TenantAuditRecord {
     outcome: 'allowed',
     reason: `${proof.method} proved at ${proof.provedAt}`,
     details: {
-      onboarding: onboarding.id,
+      onboarding: id,
       host: account.host,
       accountId: account.id,
       accountLogin: account.login,
-      installationId: onboarding.installationId ?? 0,
+      installationId,
       repositories: ceiling.repositories,
       permissions: ceiling.permissions,
       developerTeamIds: teams.map(({ id }) => id),
     },
   }
-}
-
-export async function advanceOnboarding(deps: AdvanceDeps, started: Onboarding): Promise<Progress> {
-  if (!intentOf(started).confirmed) return 'unconfirmed'
-  let current = started
-  if (current.state === 'proved') current = await writeTenant(deps, current)
-  if (current.state === 'tenant-written') {
-    const next = await writeInstallation(deps, current)
-    if (next === 'waiting') return 'waiting'
-    current = next
-  }
-  if (current.state === 'installation-written') {
-    await recordBinding(deps, current)
-    deps.log.info({ onboarding: current.id, tenant: intentOf(current).tenantName }, 'tenant onboarded')
-  }
-  return 'finished'
 }

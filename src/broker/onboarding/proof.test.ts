@@ -28,8 +28,8 @@ const refusals: readonly [string, Partial<ProofFacts>, string][] = [
   ['an installation that the person cannot see', { installation: undefined }, 'Visible'],
   ['an installation of another App', { installation: { ...installation, appId: 9 } }, 'OurApp'],
   ['a suspended installation', { installation: { ...installation, suspendedAt: new Date(0) } }, 'NotSuspended'],
-  ["somebody else's user account", { personId: 1002, installation: personal }, 'AccountHolder'],
-  ['somebody who is no member', { membership: undefined }, 'SameOrganization'],
+  ["another person's user account", { personId: 1002, installation: personal }, 'AccountHolder'],
+  ['a person who is not a member', { membership: undefined }, 'SameOrganization'],
   [
     'a membership in an organisation of the same login but another id',
     { membership: { ...owner, organizationId: 2002 } },
@@ -39,6 +39,6 @@ const refusals: readonly [string, Partial<ProofFacts>, string][] = [
   ['a plain member', { membership: { ...owner, role: 'member' } }, 'ActiveOwner'],
   ['an invited owner', { membership: { ...owner, state: 'pending' } }, 'ActiveOwner'],
 ]
-test.each(refusals)('%s is refused', (_name, change, check) => {
-  expect(prove({ ...facts, ...change })).toMatchObject({ proved: false, check })
+test.each(refusals)('%s is refused', (_name, change, reason) => {
+  expect(prove({ ...facts, ...change })).toMatchObject({ proved: false, refusal: { reason } })
 })

@@ -1,7 +1,8 @@
-// The name of a tenant and of its namespace, from the account's login: a DNS label, never one that the cluster or the platform uses. Pure.
+// Derives the name of a tenant and of its namespace from the account's login: a DNS label, never a name that the cluster or the platform uses.
+// Pure.
 import { buildNamespaceOf, platformNamespace } from '../../api/names.ts'
 
-/** Tenant names leave room for `-build` in a DNS label of 63. */
+/** A DNS label has at most 63 characters; the build namespace adds `-build`. */
 const longest = 57
 const reserved: ReadonlySet<string> = new Set(['default', 'kpack', 'traefik', 'monitoring', platformNamespace])
 
@@ -24,7 +25,7 @@ function isReserved(name: string): boolean {
   )
 }
 
-/** Names to try in this order: the login, then the login with the numeric id, which nobody else has. */
+/** The names to try, in this order: the login, then the login with the numeric id, which is unique. Never empty. */
 export function tenantNameCandidates(account: { readonly login: string; readonly id: number }): readonly string[] {
   const suffix = `-${account.id}`
   const plain = labelOf(account.login).slice(0, longest).replace(/-+$/, '')

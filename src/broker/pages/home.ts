@@ -1,12 +1,10 @@
-// The first page: who is signed in, which tenants they have a role in, how to use kubectl. Pure.
-import type { Tenant } from '../../api/tenancy/tenant.ts'
+// The first page: who is signed in, in which tenants they have a role, how to use kubectl. Pure.
 import { type Html, html } from '../../web/html.ts'
-import type { TenantRole } from '../people/tenant-access.ts'
+import type { HeldTenant } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
 import { page } from './layout.ts'
 
-export type HeldTenant = { readonly tenant: Tenant; readonly role: TenantRole }
-
+/** For a person who is not signed in. */
 export function welcomePage(): Html {
   return page({
     title: 'Welcome',
@@ -15,10 +13,10 @@ export function welcomePage(): Html {
   })
 }
 
-/** Commands to copy; everything in them is ours. */
+/** Commands to copy. Every value in them is the platform's own. */
 export function kubectlSteps(issuer: string, namespace: string): Html {
   return html`<h2>kubectl</h2>
-<p>Sign in once on your computer and let kubectl ask for tokens by itself:</p>
+<p>Sign in once on your computer; after that, kubectl gets its tokens by itself:</p>
 <pre>sekisho login --issuer ${issuer}
 sekisho kubeconfig --namespace ${namespace}
 kubectl get applications</pre>`
@@ -27,15 +25,16 @@ kubectl get applications</pre>`
 function tenantRow({ tenant, role }: HeldTenant): Html {
   const ready = tenant.status?.conditions?.find(condition => condition.type === 'Ready')
   return html`<tr><td><a href="/tenants/${tenant.metadata.name}">${tenant.metadata.name}</a></td>
-<td>${tenant.spec.account.login}</td><td>${role}</td><td>${ready?.status === 'True' ? 'ready' : (ready?.reason ?? 'being prepared')}</td></tr>`
+<td>${tenant.spec.account.login}</td><td>${role}</td><td>${ready?.status === 'True' ? 'ready' : (ready?.reason ?? 'in preparation')}</td></tr>`
 }
 
+/** `held` in the order in which it is shown. */
 export function homePage(person: Person, held: readonly HeldTenant[], issuer: string): Html {
   const [first] = held
   const list =
     first === undefined
       ? html`<p>You have no role in any tenant yet. If you own an organisation on GitHub, <a href="/onboard">bring it here</a>;
-otherwise ask an owner of your organisation to bring it, or to give your team a role.</p>`
+otherwise ask an owner of your organisation to bring it here, or to give your team a role.</p>`
       : html`<table><thead><tr><th scope="col">Tenant</th><th scope="col">GitHub account</th><th scope="col">Your role</th><th scope="col">State</th></tr></thead>
 <tbody>${held.map(tenantRow)}</tbody></table>${kubectlSteps(issuer, first.tenant.spec.namespace)}`
   return page({ title: 'Your tenants', person, body: html`<p class="fine">You are <code>${person.subject}</code>.</p>${list}` })

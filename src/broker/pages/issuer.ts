@@ -1,4 +1,4 @@
-// The issuer's own pages and the page on which a person lets kubectl act for them. Pure.
+// The issuer's own pages, and the page on which a person lets kubectl act for them. Pure.
 import type { IssuerPages, PageForm } from '../../identity/oidc/issuer-pages.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Person } from '../sessions.ts'
@@ -20,8 +20,8 @@ export const issuerPages: IssuerPages = {
   deviceConfirmation: (form, request) =>
     page({
       title: 'Is this you?',
-      body: html`<p>A computer at <strong>${request.address}</strong> (${request.agent}) wants to use <strong>${request.clientName}</strong> in your name.</p>
-<p>It must show this code: <strong>${request.userCode}</strong>. If somebody sent you the code, refuse.</p>
+      body: html`<p>A computer at <strong>${request.address}</strong> (${request.agent}) asks to use <strong>${request.clientName}</strong> in your name.</p>
+<p>It must show this code: <strong>${request.userCode}</strong>. If another person sent you the code, refuse.</p>
 <form method="post" action="${form.action}">${xsrf(form)}<input type="hidden" name="user_code" value="${request.userCode}">
 <button name="confirm" value="yes">It is my computer</button> <button class="quiet" name="abort" value="yes">Refuse</button></form>`,
     }).toString(),
@@ -36,10 +36,11 @@ export const issuerPages: IssuerPages = {
   problem: message =>
     page({
       title: 'This did not work',
-      body: html`<p role="alert">${message}</p><p>Start again where you came from.</p>`,
+      body: html`<p role="alert">${message}</p><p>Start again in the program that sent you here.</p>`,
     }).toString(),
 }
 
+/** `redirectHost` receives the answer; undefined when there is no redirect (device flow). */
 export function consentPage(person: Person, action: string, redirectHost: string | undefined): Html {
   return page({
     title: 'Let kubectl act for you?',

@@ -2,12 +2,12 @@
 import { type Html, html } from '../../web/html.ts'
 import type { Person } from '../sessions.ts'
 
-/** Hidden field that proves that a form was served to this person. */
+/** The hidden field that proves that a form was served to this person. Every form needs it. */
 export function formSecret(person: Person): Html {
   return html`<input type="hidden" name="csrf" value="${person.csrf}">`
 }
 
-/** `unknown`: nobody looked, so nothing is offered. */
+/** `unknown`: the session was not read, so neither sign-in nor sign-out is offered. */
 function who(person: Person | 'unknown' | undefined): Html | undefined {
   if (person === 'unknown') return undefined
   if (person === undefined) return html`<a href="/login">Sign in with GitHub</a>`
@@ -15,11 +15,12 @@ function who(person: Person | 'unknown' | undefined): Html | undefined {
 <form method="post" action="/logout" class="inline">${formSecret(person)}<button class="quiet">Sign out</button></form>`
 }
 
+/** The whole document. */
 export function page(options: {
   readonly title: string
   readonly person?: Person | 'unknown' | undefined
   readonly body: Html
-  /** Seconds after which the browser asks again; for pages that wait for something. */
+  /** The browser reloads after so many seconds; for pages that wait for something. */
   readonly refreshSeconds?: number
 }): Html {
   const { title, person, body, refreshSeconds } = options
@@ -39,12 +40,13 @@ ${body}
 `
 }
 
+/** `message` must be one that may reach the outside (`errorAnswer`). The log has the rest under the request id. */
 export function errorPage(message: string, requestId: string, status: number): Html {
   const heading = status === 401 ? 'Sign in' : status === 404 ? 'Nothing here' : 'This did not work'
   const signIn = status === 401 ? html`<p><a class="button" href="/login">Sign in with GitHub</a></p>` : undefined
   return page({
     title: heading,
-    // An error has no session at hand: whoever is signed in must not be told to sign in.
+    // The session was not read for an error: a person who is signed in must not be asked to sign in.
     person: 'unknown',
     body: html`<p role="alert">${message}</p>${signIn}<p class="fine">Request ${requestId}</p>`,
   })

@@ -1,16 +1,17 @@
-// The pages of onboarding: choose an account, choose the developers' teams, wait for an owner. Pure.
+// The pages of onboarding: choose an account, choose the developers' teams, wait for an owner, wait for the tenant. Pure.
 import { type Html, html } from '../../web/html.ts'
 import type { Candidate } from '../onboarding/candidates.ts'
-import type { OnboardingIntent } from '../onboarding/intent.ts'
+import type { ProvedIntent } from '../onboarding/onboarding-records.ts'
 import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
 
 function accountForm(person: Person, account: Candidate): Html {
-  if (!account.administers) return html`Only its owners can bring it here.`
+  if (!account.administers) return html`Only its owners can bring it here: ask one of them.`
   return html`<form method="post" action="/onboard/installed">${formSecret(person)}
 <input type="hidden" name="installation_id" value="${account.installationId}"><button>Continue with ${account.login}</button></form>`
 }
 
+/** `accounts` are those on which the App is installed already. */
 export function chooseAccountPage(person: Person, accounts: readonly Candidate[]): Html {
   const rows = accounts.map(
     account =>
@@ -21,8 +22,8 @@ export function chooseAccountPage(person: Person, accounts: readonly Candidate[]
   return page({
     title: 'Bring an account',
     person,
-    body: html`<p>Install our GitHub App on your organisation, or on your own account, and say which repositories it may see.
-What it may do in them is decided grant by grant.</p>
+    body: html`<p>Install our GitHub App on your organisation or on your own account, and choose the repositories that it may access.
+In the tenant, every access to a repository needs a grant of its own.</p>
 <form method="post" action="/onboard">${formSecret(person)}<button>Install the App on GitHub</button></form>
 ${installed}`,
   })
@@ -30,43 +31,46 @@ ${installed}`,
 
 export type TeamChoice = { readonly id: number; readonly name: string; readonly slug: string }
 
-export function confirmPage(person: Person, onboardingId: string, intent: OnboardingIntent, teams: readonly TeamChoice[]): Html {
+/** Shows the roles and the ceiling; the form carries the chosen teams. */
+export function confirmPage(person: Person, onboardingId: string, intent: ProvedIntent, teams: readonly TeamChoice[]): Html {
   const { account, ceiling } = intent
-  const permissions = Object.entries(ceiling?.permissions ?? {}).map(([name, level]) => html`<li>${name}: ${level}</li>`)
-  const count = ceiling?.repositoryIds?.length ?? 0
+  const permissions = Object.entries(ceiling.permissions).map(([name, level]) => html`<li>${name}: ${level}</li>`)
+  const count = ceiling.repositoryIds?.length ?? 0
   const repositories =
-    ceiling?.repositories === 'All' ? 'all repositories' : `${count} selected ${count === 1 ? 'repository' : 'repositories'}`
+    ceiling.repositories === 'All' ? 'all repositories' : `${count} selected ${count === 1 ? 'repository' : 'repositories'}`
   const choice =
     account.type === 'User'
-      ? html`<p>You alone will work in this tenant.</p>`
-      : html`<p>Owners of ${account.login} administer the tenant; its members may look.</p>
-<fieldset><legend>Teams whose members may deploy (developers)</legend>
-${teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role later.</p>` : teams.map(team => html`<label><input type="checkbox" name="team" value="${team.id}"> ${team.name} <span class="fine">(${team.slug})</span></label>`)}
+      ? html`<p>You will be the only person with a role in this tenant.</p>`
+      : html`<p>Owners of ${account.login} administer the tenant; its members can view it.</p>
+<fieldset><legend>Teams whose members can deploy (role developer)</legend>
+${teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role to the tenant later.</p>` : teams.map(team => html`<label><input type="checkbox" name="team" value="${team.id}"> ${team.name} <span class="fine">(${team.slug})</span></label>`)}
 </fieldset>`
   return page({
     title: `Bring ${account.login}`,
     person,
     body: html`<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
 ${choice}
-<p>Grants in this tenant can never reach more than ${repositories} with:</p><ul>${permissions}</ul>
+<p>Grants in this tenant can never exceed ${repositories} with these permissions:</p><ul>${permissions}</ul>
 <button>Create the tenant</button></form>`,
   })
 }
 
+/** For a person who asked an owner to install the App. */
 export function waitingPage(person: Person): Html {
   return page({
     title: 'An owner was asked',
     person,
-    body: html`<p>GitHub has asked the owners of the organisation to install the App. When one of them has, an owner finishes
+    body: html`<p>GitHub has asked the owners of the organisation to install the App. After one of them has installed it, an owner continues
 here under <a href="/onboard">Bring an account</a>.</p>`,
   })
 }
 
+/** Reloads until the tenant exists. */
 export function preparingPage(person: Person, login: string): Html {
   return page({
     title: `Preparing ${login}`,
     person,
     refreshSeconds: 2,
-    body: html`<p role="status">The tenant is being made. This page goes on by itself.</p>`,
+    body: html`<p role="status">The tenant is being created. This page continues by itself.</p>`,
   })
 }

@@ -16,7 +16,7 @@ function page(minutes: number, login = 'acme'): string {
   return tenantPage({ person, tenant, role: 'admin', installations: [], issuer: 'https://here.example', now }).toString()
 }
 
-test('a page that waits asks often while the tenant is young, and seldom later', () => {
+test('a page that waits reloads often while the tenant is young, and seldom later', () => {
   expect(page(1)).toContain('http-equiv="refresh" content="3"')
   expect(page(6)).toContain('http-equiv="refresh" content="60"')
 })

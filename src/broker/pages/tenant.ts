@@ -1,4 +1,4 @@
-// One tenant as its people see it: state, installation, roles, commands. Pure.
+// One tenant as its people see it: state, installations, roles, commands. Pure.
 import type { Installation } from '../../api/github/installation.ts'
 import type { Condition } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
@@ -17,15 +17,16 @@ function state(name: string, conditions: readonly Condition[] | undefined): Html
   return html`<tr><th scope="row">${name}</th><td>${ready?.status === 'True' ? 'Ready' : (ready?.reason ?? 'Pending')}</td><td>${ready?.message ?? ''}</td></tr>`
 }
 
-const lively = { forMilliseconds: 5 * 60_000, everySeconds: 3 }
-const patientSeconds = 60
+const young = { forMilliseconds: 5 * 60_000, refreshSeconds: 3 }
+const laterRefreshSeconds = 60
 
-/** Often while it is being made. Later seldom: each look asks GitHub in the person's name, who has only so many questions an hour. */
+/** Short while the tenant is being created. Later long: each load calls GitHub as the person, whose rate limit is per hour. */
 function refreshSecondsOf({ metadata }: Tenant, now: Date): number {
   const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
-  return age < lively.forMilliseconds ? lively.everySeconds : patientSeconds
+  return age < young.forMilliseconds ? young.refreshSeconds : laterRefreshSeconds
 }
 
+/** Reloads until the tenant and one of its installations are ready. */
 export function tenantPage(options: {
   readonly person: Person
   readonly tenant: Tenant
@@ -43,7 +44,7 @@ export function tenantPage(options: {
     ...(ready ? {} : { refreshSeconds: refreshSecondsOf(tenant, now) }),
     body: html`<p>GitHub account <strong>${account.login}</strong>, namespace <code>${namespace}</code>. You are its ${role}.</p>
 <h2>State</h2><table><tbody>${state('Tenant', tenant.status?.conditions)}
-${installations.length === 0 ? html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting for the namespace</td></tr>` : installations.map(item => state(`Installation ${item.metadata.name}`, item.status?.conditions))}</tbody></table>
+${installations.length === 0 ? html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting until the namespace is created</td></tr>` : installations.map(item => state(`Installation ${item.metadata.name}`, item.status?.conditions))}</tbody></table>
 <h2>Roles</h2><table><tbody>${roles.map(item => html`<tr><td>${item.role}</td><td>${item.subject.type} ${item.subject.name ?? ''}</td></tr>`)}</tbody></table>
 ${kubectlSteps(issuer, namespace)}`,
   })

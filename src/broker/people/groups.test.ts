@@ -31,7 +31,7 @@ test('owners are members too; teams go by numeric ids', () => {
   ])
 })
 
-test('parents of parents count, also one that could not be read, and a circle ends', () => {
+test('parents of parents count, also one that could not be read, and a cycle ends', () => {
   const memberships = [{ organizationId: 7, owner: false }]
   const nested = facts({ memberships, teams: [team(1, 7, 2)], knownTeams: [team(2, 7, 3)] })
   expect(groupsOf(nested, new Set()).slice(1)).toEqual([1, 2, 3].map(id => `github|github.com|org|7|team|${id}`))
@@ -39,7 +39,7 @@ test('parents of parents count, also one that could not be read, and a circle en
   expect(groupsOf(circle, new Set())).toHaveLength(3)
 })
 
-test('a team of an organisation where the person is no active member counts nothing', () => {
+test('a team of an organisation in which the person is not an active member gives no group', () => {
   expect(groupsOf(facts({ teams: [team(1, 7)] }), new Set())).toEqual([])
 })
 
@@ -51,7 +51,7 @@ test('beyond the limit only groups that roles name are kept, and never more than
   expect(groupsOf(many, all)).toHaveLength(mostGroups)
 })
 
-test('whatever GitHub says, no group is privileged', () => {
+test('whatever GitHub answers, no group is privileged', () => {
   const id = fc.integer({ min: 1, max: 1000 })
   const someTeam = fc.record({ id, organizationId: id, parentId: fc.option(id, { nil: undefined }) })
   fc.assert(

@@ -1,8 +1,9 @@
-// Which groups a person has, as the API server will see them. Pure: numeric ids in, group names out; names of organisations and
-// teams never matter. Only organisations that are tenants count, so that a token says nothing of the rest of a person's life.
+// Decides which groups a person has, as the API server sees them. Pure: numeric ids in, group names out; names of organisations and teams never
+// matter. Only organisations that are tenants count, so that a token does not reveal a person's other memberships.
 import { groups } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 
+/** A team and its parent team, if it has one. */
 export type TeamLink = { readonly id: number; readonly organizationId: number; readonly parentId: number | undefined }
 
 export type MembershipFacts = {
@@ -11,11 +12,13 @@ export type MembershipFacts = {
   readonly memberships: readonly { readonly organizationId: number; readonly owner: boolean }[]
   /** The teams the person is in. */
   readonly teams: readonly TeamLink[]
-  /** Other teams of those organisations, to find parents of parents. */
+  /** Other teams of those organisations, to resolve parents of parents. */
   readonly knownTeams: readonly TeamLink[]
 }
 
-/** More groups than this make tokens too large for HTTP headers: then only those that some role names are kept. */
+export type RoleSubject = Tenant['spec']['roles'][number]['subject']
+
+/** More groups make tokens too large for HTTP headers; above this, only groups that a role names are kept. */
 export const mostGroups = 200
 
 function withParents(facts: MembershipFacts): ReadonlyMap<number, TeamLink> {
@@ -36,7 +39,7 @@ function withParents(facts: MembershipFacts): ReadonlyMap<number, TeamLink> {
   return found
 }
 
-/** Sorted and without duplicates. `bound` are the groups that roles name. */
+/** Sorted, without duplicates, at most `mostGroups`. `bound` are the groups that roles name. */
 export function groupsOf(facts: MembershipFacts, bound: ReadonlySet<string>): readonly string[] {
   const { host } = facts
   const organizations = new Set(facts.memberships.map(membership => membership.organizationId))
@@ -52,16 +55,14 @@ export function groupsOf(facts: MembershipFacts, bound: ReadonlySet<string>): re
   return sorted.filter(name => bound.has(name)).slice(0, mostGroups)
 }
 
+/** The group that a role names; undefined for a single user. */
+export function groupOf({ host, id }: Tenant['spec']['account'], subject: RoleSubject): string | undefined {
+  if (subject.type === 'Owners') return groups.owners(host, id)
+  if (subject.type === 'Members') return groups.members(host, id)
+  return subject.type === 'Team' && subject.id !== undefined ? groups.team(host, id, subject.id) : undefined
+}
+
 /** Every group that a role of a tenant names. */
 export function boundGroups(tenants: readonly Tenant[]): ReadonlySet<string> {
-  return new Set(
-    tenants.flatMap(({ spec }) =>
-      spec.roles.flatMap(({ subject }) => {
-        const { host, id } = spec.account
-        if (subject.type === 'Owners') return [groups.owners(host, id)]
-        if (subject.type === 'Members') return [groups.members(host, id)]
-        return subject.type === 'Team' && subject.id !== undefined ? [groups.team(host, id, subject.id)] : []
-      }),
-    ),
-  )
+  return new Set(tenants.flatMap(({ spec }) => spec.roles.flatMap(({ subject }) => groupOf(spec.account, subject) ?? [])))
 }

@@ -26,7 +26,7 @@ function tokens(name: string): UserTokens {
   return { accessToken: new SecretString(name), expiresAt: undefined, refreshToken: undefined, refreshTokenExpiresAt: undefined }
 }
 
-/** GitHub for one owner of acme; `fail` is what it answers to questions about memberships. */
+/** GitHub for one owner of acme; `fail` makes the error with which it answers requests about memberships. */
 function people(options: { readonly fail?: () => Error | undefined } = {}) {
   const users = memoryUsers()
   const answer =
@@ -48,7 +48,7 @@ function people(options: { readonly fail?: () => Error | undefined } = {}) {
 }
 
 describe('groups for the pages', () => {
-  test('are those GitHub says now, else those it said last', async () => {
+  test('are those that GitHub answers now, else those of its last answer', async () => {
     let error: Error | undefined
     const site = people({ fail: () => error })
     await site.people.signedIn(host, tokens('t1'))
@@ -58,7 +58,7 @@ describe('groups for the pages', () => {
     await expect(site.people.claims(subject)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('are none for whom GitHub no longer honours: what was known before shows nothing', async () => {
+  test('are not shown once GitHub rejects the tokens, whatever was known before', async () => {
     let error: Error | undefined
     const site = people({ fail: () => error })
     await site.people.signedIn(host, tokens('t1'))
@@ -71,18 +71,18 @@ describe('groups for the pages', () => {
   })
 })
 
-test('a sign-in while groups are noted keeps its own tokens', async () => {
+test('a sign-in while groups are being stored keeps its own tokens', async () => {
   const { users, people: site } = people()
   await site.signedIn(host, tokens('before'))
   const noted = Promise.withResolvers<void>()
-  // Somebody who read the person before the sign-in and writes after it, as the noting of groups does.
+  // Reads the person before the sign-in and writes after it, as the storing of groups does.
   const slow = users.withRefreshLock(host, 1, async () => {
     const known = await users.find(host, 1)
     await noted.promise
     if (known !== undefined) await users.save({ ...known, groups: owners })
   })
   const signIn = site.signedIn(host, tokens('after'))
-  // As far as the sign-in comes by itself.
+  // Lets the sign-in get as far as it can.
   await new Promise(resolve => setImmediate(resolve))
   noted.resolve()
   await Promise.all([slow, signIn])

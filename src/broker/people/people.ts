@@ -1,5 +1,5 @@
-// People as the rest of the broker sees them: who they are now, by what GitHub says now. The one place that turns a subject into groups.
-// Never answers from memory when a token is at stake; the snapshot of the last answer is for display only.
+// People as the rest of the broker sees them: identity and groups, read from GitHub at that moment. The one place that turns a subject into
+// groups. The groups of a token are never answered from memory; the last answer is kept for display only.
 import { parseUserSubject, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { githubReasons, type UserClient, type UserTokens } from '../../github/index.ts'
@@ -24,18 +24,19 @@ export type PeopleDeps = {
 export type PersonClaims = { readonly login: string; readonly groups: readonly string[] }
 
 export type People = {
+  /** Whether the person has signed in here before. */
   readonly exists: (subject: string) => Promise<boolean>
-  /** Undefined when the person has to sign in again. Throws when GitHub does not answer. */
+  /** For tokens. Undefined when the person has to sign in again. Rejects when GitHub does not answer. */
   readonly claims: (subject: string) => Promise<PersonClaims | undefined>
-  /** For pages: what GitHub says, or what it said last when it does not answer. Throws `unauthenticated` when they have to sign in again. */
+  /** For pages: the groups by GitHub, or by its last answer during an outage. Rejects with `unauthenticated` when they have to sign in again. */
   readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
-  /** Keeps what a sign-in brought. Returns who signed in, by GitHub's own word. */
+  /** Stores the tokens of a sign-in. Resolves to the person that GitHub names for them. */
   readonly signedIn: (host: string, tokens: UserTokens) => Promise<{ readonly userId: number; readonly login: string }>
-  /** The client to GitHub as that person. Throws `unauthenticated` when they have to sign in again. */
+  /** The client to GitHub as that person. Rejects with `unauthenticated` when they have to sign in again. */
   readonly userClient: (host: string, userId: number) => Promise<UserClient>
 }
 
-/** GitHub no longer honours what it gave the person: unlike an outage, nothing known from before holds. */
+/** GitHub rejects the person's tokens. Unlike during an outage, earlier answers must not be used. */
 function signInIsOver(error: unknown): boolean {
   return isAppError(error, 'unauthenticated') || (isAppError(error) && error.reason === githubReasons.credentialRefused)
 }
@@ -74,7 +75,7 @@ export function createPeople(deps: PeopleDeps): People {
         return { login: user.login, groups: await currentGroups(person.host, person.userId) }
       } catch (error) {
         if (!signInIsOver(error)) throw error
-        log.info({ subject }, 'GitHub no longer honours the sign-in of a person')
+        log.info({ subject }, 'GitHub rejected the tokens of a person')
         return undefined
       }
     },
@@ -84,13 +85,13 @@ export function createPeople(deps: PeopleDeps): People {
       } catch (error) {
         if (signInIsOver(error)) throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
         if (!isAppError(error)) throw error
-        log.info({ subject: userSubject(host, userId), code: error.code }, 'groups shown as they were known last')
+        log.info({ subject: userSubject(host, userId), code: error.code }, 'GitHub did not answer: showing the last known groups')
         return (await users.find(host, userId))?.groups ?? []
       }
     },
     async signedIn(host, tokens) {
       const { id: userId, login } = await github.userClient(tokens.accessToken).user()
-      // Whoever refreshes or notes groups writes back what they read: the tokens of this sign-in must not be lost to older ones.
+      // A refresh, or a change of groups, writes back what it read: under the lock it cannot overwrite these tokens with older ones.
       await users.withRefreshLock(host, userId, async () => {
         const former = await users.find(host, userId)
         await users.save({ host, userId, login, ...tokenFields(tokens), groups: former?.groups ?? [] })

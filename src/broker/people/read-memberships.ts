@@ -1,5 +1,5 @@
-// Reads from GitHub, as the person, what groups are made of: memberships in tenant organisations, teams, and parents of teams.
-// Reads only; organisations that are no tenants are not even asked about.
+// Reads from GitHub, as the person, the facts of which groups are made: memberships in tenant organisations, teams, and parents of teams.
+// It never requests anything about organisations that are not tenants.
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { UserClient } from '../../github/index.ts'
 import type { MembershipFacts, TeamLink } from './groups.ts'
@@ -10,7 +10,7 @@ async function activeMemberships(client: UserClient, tenantIds: ReadonlySet<numb
   const found = await Promise.all(
     organizations.map(async ({ id, login }) => {
       const membership = await visibleMembership(client, login)
-      // The login may have changed hands between two requests: the ids decide.
+      // The login may have passed to another organisation between two requests: the ids decide.
       if (membership?.state !== 'active' || membership.organizationId !== id) return undefined
       return { organizationId: id, login, owner: membership.role === 'admin' }
     }),
@@ -18,7 +18,7 @@ async function activeMemberships(client: UserClient, tenantIds: ReadonlySet<numb
   return found.filter(membership => membership !== undefined)
 }
 
-/** `tenants` of any host; only those of `host` count. */
+/** Of all `tenants`, only those on `host` count. Rejects when GitHub does not answer. */
 export async function readMemberships(client: UserClient, host: string, tenants: readonly Tenant[]): Promise<MembershipFacts> {
   const accounts = tenants
     .map(({ spec }) => spec.account)

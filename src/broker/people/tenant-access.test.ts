@@ -34,7 +34,7 @@ test('a named person has their role on their own host only', () => {
   expect(tenantRole({ subject: 'github|other.example|42', groups: [] }, tenant)).toBeUndefined()
 })
 
-test('platform admins are named by subject or group, and nobody is by default', () => {
+test('platform admins are named by subject or group, and there are none by default', () => {
   const identity = { subject: 'github|github.com|1', groups: ['github|github.com|org|7|owners'] }
   expect(isPlatformAdmin(identity, [])).toBe(false)
   expect(isPlatformAdmin(identity, ['github|github.com|1'])).toBe(true)

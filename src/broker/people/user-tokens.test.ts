@@ -52,7 +52,7 @@ function singleUse(): { readonly refresh: OAuthClient['refresh']; readonly used:
   return { refresh, used }
 }
 
-test('a token with life left is used as it is', async () => {
+test('a token that expires later is used as it is', async () => {
   const { refresh, used } = singleUse()
   const token = await freshUserToken({ users: memoryUsers(stored(inMinutes(60))), github: github(refresh), clock }, 'h', 1)
   expect([token.reveal(), used]).toEqual(['a1', []])
@@ -68,7 +68,7 @@ test('many at once refresh once, and the new pair is stored', async () => {
   expect((await users.find('h', 1))?.refreshToken?.reveal()).toBe('r2')
 })
 
-test('without refresh token, or unknown here, the person signs in again', async () => {
+test('a person without a refresh token, or unknown here, has to sign in again', async () => {
   const { refresh } = singleUse()
   const { refreshToken: _none, ...bare } = stored(inMinutes(1))
   for (const user of [bare, undefined])

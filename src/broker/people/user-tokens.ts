@@ -1,5 +1,5 @@
-// People's GitHub tokens: kept sealed by the store, refreshed before they expire. GitHub's refresh tokens work once and kill what was
-// before them, so one refresh at a time per person, and the new pair is stored before anybody uses it.
+// People's GitHub tokens: sealed in the store, refreshed before they expire. A refresh token of GitHub works once and invalidates the pair before
+// it, so there is one refresh at a time per person, and the new pair is stored before it is used.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import type { UserTokens } from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -10,18 +10,12 @@ import type { BrokerGitHub } from '../github.ts'
 
 export type UserTokenDeps = { readonly users: Users; readonly github: BrokerGitHub; readonly clock: Clock }
 
-/** A token with less life than this is renewed first. */
+/** A token that expires sooner than this is refreshed first. */
 const leastLifeMilliseconds = 10 * 60_000
 
-export function tokenFields(
-  tokens: UserTokens,
-): Pick<StoredUser, 'accessToken' | 'accessTokenExpiresAt' | 'refreshToken' | 'refreshTokenExpiresAt'> {
-  return {
-    accessToken: tokens.accessToken,
-    accessTokenExpiresAt: tokens.expiresAt,
-    refreshToken: tokens.refreshToken,
-    refreshTokenExpiresAt: tokens.refreshTokenExpiresAt,
-  }
+/** The tokens of a sign-in or a refresh as fields of the stored person. */
+export function tokenFields({ expiresAt, ...tokens }: UserTokens) {
+  return { ...tokens, accessTokenExpiresAt: expiresAt }
 }
 
 function signInAgain(): AppError {
@@ -39,7 +33,7 @@ async function storedUser(deps: UserTokenDeps, host: string, userId: number): Pr
   return user
 }
 
-/** A token good for minutes. Throws `unauthenticated` when the person has to sign in again, `unavailable` when GitHub does not answer. */
+/** A token that is valid for minutes. Rejects with `unauthenticated` when the person has to sign in again, `unavailable` when GitHub is away. */
 export async function freshUserToken(deps: UserTokenDeps, host: string, userId: number): Promise<SecretString> {
   const { users, clock, github } = deps
   const known = await storedUser(deps, host, userId)

@@ -1,13 +1,20 @@
-// Shapes of fields that several routes take. Ids come as text and are read strictly: no hex, no sign, no list, nothing JavaScript rounds.
+// Schemas of fields that several routes take. Ids arrive as text and are read strictly: no hex, no sign, no list, no number that JavaScript
+// would round.
 import { type Static, Type } from '@fastify/type-provider-typebox'
 
+/** A numeric id of GitHub. */
 export const idText = Type.String({ pattern: '^[1-9][0-9]{0,14}$', description: 'a numeric id' })
+/** A handle of the store, such as a one-use state. */
 export const handleText = Type.String({ minLength: 20, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })
+/** The secret in every form; `requireForm` compares it. */
 export const csrfText = Type.String({ maxLength: 100 })
+/** The id of an onboarding. */
+export const onboardingId = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
 
-/** A checkbox that may come not at all, once or many times. */
+/** The ids of checked checkboxes: none, one or several. */
 export const idTexts = Type.Optional(Type.Union([idText, Type.Array(idText, { maxItems: 100 })]))
 
+/** The numbers of `idTexts`. */
 export function numbersOf(texts: Static<typeof idTexts> | undefined): readonly number[] {
   if (texts === undefined) return []
   return (typeof texts === 'string' ? [texts] : texts).map(Number)

@@ -1,4 +1,4 @@
-// Every route of the broker, in the order of the address bar.
+// Every route of the broker. Folders and files are named after the URLs.
 import type { WebServer } from '../../web/server.ts'
 import type { BrokerContext } from '../context.ts'
 import { registerApi } from './api/index.ts'
@@ -10,6 +10,7 @@ import { registerOnboard } from './onboard/index.ts'
 import { registerTenants } from './tenants/index.ts'
 import { registerWebhooks } from './webhooks/index.ts'
 
+/** Resolves when all routes are registered; before the server listens. */
 export async function registerRoutes(server: WebServer, context: BrokerContext): Promise<void> {
   registerHome(server, context)
   registerLogin(server, context)

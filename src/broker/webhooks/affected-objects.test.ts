@@ -1,10 +1,18 @@
+// The candidate reader and the decision together, over real caches.
 import { expect, test } from 'vitest'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { keyText } from '../../api/resource.ts'
+import { defineKind } from '../../api/kind.ts'
+import { type FollowerKind, followerKinds } from '../../api/registry.ts'
+import { followerFields, followerStatusFields, type RepositoryFollower } from '../../api/repository-follower.ts'
+import { type KubeObject, keyText, type ResourceType } from '../../api/resource.ts'
+import { object } from '../../api/schema/schema.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { concernedBy, type KnownObjects } from './affected-objects.ts'
+import { createObjectCache } from '../../kube/cache/object-cache.ts'
+import type { Manager } from '../../kube/manager.ts'
+import { affectedObjects } from './affected-objects.ts'
+import { createCandidateReader } from './candidate-reader.ts'
 import type { GitHubEvent } from './github-event.ts'
 
 const host = 'github.com'
@@ -60,18 +68,33 @@ const tenant: Tenant = {
   metadata: { name: 'acme' },
   spec: { account: account(7), namespace: 'acme', roles: [] },
 }
-const known: KnownObjects = {
-  installations: [installation('acme', 9, 7), installation('globex', 10, 8)],
-  syncs: [
-    sync('acme', 'main', { branch: 'main' }, 'shop'),
-    sync('acme', 'feature', { branch: 'feature' }, 'shop'),
-    sync('acme', 'preview', { pullRequest: 3 }, 'shop'),
-    sync('acme', 'fixed', { commit: 'a'.repeat(40) }),
-    sync('globex', 'main', { branch: 'main' }),
-  ],
-  grants: [grant('acme', 'shop', [{ id: 5, name: 'acme/shop' }]), grant('globex', 'other', [{ id: 6, name: 'globex/site' }])],
-  tenants: [tenant],
+const held: readonly KubeObject[] = [
+  installation('acme', 9, 7),
+  installation('globex', 10, 8),
+  sync('acme', 'main', { branch: 'main' }, 'shop'),
+  sync('acme', 'feature', { branch: 'feature' }, 'shop'),
+  sync('acme', 'preview', { pullRequest: 3 }, 'shop'),
+  sync('acme', 'fixed', { commit: 'a'.repeat(40) }),
+  sync('globex', 'main', { branch: 'main' }),
+  grant('acme', 'shop', [{ id: 5, name: 'acme/shop' }]),
+  grant('globex', 'other', [{ id: 6, name: 'globex/site' }]),
+  tenant,
+]
+
+/** Caches over `objects` that refuse to be listed. */
+function managerOf(objects: readonly KubeObject[]): Pick<Manager, 'cache'> {
+  const stores = new Map<string, unknown>()
+  return {
+    cache<T extends KubeObject>(type: ResourceType<T>) {
+      const store = createObjectCache<T>()
+      const known = stores.get(type.kind) ?? store
+      stores.set(type.kind, known)
+      if (known === store) store.replace(objects.filter(({ kind }) => kind === type.kind) as unknown as readonly T[])
+      return { ...(known as typeof store), list: () => expect.unreachable(`the cache of ${type.kind} was listed`) }
+    },
+  }
 }
+
 const event = (change: Partial<GitHubEvent>): GitHubEvent => ({
   event: 'push',
   action: undefined,
@@ -84,16 +107,23 @@ const event = (change: Partial<GitHubEvent>): GitHubEvent => ({
   senderId: 1,
   ...change,
 })
-const concerned = (change: Partial<GitHubEvent>, objects = known, at = host) =>
-  concernedBy(event(change), at, objects).map(({ type, key }) => `${type.kind}/${keyText(key)}`)
+function affectedBy(change: Partial<GitHubEvent>, at = host, objects = held, kinds = followerKinds): readonly string[] {
+  const candidates = createCandidateReader(managerOf(objects), kinds)
+  const received = event(change)
+  return affectedObjects(received, candidates(received, at)).map(({ type, key }) => `${type.kind}/${keyText(key)}`)
+}
 
 test.each<[string, Partial<GitHubEvent>, string[]]>([
-  ['a push wakes who follows the branch', { branch: 'main' }, ['RemoteSync/acme/main']],
-  ['a push of a tag wakes nobody', {}, []],
-  ['a push elsewhere wakes nobody', { branch: 'main', repository: { id: 99, fullName: 'acme/other' } }, []],
-  ['a namesake with another id wakes nobody', { branch: 'main', repository: { id: 99, fullName: 'acme/shop' } }, []],
+  ['a push wakes the objects that follow the branch', { branch: 'main' }, ['RemoteSync/acme/main']],
+  ['a push of a tag wakes nothing', {}, []],
+  ['a push to another repository wakes nothing', { branch: 'main', repository: { id: 99, fullName: 'acme/other' } }, []],
   [
-    'a renamed repository still wakes, by its id',
+    'a repository of the same name with another id wakes nothing',
+    { branch: 'main', repository: { id: 99, fullName: 'acme/shop' } },
+    [],
+  ],
+  [
+    'a renamed repository still wakes by its id',
     { branch: 'main', repository: { id: 5, fullName: 'acme/store' } },
     ['RemoteSync/acme/main'],
   ],
@@ -102,8 +132,8 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
     { branch: 'main', installationId: 10, repository: { id: 5, fullName: 'ACME/shop' } },
     ['RemoteSync/globex/main'],
   ],
-  ['an installation nobody bound speaks for nobody', { branch: 'main', installationId: 11 }, []],
-  ['a pull request wakes who follows it', { event: 'pull_request', pullRequest: 3 }, ['RemoteSync/acme/preview']],
+  ['an event of an installation that is not bound wakes nothing', { branch: 'main', installationId: 11 }, []],
+  ['a pull request wakes the objects that follow it', { event: 'pull_request', pullRequest: 3 }, ['RemoteSync/acme/preview']],
   [
     'a changed installation wakes itself and its grants',
     { event: 'installation', repository: undefined },
@@ -115,7 +145,7 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
     ['Tenant/acme', 'Installation/acme/github', 'RepositoryGrant/acme/shop'],
   ],
   [
-    'a changed repository wakes its grant and all who follow it',
+    'a changed repository wakes its grant and every object that follows it',
     { event: 'repository' },
     [
       'RepositoryGrant/acme/shop',
@@ -125,11 +155,51 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
       'RemoteSync/acme/fixed',
     ],
   ],
-  ['an unknown event wakes nobody', { event: 'star' }, []],
+  ['an unknown event wakes nothing', { event: 'star' }, []],
+  ['an event with a name that every object has wakes nothing', { event: 'constructor' }, []],
 ])('%s', (_name, change, keys) => {
-  expect(concerned(change)).toEqual(keys)
+  expect(affectedBy(change)).toEqual(keys)
 })
 
-test('the same numbers on another GitHub host wake nobody', () => {
-  expect(concerned({ branch: 'main' }, known, 'github.example')).toEqual([])
+test('the same ids on another GitHub host wake nothing', () => {
+  expect(affectedBy({ branch: 'main' }, 'github.example')).toEqual([])
+})
+
+/** Follows every pull request of a repository. No line of the webhook code names it. */
+const pipeline = defineKind({
+  group: 'apps',
+  kind: 'Pipeline',
+  plural: 'pipelines',
+  shortNames: [],
+  scope: 'Namespaced',
+  description: 'x',
+  writtenBy: 'x',
+  conditions: { Ready: 'x' },
+  reasons: {},
+  spec: object(followerFields, { description: 'x' }),
+  status: followerStatusFields,
+  columns: [],
+  followsRepository: { source: () => ({ pullRequest: 'every' }), permissions: () => ({}), purpose: () => 'x' },
+}) as unknown as FollowerKind
+
+test('a kind that declares that it follows a repository is woken too', () => {
+  const spec = { installation: 'github', repository: 'acme/shop', requestedBy: 'x' }
+  const follower = (namespace: string, name: string, status = {}): RepositoryFollower => ({
+    apiVersion: 'v',
+    kind: 'Pipeline',
+    metadata: { namespace, name },
+    spec,
+    status,
+  })
+  const objects = [...held, follower('acme', 'all', { grant: 'shop' }), follower('globex', 'all')]
+  const kinds = [...followerKinds, pipeline]
+  const affected = (change: Partial<GitHubEvent>) => affectedBy(change, host, objects, kinds)
+  expect(affected({ event: 'pull_request', pullRequest: 3 })).toEqual(['RemoteSync/acme/preview', 'Pipeline/acme/all'])
+  expect(affected({ event: 'pull_request', pullRequest: 4 })).toEqual(['Pipeline/acme/all'])
+  expect(affected({ branch: 'main' })).toEqual(['RemoteSync/acme/main'])
+  const other = { id: 99, fullName: 'acme/shop' }
+  expect(affected({ event: 'pull_request', pullRequest: 4, repository: other })).toEqual([])
+  expect(affected({ event: 'pull_request', pullRequest: 4, installationId: 10, repository: other })).toEqual([
+    'Pipeline/globex/all',
+  ])
 })

@@ -1,103 +1,88 @@
-// Which objects an event concerns: those get the wake annotation. Pure over what the caches hold. Repositories match by numeric id
-// where a grant has resolved one, by name where none has yet; names count only inside the installation the event came from.
+// Decides which objects an event affects: they get the wake annotation. Pure. Repositories match by numeric id where a grant has resolved one,
+// by name where none has; a name counts only inside the installation that the event came from.
 
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { remoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import { installation } from '../../api/github/installation.ts'
-import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../../api/resource.ts'
-import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { tenant } from '../../api/tenancy/tenant.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { FollowerKind } from '../../api/registry.ts'
+import type { RepositoryFollower } from '../../api/repository-follower.ts'
+import { type KubeObject, keyOf, type ObjectKey, type ResourceType } from '../../api/resource.ts'
+import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { GitHubEvent } from './github-event.ts'
 
-export type KnownObjects = {
-  readonly installations: readonly Installation[]
-  readonly syncs: readonly RemoteSync[]
-  readonly grants: readonly RepositoryGrant[]
-  readonly tenants: readonly Tenant[]
+/** An object that follows a repository, with the grant that it owns, if that exists. */
+export type Follower = {
+  readonly kind: FollowerKind
+  readonly object: RepositoryFollower
+  readonly grant: RepositoryGrant | undefined
 }
 
-export type Concerned = { readonly type: ResourceType; readonly key: ObjectKey }
+/** What an event may affect, of its installation or organisation only: looked up by `candidate-reader.ts`. */
+export type Candidates = {
+  readonly tenants: readonly Tenant[]
+  readonly installations: readonly Installation[]
+  readonly grants: readonly RepositoryGrant[]
+  readonly followers: readonly Follower[]
+}
 
-function entry(type: ResourceType, object: KubeObject): Concerned {
+export type CandidateGroup = keyof Candidates
+
+export type AffectedObject = { readonly type: ResourceType; readonly key: ObjectKey }
+
+const groupsOf: ReadonlyMap<string, readonly CandidateGroup[]> = new Map([
+  ['push', ['followers']],
+  ['pull_request', ['followers']],
+  ['installation', ['installations', 'grants']],
+  ['installation_repositories', ['installations', 'grants']],
+  ['installation_target', ['installations', 'grants']],
+  ['repository', ['grants', 'followers']],
+  ['member', ['grants']],
+  ['organization', ['tenants', 'installations', 'grants']],
+  ['membership', ['tenants', 'installations', 'grants']],
+  ['team', ['tenants', 'installations', 'grants']],
+])
+
+/** The groups that hold what an event affects, in the order in which the objects are woken; none for an event that affects nothing. */
+export function affectedGroups(event: GitHubEvent): readonly CandidateGroup[] {
+  return groupsOf.get(event.event) ?? []
+}
+
+/** The objects to wake, each once when `candidates` holds each once. */
+export function affectedObjects(event: GitHubEvent, candidates: Candidates): readonly AffectedObject[] {
+  const { tenants, installations, grants, followers } = candidates
+  const affected: Readonly<Record<CandidateGroup, () => readonly AffectedObject[]>> = {
+    tenants: () => tenants.map(object => affectedObject(tenant, object)),
+    installations: () => installations.map(object => affectedObject(installation, object)),
+    grants: () => grants.filter(object => coversRepository(object, event)).map(object => affectedObject(repositoryGrant, object)),
+    followers: () => followers.filter(item => follows(item, event)).map(({ kind, object }) => affectedObject(kind, object)),
+  }
+  return affectedGroups(event).flatMap(group => affected[group]())
+}
+
+function affectedObject(type: ResourceType, object: KubeObject): AffectedObject {
   return { type, key: keyOf(object) }
 }
 
-/** Installations that the event can speak for: the one it names, or those of the organisation it names. */
-function speakingFor(event: GitHubEvent, host: string, known: KnownObjects): readonly Installation[] {
-  return known.installations.filter(({ spec }) => {
-    if (spec.account.host !== host) return false
-    if (event.installationId !== undefined) return spec.installationId === event.installationId
-    return event.organizationId !== undefined && spec.account.id === event.organizationId
-  })
+/** An event without a repository affects every grant of its installation. */
+function coversRepository({ status }: RepositoryGrant, { repository }: GitHubEvent): boolean {
+  return repository === undefined || (status?.repositories ?? []).some(({ id }) => id === repository.id)
 }
 
-function followsEvent(sync: RemoteSync, event: GitHubEvent): boolean {
-  const { branch, pullRequest } = sync.spec.source
+function follows(follower: Follower, event: GitHubEvent): boolean {
+  return followsSource(follower, event) && followsRepository(follower, event)
+}
+
+function followsSource({ kind, object }: Follower, event: GitHubEvent): boolean {
+  const { branch, pullRequest } = kind.options.followsRepository.source(object.spec)
   if (event.event === 'push') return branch !== undefined && branch === event.branch
-  if (event.event === 'pull_request') return pullRequest !== undefined && pullRequest === event.pullRequest
-  return true
+  if (event.event !== 'pull_request') return true
+  return pullRequest === 'every' || (pullRequest !== undefined && pullRequest === event.pullRequest)
 }
 
-function isOfRepository(
-  sync: RemoteSync,
-  grant: RepositoryGrant | undefined,
-  repository: { readonly id: number; readonly fullName: string },
-): boolean {
-  const resolved = grant?.status?.repositories
-  if (resolved?.some(({ name }) => name.toLowerCase() === sync.spec.repository.toLowerCase()))
-    return resolved.some(({ id }) => id === repository.id)
-  return sync.spec.repository.toLowerCase() === repository.fullName.toLowerCase()
-}
-
-function concernedSyncs(event: GitHubEvent, bound: readonly Installation[], known: KnownObjects): readonly RemoteSync[] {
-  const { repository } = event
-  if (repository === undefined) return []
-  const names = new Set(bound.map(item => keyText(keyOf(item))))
-  return known.syncs.filter(sync => {
-    const { namespace = '' } = sync.metadata
-    if (!names.has(`${namespace}/${sync.spec.installation}`) || !followsEvent(sync, event)) return false
-    const grant = known.grants.find(({ metadata }) => metadata.namespace === namespace && metadata.name === sync.status?.grant)
-    return isOfRepository(sync, grant, repository)
-  })
-}
-
-function grantsUnder(bound: readonly Installation[], event: GitHubEvent, known: KnownObjects): readonly RepositoryGrant[] {
-  const names = new Set(bound.map(item => keyText(keyOf(item))))
-  return known.grants.filter(({ metadata, spec, status }) => {
-    if (!names.has(`${metadata.namespace ?? ''}/${spec.installation}`)) return false
-    const { repository } = event
-    return repository === undefined || (status?.repositories ?? []).some(({ id }) => id === repository.id)
-  })
-}
-
-/** Every object once. Events without meaning for us concern nothing. */
-export function concernedBy(event: GitHubEvent, host: string, known: KnownObjects): readonly Concerned[] {
-  const bound = speakingFor(event, host, known)
-  const syncs = (): readonly Concerned[] => concernedSyncs(event, bound, known).map(item => entry(remoteSync, item))
-  const grants = (): readonly Concerned[] => grantsUnder(bound, event, known).map(item => entry(repositoryGrant, item))
-  const installations = (): readonly Concerned[] => bound.map(item => entry(installation, item))
-  switch (event.event) {
-    case 'push':
-    case 'pull_request':
-      return syncs()
-    case 'installation':
-    case 'installation_repositories':
-    case 'installation_target':
-      return [...installations(), ...grants()]
-    case 'repository':
-      return [...grants(), ...syncs()]
-    case 'member':
-      return grants()
-    case 'organization':
-    case 'membership':
-    case 'team': {
-      const tenants = known.tenants.filter(({ spec }) => spec.account.host === host && spec.account.id === event.organizationId)
-      return [...tenants.map(item => entry(tenant, item)), ...installations(), ...grants()]
-    }
-    default:
-      return []
-  }
+function followsRepository({ object, grant }: Follower, { repository }: GitHubEvent): boolean {
+  if (repository === undefined) return false
+  const followed = object.spec.repository.toLowerCase()
+  const resolved = grant?.status?.repositories ?? []
+  if (resolved.some(({ name }) => name.toLowerCase() === followed)) return resolved.some(({ id }) => id === repository.id)
+  return followed === repository.fullName.toLowerCase()
 }

@@ -1,71 +1,74 @@
-// What a webhook says, read from its signed body. The headers are not signed: the event named there is believed only when the body has
-// its shape. Pure; the parse boundary of webhook JSON. Meaning is a hint: whoever is woken reads the truth from GitHub's API.
+// Parses the signed body of a webhook. The headers are not signed: the event that they name is believed only when the body has its shape.
+// Pure. The content is a hint only: controllers that it wakes read GitHub's API, and nothing is ever decided by what a webhook says.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { AppError } from '../../lib/errors.ts'
+import { integerAt, isJsonObject, type JsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 
+/** What the broker reads of a delivery. Ids are positive integers; anything else in the body reads as undefined. */
 export type GitHubEvent = {
+  /** The name in the header, such as `push`; any other name than those of `shapes` affects nothing. */
   readonly event: string
   readonly action: string | undefined
   readonly installationId: number | undefined
-  /** Who had asked for an installation that an owner approved. */
+  /** Who requested the installation that an owner approved. */
   readonly requesterId: number | undefined
   readonly organizationId: number | undefined
   readonly repository: { readonly id: number; readonly fullName: string } | undefined
-  /** Of a push: the branch without refs/heads/; undefined for tags. */
+  /** The branch of a push, without refs/heads/; undefined for tags. */
   readonly branch: string | undefined
+  /** The number of the pull request of a `pull_request` event. */
   readonly pullRequest: number | undefined
   readonly senderId: number | undefined
 }
 
-type Json = Readonly<Record<string, unknown>>
-type Shape = (body: Json) => boolean
+type Shape = (body: JsonObject) => boolean
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isText = (value: unknown): value is string => typeof value === 'string'
-const has =
+const hasText =
   (...fields: readonly string[]): Shape =>
   body =>
-    fields.every(field => isObject(body[field]))
-const both =
-  (...shapes: readonly Shape[]): Shape =>
+    fields.every(field => textAt(body, field) !== undefined)
+const hasObject =
+  (...fields: readonly string[]): Shape =>
   body =>
-    shapes.every(shape => shape(body))
-const acted: Shape = body => isText(body['action'])
-const without =
+    fields.every(field => objectAt(body, field) !== undefined)
+const lacks =
   (...fields: readonly string[]): Shape =>
   body =>
     fields.every(field => body[field] === undefined)
+const all =
+  (...shapes: readonly Shape[]): Shape =>
+  body =>
+    shapes.every(shape => shape(body))
+const hasAction = hasText('action')
 
-/** Enough of each event's shape to tell it from every other one that we act on. */
-const shapes: Readonly<Record<string, Shape>> = {
-  ping: body => isText(body['zen']),
-  push: both(
-    body => isText(body['ref']) && isText(body['before']) && isText(body['after']),
-    has('repository'),
-    without('action', 'pull_request'),
-  ),
-  pull_request: both(acted, has('pull_request', 'repository'), body => Number.isSafeInteger(body['number'])),
-  installation: both(acted, has('installation', 'sender'), without('repositories_added', 'changes', 'repository', 'ref')),
-  installation_repositories: both(acted, has('installation'), body => Array.isArray(body['repositories_added'])),
-  installation_target: both(acted, has('account', 'installation', 'changes')),
-  github_app_authorization: both(
-    body => body['action'] === 'revoked',
-    has('sender'),
-    without('installation', 'repository', 'ref'),
-  ),
-  organization: both(acted, has('organization'), without('team', 'repository', 'pull_request')),
-  membership: both(acted, has('team', 'member', 'organization')),
-  member: both(acted, has('member', 'repository')),
-  team: both(acted, has('team', 'organization'), without('member')),
-  repository: both(acted, has('repository'), without('pull_request', 'ref', 'member', 'team')),
-}
+/** Enough of each event's shape to distinguish it from every other event that we act on. */
+const shapes: ReadonlyMap<string, Shape> = new Map([
+  ['ping', hasText('zen')],
+  ['push', all(hasText('ref', 'before', 'after'), hasObject('repository'), lacks('action', 'pull_request'))],
+  ['pull_request', all(hasAction, hasObject('pull_request', 'repository'), body => integerAt(body, 'number') !== undefined)],
+  [
+    'installation',
+    all(hasAction, hasObject('installation', 'sender'), lacks('repositories_added', 'changes', 'repository', 'ref')),
+  ],
+  ['installation_repositories', all(hasAction, hasObject('installation'), body => Array.isArray(body['repositories_added']))],
+  ['installation_target', all(hasAction, hasObject('account', 'installation', 'changes'))],
+  [
+    'github_app_authorization',
+    all(body => body['action'] === 'revoked', hasObject('sender'), lacks('installation', 'repository', 'ref')),
+  ],
+  ['organization', all(hasAction, hasObject('organization'), lacks('team', 'repository', 'pull_request'))],
+  ['membership', all(hasAction, hasObject('team', 'member', 'organization'))],
+  ['member', all(hasAction, hasObject('member', 'repository'))],
+  ['team', all(hasAction, hasObject('team', 'organization'), lacks('member'))],
+  ['repository', all(hasAction, hasObject('repository'), lacks('pull_request', 'ref', 'member', 'team'))],
+])
 
-/** `value`: a text, number or truth value; `shape`: only whether it is an object, a list or anything else; or members of an object. */
-type Look = 'value' | 'shape' | Looks
-type Looks = { readonly [name: string]: Look }
+/** `value`: a text, number or boolean; `shape`: only whether it is an object, a list or anything else; or the fields of an object. */
+type FieldSpec = 'value' | 'shape' | FieldSpecs
+type FieldSpecs = { readonly [name: string]: FieldSpec }
 
-/** All that is looked at in any event. */
-export const looksAt = {
+/** The fields that are read of any event. The inbox stores these and nothing else. */
+export const keptFields = {
   action: 'value',
   ref: 'value',
   before: 'value',
@@ -83,80 +86,77 @@ export const looksAt = {
   account: 'shape',
   team: 'shape',
   member: 'shape',
-} as const satisfies Looks
+} as const satisfies FieldSpecs
 
-function withOnly(json: Json, looks: Looks): Json {
+function withOnly(json: JsonObject, specs: FieldSpecs): JsonObject {
   const kept: Record<string, unknown> = {}
-  for (const name in looks) {
+  for (const name in specs) {
     const value = json[name]
-    if (value !== undefined) kept[name] = lookedAt(value, looks[name])
+    if (value !== undefined) kept[name] = reducedTo(value, specs[name])
   }
   return kept
 }
 
-function lookedAt(value: unknown, look: Look | undefined): unknown {
+function reducedTo(value: unknown, spec: FieldSpec | undefined): unknown {
   if (Array.isArray(value)) return []
-  if (isObject(value)) return typeof look === 'object' ? withOnly(value, look) : {}
-  return look === 'value' ? value : null
+  if (isJsonObject(value)) return typeof spec === 'object' ? withOnly(value, spec) : {}
+  return spec === 'value' ? value : null
 }
 
-function idIn(value: unknown): number | undefined {
-  if (!isObject(value)) return undefined
-  const { id } = value
-  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined
+function idOf(json: JsonObject, field: string): number | undefined {
+  const id = integerAt(objectAt(json, field), 'id')
+  return id !== undefined && id > 0 ? id : undefined
 }
 
-function branchOf(ref: unknown): string | undefined {
+function branchOf(ref: string | undefined): string | undefined {
   const prefix = 'refs/heads/'
-  return isText(ref) && ref.startsWith(prefix) && ref.length < 300 ? ref.slice(prefix.length) : undefined
+  return ref?.startsWith(prefix) && ref.length < 300 ? ref.slice(prefix.length) : undefined
 }
 
-function repositoryOf(value: unknown): GitHubEvent['repository'] {
-  const id = idIn(value)
-  if (id === undefined || !isObject(value) || !isText(value['full_name'])) return undefined
-  return { id, fullName: value['full_name'].slice(0, 300) }
+function repositoryOf(json: JsonObject): GitHubEvent['repository'] {
+  const id = idOf(json, 'repository')
+  const fullName = textAt(objectAt(json, 'repository'), 'full_name')
+  return id === undefined || fullName === undefined ? undefined : { id, fullName: fullName.slice(0, 300) }
 }
 
 /**
- * Throws `invalid_request` for what is no JSON object or not of the shape its header claims. Unknown events pass with no meaning.
- * `kept` is JSON that says the same as `body` to this function and holds nothing that it does not look at: commit messages, names of
- * files and addresses of people have no reason to be stored.
+ * The event of a delivery, and `kept`: JSON with only `keptFields`, from which `parseGitHubEvent` reads the same event. Commit messages, file
+ * names and people's addresses are not stored. Throws `invalid_request` for a body that is not a JSON object or does not have the shape of
+ * the event that its header names. Events without a shape pass: they affect nothing.
  */
-export function readGitHubEvent(event: string, body: Buffer): { readonly facts: GitHubEvent; readonly kept: Buffer } {
-  const json = parsed(body)
-  return { facts: factsOf(event, json), kept: Buffer.from(JSON.stringify(withOnly(json, looksAt))) }
+export function reduceDelivery(event: string, body: Buffer): { readonly event: GitHubEvent; readonly kept: Buffer } {
+  const json = parseObject(body)
+  return { event: eventOf(event, json), kept: Buffer.from(JSON.stringify(withOnly(json, keptFields))) }
 }
 
-/** As `readGitHubEvent`, for what was kept. */
-export function githubEvent(event: string, body: Buffer): GitHubEvent {
-  return factsOf(event, parsed(body))
+/** The event of a stored body. Throws `invalid_request` as `reduceDelivery` does. */
+export function parseGitHubEvent(event: string, body: Buffer): GitHubEvent {
+  return eventOf(event, parseObject(body))
 }
 
-function factsOf(event: string, json: Json): GitHubEvent {
-  const shape = shapes[event]
-  if (shape !== undefined && !shape(json))
-    throw new AppError('invalid_request', `the body is no ${event} event: header and body must agree`)
-  const installation = json['installation']
-  const pullRequest = json['number']
+function eventOf(event: string, json: JsonObject): GitHubEvent {
+  const hasShape = shapes.get(event)
+  if (hasShape !== undefined && !hasShape(json))
+    throw new AppError('invalid_request', `the body is not a ${event} event: header and body must agree`)
   return {
     event,
-    action: isText(json['action']) ? json['action'].slice(0, 60) : undefined,
-    installationId: idIn(installation),
-    requesterId: idIn(json['requester']),
-    organizationId: idIn(json['organization']),
-    repository: repositoryOf(json['repository']),
-    branch: event === 'push' ? branchOf(json['ref']) : undefined,
-    pullRequest: event === 'pull_request' && typeof pullRequest === 'number' ? pullRequest : undefined,
-    senderId: idIn(json['sender']),
+    action: textAt(json, 'action')?.slice(0, 60),
+    installationId: idOf(json, 'installation'),
+    requesterId: idOf(json, 'requester'),
+    organizationId: idOf(json, 'organization'),
+    repository: repositoryOf(json),
+    branch: event === 'push' ? branchOf(textAt(json, 'ref')) : undefined,
+    pullRequest: event === 'pull_request' ? integerAt(json, 'number') : undefined,
+    senderId: idOf(json, 'sender'),
   }
 }
 
-function parsed(body: Buffer): Json {
+function parseObject(body: Buffer): JsonObject {
   try {
     const json: unknown = JSON.parse(body.toString('utf8'))
-    if (isObject(json)) return json
+    if (isJsonObject(json)) return json
   } catch (cause) {
-    throw new AppError('invalid_request', 'the body is no JSON', { cause })
+    throw new AppError('invalid_request', 'the body is not JSON', { cause })
   }
-  throw new AppError('invalid_request', 'the body is no JSON object')
+  throw new AppError('invalid_request', 'the body is not a JSON object')
 }

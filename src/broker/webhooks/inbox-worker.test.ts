@@ -25,19 +25,19 @@ function worker(inbox: Inbox, handle: (delivery: ClaimedDelivery) => Promise<str
   return createInboxWorker({ inbox, handle, clock: systemClock, random: () => 0.5, log: silentLog })
 }
 
-test('handles what is there at the start and what a poke announces, at once', async () => {
+test('handles what is there at the start and, when woken, what was stored since, at once', async () => {
   const { inbox, handled, put } = memoryInbox()
   put('before')
   const running = worker(inbox, async () => 'woken')
   running.start()
   await vi.waitFor(() => expect(handled).toEqual([['before', 'woken']]))
   put('after')
-  running.poke()
+  running.wake()
   await vi.waitFor(() => expect(handled).toHaveLength(2), { timeout: 1000 })
   await running.stop()
 })
 
-test('one failing delivery is given back and does not hold up the others', async () => {
+test('one failing delivery is released and does not delay the others', async () => {
   const { inbox, handled, released, put } = memoryInbox()
   put('bad')
   put('good')
@@ -52,7 +52,7 @@ test('one failing delivery is given back and does not hold up the others', async
   await running.stop()
 })
 
-test('what can never be understood, or failed too often, is given up', async () => {
+test('a delivery that can never be handled, or failed too often, is given up', async () => {
   const { inbox, handled, put } = memoryInbox()
   put('nonsense')
   put('old', 40)

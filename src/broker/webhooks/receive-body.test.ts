@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
-import { githubEvent } from './github-event.ts'
+import { parseGitHubEvent } from './github-event.ts'
 import { bodyLimit, receiveBody } from './receive-body.ts'
 
 const secrets = [new SecretString('secret')]
@@ -56,7 +56,7 @@ test.each(bodies)('a %s says in chunks of any size what it says as a whole', asy
   for (const text of [JSON.stringify(body), JSON.stringify(body, null, 2)])
     for (const step of [1, 2, 3, 17, 100_000]) {
       const { content } = await received(text, step)
-      expect(githubEvent(event, content())).toEqual(githubEvent(event, Buffer.from(text)))
+      expect(parseGitHubEvent(event, content())).toEqual(parseGitHubEvent(event, Buffer.from(text)))
     }
 })
 
@@ -84,7 +84,7 @@ test('any bytes are an object or an invalid_request', async () => {
     fc.asyncProperty(anyBody, async bytes => {
       const body = await received(bytes, 3)
       try {
-        githubEvent('star', body.content())
+        parseGitHubEvent('star', body.content())
       } catch (error) {
         expect(isAppError(error, 'invalid_request')).toBe(true)
       }

@@ -1,32 +1,36 @@
-// Takes a delivery's body as it comes. An ordinary one is kept as it is; of one that is large, or does not say how large it is, the signature
-// is computed and the few members that matter are read on the way, and nothing else is kept. So a stranger's 25 MB cost a few kilobytes.
-// Nothing in it is believed before `isSigned`.
+// Receives a delivery's body. A body of ordinary size is kept as it is. Of a large one, or one of unknown length, the HMAC is computed and the
+// few members that matter are read while it arrives, and nothing else is kept: a stranger's 25 MB cost a few kilobytes.
+// The content must not be used before `isSigned` has returned true.
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createWebhookVerifier } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
-import { looksAt } from './github-event.ts'
-import { createFieldReader, type Wanted } from './top-level-fields.ts'
+import { keptFields } from './github-event.ts'
+import { FieldReader, type Wanted } from './top-level-fields.ts'
 
 export type ReceivedBody = {
-  /** Whether the header is the signature of exactly the bytes that came, by one of the secrets. */
+  /** Whether the header is the HMAC-SHA256 of exactly the received bytes under one of the secrets. An empty body is never signed. */
   readonly isSigned: (signature: string | undefined) => boolean
-  /** JSON with at least the members that `githubEvent` reads. Throws `invalid_request` for what cannot be a JSON object. */
+  /** JSON with at least the members that `parseGitHubEvent` reads. Throws `invalid_request` for a body that cannot be a JSON object. */
   readonly content: () => Buffer
 }
 
-/** Of GitHub: larger payloads are not sent. */
+/** GitHub's limit: larger payloads are not delivered. */
 export const bodyLimit = 25 * 1024 * 1024
 /** The largest repository object GitHub documents is below 10 KB. */
 const mostKept = 256 * 1024
-/** GitHub's own examples of all events are below 30 KB. Reading members on the way takes three times as long as parsing such a body. */
+/** GitHub's examples of all events are below 30 KB. For such a body, `JSON.parse` is faster than reading the members while it arrives. */
 const mostWhole = 64 * 1024
 
 const wanted: Wanted = new Map(
-  Object.entries(looksAt).map(([name, look]) => [name, look === 'shape' ? 'shape' : 'value'] as const),
+  Object.entries(keptFields).map(([name, spec]) => [name, spec === 'shape' ? 'shape' : 'value'] as const),
 )
 
+/**
+ * Resolves when the body has arrived. `length` is the Content-Length, if there is one. Rejects with `payload_too_large` above `bodyLimit`, by
+ * the announced length or by the received bytes, and with `invalid_request` when the connection ends early.
+ */
 export async function receiveBody(
   body: Readable,
   options: { readonly secrets: readonly SecretString[]; readonly length: number | undefined },
@@ -35,15 +39,15 @@ export async function receiveBody(
   if ((options.length ?? 0) > bodyLimit) throw tooLarge()
   if (options.length !== undefined && options.length <= mostWhole) return receiveWhole(body, options.secrets)
   const verifier = createWebhookVerifier(options.secrets)
-  const fields = createFieldReader(wanted, mostKept)
+  const fields = new FieldReader(wanted, mostKept)
   let size = 0
   let unreadable: unknown
-  // The stream stays whole when this stops early: destroying it would take the connection from under the answer.
+  // Destroying the stream when this ends early would close the connection before the answer is sent.
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     size += chunk.length
     if (size > bodyLimit) throw tooLarge()
     verifier.update(chunk)
-    if (unreadable === undefined) unreadable = problemOf(() => fields.push(chunk))
+    if (unreadable === undefined) unreadable = errorOf(() => fields.push(chunk))
   }
   return {
     isSigned: signature => size > 0 && verifier.holds(signature),
@@ -54,7 +58,7 @@ export async function receiveBody(
   }
 }
 
-/** The server sees to it that a body is as long as its Content-Length says. */
+/** For bodies with a Content-Length: Node's HTTP parser does not deliver more than that. */
 async function receiveWhole(body: Readable, secrets: readonly SecretString[]): Promise<ReceivedBody> {
   const bytes = await collected(body)
   return {
@@ -64,7 +68,7 @@ async function receiveWhole(body: Readable, secrets: readonly SecretString[]): P
       return bytes.length > 0 && verifier.holds(signature)
     },
     content() {
-      if (!isUtf8(bytes)) throw new AppError('invalid_request', 'the body is no UTF-8')
+      if (!isUtf8(bytes)) throw new AppError('invalid_request', 'the body is not UTF-8')
       return bytes
     },
   }
@@ -77,13 +81,13 @@ function collected(body: Readable): Promise<Buffer> {
     body.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     body.once('error', reject)
     body.once('close', () => {
-      if (!body.readableEnded) reject(new AppError('invalid_request', 'the body ended too early'))
+      if (!body.readableEnded) reject(new AppError('invalid_request', 'the connection ended before the body was complete'))
     })
   })
 }
 
-/** A stranger learns whether the signature holds, not what we think of the rest; so a problem waits for its turn. */
-function problemOf(work: () => void): unknown {
+/** The error is kept until the signature is verified: an unsigned sender learns nothing about the content. */
+function errorOf(work: () => void): unknown {
   try {
     work()
     return undefined

@@ -1,4 +1,4 @@
-// What must be known about an ApplicationChart: where its code is, and whether that loads. Loading happens in the renderer's worker.
+// What must be known about an ApplicationChart: where its code is, and whether the code loads, which is tried in the renderer's worker thread.
 // Never writes, never throws on absence.
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import type { ConfigMap } from '../../api/builtin/index.ts'
@@ -8,7 +8,7 @@ import type { ChartRenderer } from '../../charts/renderer.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 
 export type GatherDeps = {
-  /** Those of the platform namespace. */
+  /** Of the platform namespace. */
   readonly configMaps: Pick<Cache<ConfigMap>, 'get'>
   readonly renderer: Pick<ChartRenderer, 'check'>
   readonly platformNamespace: string
@@ -21,6 +21,7 @@ export type Facts = {
   readonly loading: ChartOutcome | undefined
 }
 
+/** Rejects with `unavailable` when the renderer has stopped. */
 export async function gather(deps: GatherDeps, chart: ApplicationChart): Promise<Facts> {
   const lookup = findChartSource(chart, name => deps.configMaps.get({ namespace: deps.platformNamespace, name }))
   const timeoutMilliseconds = chart.spec.timeoutSeconds * 1000

@@ -1,4 +1,4 @@
-// Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it.
+// Wires the ApplicationChart controller: a changed ConfigMap of the platform namespace wakes the charts that name it. Decides nothing.
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { configMaps } from '../../api/builtin/index.ts'
 import { keyOf } from '../../api/resource.ts'
@@ -15,7 +15,7 @@ export type ApplicationChartControllerDeps = Omit<ApplicationChartDeps, 'charts'
 
 const configMapIndex = 'configMap'
 
-/** Call before the manager starts. */
+/** Call before the manager starts: caches and indexes cannot be added later. */
 export function createApplicationChartController(deps: ApplicationChartControllerDeps): ControllerDefinition {
   const scope = { namespace: deps.platformNamespace }
   const charts = deps.manager.cache(applicationChart)

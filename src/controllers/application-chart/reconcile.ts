@@ -1,4 +1,4 @@
-// Loads an ApplicationChart once per change and says whether it can be used. Writes only its status and Events.
+// Loads an ApplicationChart on every wake and reports whether it can be used. Writes its status and Events, nothing else.
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { done, type Outcome, type ReconcileContext } from '../../kube/controller/controller.ts'
@@ -14,6 +14,7 @@ export type ApplicationChartDeps = GatherDeps & {
   readonly clock: Clock
 }
 
+/** Idempotent; leaves a chart that is being deleted alone. */
 export async function reconcileApplicationChart(deps: ApplicationChartDeps, context: ReconcileContext): Promise<Outcome> {
   const found = deps.charts.get(context.key)
   if (!found || found.metadata.deletionTimestamp !== undefined) return done

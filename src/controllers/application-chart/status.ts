@@ -1,15 +1,18 @@
-// The status of an ApplicationChart from the verdict. Pure. Its revision wakes the Applications that use the chart.
+// The status of an ApplicationChart from the decision. Pure. A changed revision wakes the Applications that use the chart.
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
-import type { Verdict } from './decide.ts'
+import type { Decision } from './decide.ts'
 
-export type ChartStatus = NonNullable<ApplicationChart['status']>
-
-export function nextStatus(chart: ApplicationChart, { revision, ...ready }: Verdict, now: Date): ChartStatus {
+/** Equal to the status before when nothing changed, whatever `now` is. */
+export function nextStatus(
+  chart: ApplicationChart,
+  { ready, revision }: Decision,
+  now: Date,
+): NonNullable<ApplicationChart['status']> {
   const generation = chart.metadata.generation ?? 1
   return {
     observedGeneration: generation,
-    conditions: mergeConditions(chart.status?.conditions, [{ type: 'Ready', ...ready }], generation, now),
+    conditions: mergeConditions(chart.status?.conditions, [ready], generation, now),
     ...(revision === undefined ? {} : { revision }),
   }
 }

@@ -1,55 +1,49 @@
-// What must hold before an Application is rendered: a list of checks in order, each with its reason and the cure. Pure.
-import { applicationReasons } from '../../api/apps/application.ts'
+// Whether an Application can be rendered, and with which input: checks in order, each with its reason and the cure. Pure.
+import { applicationReasons as reasons } from '../../api/apps/application.ts'
 import { dnsLabel } from '../../api/schema/fields.ts'
 import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
-import { findChartSource } from '../../charts/chart-source.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { Facts } from './gather.ts'
-import { domainProblem, hostsOf, type IngressAddress } from './hosts.ts'
+import { domainProblem, hostsOf } from './hosts.ts'
 
-export type Refusal = { readonly reason: string; readonly message: string }
-
+/** What to render, or why nothing can be rendered. */
 export type Decision =
   | { readonly kind: 'render'; readonly source: ChartSource; readonly input: ChartInput; readonly timeoutMilliseconds: number }
   | ({ readonly kind: 'refused' } & Refusal)
 
-type Check = (facts: Facts, ingress: IngressAddress) => Refusal | undefined
-
-/** The name becomes a Service and a part of host names. */
-const nameIsLabel: Check = ({ application }) => {
+/** Stops a name that cannot become the name of a Service and a part of host names. */
+const nameIsLabel: Check<Facts> = ({ application }) => {
   const { name } = application.metadata
   if (name.length <= 63 && new RegExp(dnsLabel).test(name)) return undefined
-  return {
-    reason: applicationReasons.invalidName,
-    message: 'metadata.name must be a DNS label of at most 63 characters: create it under such a name',
-  }
+  const message = 'metadata.name must be a DNS label of at most 63 characters: create the Application under such a name'
+  return { reason: reasons.invalidName, message }
 }
 
-const hasImage: Check = ({ application }) =>
+/** Stops an Application that has nothing to run yet. */
+const hasImage: Check<Facts> = ({ application }) =>
   application.spec.image === undefined
-    ? {
-        reason: applicationReasons.waitingForImage,
-        message: 'spec.image is not set: create a RemoteSync that builds it, or set it',
-      }
+    ? { reason: reasons.waitingForImage, message: 'spec.image is not set: create a RemoteSync that builds it, or set it' }
     : undefined
 
-const chartExists: Check = ({ application, chart, configMap }) => {
-  if (!chart) {
-    const message = `there is no ApplicationChart ${application.spec.chart}: set spec.chart to one that \`kubectl get applicationcharts\` shows`
-    return { reason: applicationReasons.chartNotFound, message }
-  }
-  const found = findChartSource(chart, configMap)
-  if (found.kind === 'found') return undefined
-  return { reason: applicationReasons.chartNotFound, message: `ApplicationChart ${chart.metadata.name}: ${found.message}` }
+/** Stops an Application whose chart does not exist or has no code. Whether the code loads is found out by rendering. */
+const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
+  if (chart?.lookup.kind === 'found') return undefined
+  const message = chart
+    ? `ApplicationChart ${spec.chart}: ${chart.lookup.message}`
+    : `there is no ApplicationChart ${spec.chart}: set spec.chart to one that \`kubectl get applicationcharts\` shows`
+  return { reason: reasons.chartNotFound, message }
 }
 
-const domainsAreFree: Check = ({ application, usersOfDomain }, ingress) => {
-  const message = domainProblem(application, ingress, usersOfDomain)
-  return message === undefined ? undefined : { reason: applicationReasons.domainTaken, message }
+/** Stops host names that belong to the platform, to another namespace or to another Application. */
+const hostsAreFree: Check<Facts> = ({ application, ingress, usersOfHost }) => {
+  const message = domainProblem(application, ingress, usersOfHost)
+  return message === undefined ? undefined : { reason: reasons.domainTaken, message }
 }
 
-const checks: readonly Check[] = [nameIsLabel, hasImage, chartExists, domainsAreFree]
+const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, chartExists, hostsAreFree]
 
-function inputOf({ application }: Facts, image: string, ingress: IngressAddress): ChartInput {
+function inputOf({ application, ingress }: Facts, image: string): ChartInput {
   const { spec, metadata } = application
   return {
     name: metadata.name,
@@ -65,20 +59,15 @@ function inputOf({ application }: Facts, image: string, ingress: IngressAddress)
   }
 }
 
-export function decide(facts: Facts, ingress: IngressAddress): Decision {
-  for (const check of checks) {
-    const refusal = check(facts, ingress)
-    if (refusal) return { kind: 'refused', ...refusal }
-  }
-  const { chart, configMap, application } = facts
-  const found = chart && findChartSource(chart, configMap)
+/** The first refusal, or what to render. */
+export function decide(facts: Facts): Decision {
+  const refusal = firstRefusal(checks, facts)
+  if (refusal) return { kind: 'refused', ...refusal }
+  const { application, chart } = facts
   const { image } = application.spec
-  if (!chart || image === undefined || found?.kind !== 'found')
-    return { kind: 'refused', reason: applicationReasons.chartNotFound, message: 'the chart vanished' }
-  return {
-    kind: 'render',
-    source: found.source,
-    input: inputOf(facts, image, ingress),
-    timeoutMilliseconds: chart.spec.timeoutSeconds * 1000,
-  }
+  // The checks exclude this; the compiler does not know it.
+  if (chart?.lookup.kind !== 'found' || image === undefined)
+    throw new AppError('internal', 'the checks passed without a chart and an image')
+  const { source } = chart.lookup
+  return { kind: 'render', source, input: inputOf(facts, image), timeoutMilliseconds: chart.timeoutSeconds * 1000 }
 }

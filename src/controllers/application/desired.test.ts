@@ -1,10 +1,10 @@
-// What a chart may give, and how a live object is compared with it.
+// What a chart may render, and how a live object is compared with it.
 import { describe, expect, test } from 'vitest'
 import type { Application } from '../../api/apps/application.ts'
 import { desiredManifests, type Manifest, mostObjects } from './desired.ts'
 import { isFoundByOwner } from './gather.ts'
 import { entriesOf, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
-import { contains, needsApply } from './objects/live-match.ts'
+import { contains, needsApply } from './objects/needs-apply.ts'
 
 const application: Application = {
   apiVersion: 'apps.sekisho.dev/v1alpha1',
@@ -32,7 +32,7 @@ function wanted(...objects: readonly unknown[]): readonly Manifest[] {
 }
 
 describe('rendered objects', () => {
-  test('become the Application’s: namespace, owner, labels, also on pods', () => {
+  test('get the Application’s namespace, owner and labels, pods included', () => {
     const [manifest] = wanted(deployment())
     expect(manifest).toMatchObject({
       metadata: {
@@ -44,7 +44,7 @@ describe('rendered objects', () => {
     })
   })
 
-  test('are applied in an order in which nothing refers to what is not there yet', () => {
+  test('are applied in an order in which an object exists before others refer to it', () => {
     const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' } }
     expect(wanted(ingress, deployment(), configMap).map(manifest => manifest.kind)).toEqual([
       'ConfigMap',
@@ -59,19 +59,19 @@ describe('rendered objects', () => {
     ['a cluster-wide kind', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } }, 'may not be rendered'],
     ['another version of a kind', { ...deployment(), apiVersion: 'apps/v1beta1' }, 'may not be rendered'],
     ['another namespace', { ...configMap, metadata: { name: 'a', namespace: 'other' } }, 'another namespace'],
-    ['no name', { ...configMap, metadata: { generateName: 'a-' } }, 'no usable metadata.name'],
-    ['a path as name', { ...configMap, metadata: { name: '../x' } }, 'no usable metadata.name'],
+    ['no name', { ...configMap, metadata: { generateName: 'a-' } }, 'no valid metadata.name'],
+    ['a path as name', { ...configMap, metadata: { name: '../x' } }, 'no valid metadata.name'],
     ['a status', { ...configMap, status: {} }, 'has a status'],
     ['text', 'ConfigMap', 'must be a Kubernetes object'],
     [
-      'labels that are no texts',
+      'labels that are not strings',
       { ...configMap, metadata: { name: 'a', labels: { a: 1 } } },
       'metadata.labels.a must be a string',
     ],
     ['a ServiceAccount with a token', account, 'automountServiceAccountToken: false'],
     ['a pod with a token', deployment({ automountServiceAccountToken: true }), 'automountServiceAccountToken must be false'],
     [
-      'a pod that says nothing of tokens',
+      'a pod that does not mention tokens',
       deployment({ automountServiceAccountToken: undefined }),
       'automountServiceAccountToken must be false',
     ],
@@ -116,7 +116,7 @@ describe('rendered objects', () => {
 
 describe('comparing with the cluster', () => {
   const [manifest] = wanted(deployment())
-  if (!manifest) throw new Error('it is rendered')
+  if (!manifest) throw new Error('nothing was rendered')
   const live = { ...structuredClone(manifest), status: { replicas: 1 } }
 
   test('what the server added does not matter', () => {
@@ -124,7 +124,7 @@ describe('comparing with the cluster', () => {
     expect(contains({ a: [{ name: 'x', b: 1, c: 2 }, { name: 'sidecar' }] }, { a: [{ name: 'x', b: 1 }] })).toBe(true)
   })
 
-  test('what others changed, removed, or what we render anew does', () => {
+  test('what others changed or removed, and what is rendered differently, does', () => {
     expect(contains({ a: 1 }, { a: 2 })).toBe(false)
     expect(contains({}, { a: 1 })).toBe(false)
     expect(contains({}, { a: [] })).toBe(true)
@@ -132,13 +132,13 @@ describe('comparing with the cluster', () => {
     expect(contains({ a: [1, 2] }, { a: [1] })).toBe(false)
     expect(contains({ a: [{ name: 'y' }] }, { a: [{ name: 'x' }] })).toBe(false)
     const [other] = wanted(deployment({ enableServiceLinks: false }))
-    if (!other) throw new Error('it is rendered')
+    if (!other) throw new Error('nothing was rendered')
     expect(needsApply(other, live)).toBe(true)
     expect(needsApply(manifest, structuredClone(other))).toBe(true)
   })
 })
 
-test('the inventory grows by what is made and shrinks when it is gone', () => {
+test('the inventory grows by what is created and shrinks by what is no longer rendered', () => {
   const wantedEntries = entriesOf(wanted(configMap, deployment()))
   const before = [{ apiVersion: 'v1', kind: 'Service', name: 'old' }, ...wantedEntries.slice(0, 1)]
   expect(union(before, wantedEntries)).toHaveLength(3)
@@ -146,7 +146,7 @@ test('the inventory grows by what is made and shrinks when it is gone', () => {
   expect(obsolete(wantedEntries, wantedEntries)).toEqual([])
 })
 
-test('the inventory comes first exactly where something new could not be found without it', () => {
+test('the inventory is written first exactly when a new object could not be found without it', () => {
   const wantedEntries = entriesOf(wanted(configMap, deployment()))
   const [deploymentEntry] = wantedEntries.filter(({ kind }) => kind === 'Deployment')
   const [configMapEntry] = wantedEntries.filter(({ kind }) => kind === 'ConfigMap')

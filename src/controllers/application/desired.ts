@@ -1,15 +1,14 @@
-// From what a chart gave to what is applied: checks every object against the closed list, then marks it as the Application's.
-// Pure: the same Application and the same rendering give the same manifests. It never drops an object silently: all or a reason.
+// Turns what a chart rendered into the manifests to apply: checks every object against the closed list and marks it as the Application's.
+// Pure: the same Application and the same rendering result in the same manifests. Never drops an object silently: all of them, or a reason.
 import { hash } from 'node:crypto'
 import type { Application } from '../../api/apps/application.ts'
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
-import { isJsonObject, podProblem, podTemplatePath } from './objects/pod-rules.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json/json-value.ts'
+import { brokenPodRule, podTemplatePath } from './objects/pod-rules.ts'
 import { renderableKind, renderableKinds, renderableText } from './objects/renderable-kinds.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 /** A checked object, ready to be applied. */
 export type Manifest = {
@@ -25,11 +24,13 @@ export type Manifest = {
   readonly [field: string]: unknown
 }
 
-/** Says which rendering an object came from; differs when anything that was rendered differs. */
+/** The hash of the rendered object: it differs when anything that was rendered differs. */
 export const renderedHashAnnotation = `${domain}/rendered-hash`
 
+/** Of one rendering. */
 export const mostObjects = 50
 
+/** All manifests of a rendering, or why none of them may be applied. */
 export type Desired =
   | { readonly kind: 'wanted'; readonly manifests: readonly Manifest[] }
   | { readonly kind: 'refused'; readonly message: string }
@@ -52,28 +53,28 @@ function texts(value: unknown, what: string): Record<string, string> {
 function checkObject(
   object: unknown,
   application: Application,
-): { readonly type: ResourceType; readonly object: Json; readonly metadata: Json; readonly name: string } {
+): { readonly type: ResourceType; readonly object: JsonObject; readonly metadata: JsonObject; readonly name: string } {
   if (!isJsonObject(object)) throw new Refused('every rendered item must be a Kubernetes object')
   const { apiVersion, kind, metadata } = object
   const type = renderableKind({ apiVersion: String(apiVersion), kind: String(kind) })
   if (!type) throw new Refused(`${String(apiVersion)} ${String(kind)} may not be rendered: only ${renderableText}`)
   const name = isJsonObject(metadata) ? metadata['name'] : undefined
   if (!isJsonObject(metadata) || typeof name !== 'string' || !namePattern.test(name))
-    throw new Refused(`a ${type.kind} has no usable metadata.name`)
+    throw new Refused(`a ${type.kind} has no valid metadata.name`)
   const what = `${type.kind} ${name}`
   const { namespace } = metadata
   if (namespace !== undefined && namespace !== application.metadata.namespace)
-    throw new Refused(`${what} is in another namespace: a chart renders into the Application's only`)
-  if (object['status'] !== undefined) throw new Refused(`${what} has a status: a chart renders only what is wanted`)
+    throw new Refused(`${what} is in another namespace: a chart renders into the Application's namespace only`)
+  if (object['status'] !== undefined) throw new Refused(`${what} has a status: remove it, the cluster writes it`)
   if (type.kind === 'ServiceAccount' && (object['automountServiceAccountToken'] !== false || object['secrets'] !== undefined))
-    throw new Refused(`${what} must set automountServiceAccountToken: false and hold no secrets`)
-  const problem = podProblem(object)
+    throw new Refused(`${what} must set automountServiceAccountToken: false and must not set secrets`)
+  const problem = brokenPodRule(object)
   if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
   return { type, object, metadata, name }
 }
 
-/** Pods carry the Application's label too: that is how their problems are found. */
-function labelPods(object: Json, applicationLabel: Readonly<Record<string, string>>): Json {
+/** Pods carry the Application's label, too: by it the rollout finds them. */
+function labelPods(object: JsonObject, applicationLabel: Readonly<Record<string, string>>): JsonObject {
   return changedAt(object, podTemplatePath(object), template => {
     const metadata = isJsonObject(template['metadata']) ? template['metadata'] : {}
     const given = texts(metadata['labels'], 'spec.template.metadata.labels')
@@ -81,8 +82,12 @@ function labelPods(object: Json, applicationLabel: Readonly<Record<string, strin
   })
 }
 
-/** `object` with another value at the path; as it is when it has no object there, or when there is no path. */
-function changedAt(object: Json, path: readonly string[] | undefined, change: (value: Json) => Json): Json {
+/** A copy with the value at the path changed; `object` itself where no object is at the path, or without a path. */
+function changedAt(
+  object: JsonObject,
+  path: readonly string[] | undefined,
+  change: (value: JsonObject) => JsonObject,
+): JsonObject {
   if (path === undefined) return object
   const [field, ...rest] = path
   if (field === undefined) return change(object)
@@ -118,6 +123,7 @@ function order(manifest: Manifest): number {
   return renderableKinds.findIndex(type => type.apiVersion === manifest.apiVersion && type.kind === manifest.kind)
 }
 
+/** In the order in which they are applied. Refuses the whole rendering for one object that may not be applied. */
 export function desiredManifests(application: Application, objects: readonly unknown[]): Desired {
   if (objects.length > mostObjects)
     return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${mostObjects} are allowed` }

@@ -1,4 +1,5 @@
-// Reads everything an Application's reconcile must know, from caches only, into one value. Never writes, never throws on absence.
+// Reads everything that an Application's reconcile needs to know, from caches only, into one value. Never writes, never throws on absence.
+// It runs for each Application on each wake: index look-ups only, never a whole list.
 import type { Application } from '../../api/apps/application.ts'
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import {
@@ -13,15 +14,19 @@ import {
 } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
+import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
-import { hostsOf, type IngressAddress } from './hosts.ts'
-import { entryOf, type InventoryEntry, union } from './objects/inventory.ts'
+import type { StatusWriter } from '../status-writer.ts'
+import { hostsOf, type IngressAddress, type UsersOfHost } from './hosts.ts'
+import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
 
-/** Objects that carry the label: those of Applications, and nothing else of the cluster, are cached. */
+/** Selects the objects that carry the label: only those of Applications are cached. */
 export const applicationSelector = labels.application
 
-export const domainIndex = 'domain'
+/** Applications by the hosts that they want. */
+export const hostIndex = 'host'
+/** Applications by the name of their chart. */
 export const chartIndex = 'chart'
 const applicationIndex = 'application'
 const ownerIndex = 'owner'
@@ -37,15 +42,15 @@ export type ApplicationCaches = {
   readonly pods: Cache<Pod>
 }
 
-/** Once, before the caches start. The index of domains holds the names that the platform gives, too: they can be taken as well. */
+/** Call once, before the caches start. The host index also holds the platform's own names for Applications: others can claim them, too. */
 export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
-  caches.applications.addIndex(domainIndex, application => hostsOf(application, ingress))
+  caches.applications.addIndex(hostIndex, application => hostsOf(application, ingress))
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.pods.addIndex(applicationIndex, pod => [`${pod.metadata.namespace}/${pod.metadata.labels?.[labels.application] ?? ''}`])
   for (const { cacheIn } of cachedKinds) cacheIn(caches).addIndex(ownerIndex, ownersOf)
 }
 
-/** The kinds of children that are cached. One of them that was made shortly before a crash is not lost without an inventory. */
+/** The kinds of children that are cached. A child of these kinds is found by its owner even when a crash kept it out of the inventory. */
 const cachedKinds: readonly {
   readonly type: ResourceType
   readonly cacheIn: (caches: ApplicationCaches) => Cache<KubeObject>
@@ -55,13 +60,9 @@ const cachedKinds: readonly {
   { type: ingresses, cacheIn: caches => caches.ingresses },
 ]
 
-function cachedKindOf({ apiVersion, kind }: InventoryEntry) {
-  return cachedKinds.find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
-}
-
-/** Objects of these kinds are found by their owner. */
-export function isFoundByOwner(entry: InventoryEntry): boolean {
-  return cachedKindOf(entry) !== undefined
+/** Whether objects of this kind are found by their owner, without the inventory. */
+export function isFoundByOwner({ apiVersion, kind }: InventoryEntry): boolean {
+  return cachedKinds.some(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
 }
 
 function ownersOf(child: KubeObject): readonly string[] {
@@ -69,41 +70,46 @@ function ownersOf(child: KubeObject): readonly string[] {
   return owner === undefined ? [] : [owner.uid]
 }
 
+/** What decides about an Application: plain values, as the caches held them at one time. */
 export type Facts = {
   readonly application: Application
-  readonly chart: ApplicationChart | undefined
-  readonly configMap: (name: string) => ConfigMap | undefined
-  readonly usersOfDomain: (domain: string) => readonly Application[]
-  /** The cached object of an inventory entry; undefined also for kinds that are not cached. */
-  readonly cached: (entry: InventoryEntry) => KubeObject | undefined
-  /** What it has: what its inventory names, and what of the cached kinds names it as controller. */
+  readonly ingress: IngressAddress
+  /** Its ApplicationChart, and where the code of that is; undefined when there is no ApplicationChart of that name. */
+  readonly chart: { readonly timeoutSeconds: number; readonly lookup: ChartLookup } | undefined
+  /** For each host that this Application wants, all Applications that want it, this one among them. */
+  readonly usersOfHost: UsersOfHost
+  /** The cached objects whose controller is this Application, by uid, under their `entryText`. */
+  readonly children: ReadonlyMap<string, KubeObject>
+  /** What the Application has: its inventory and its cached children. */
   readonly present: readonly InventoryEntry[]
-  readonly deployment: (name: string) => Deployment | undefined
   readonly pods: readonly Pod[]
 }
 
-/** undefined when there is no such Application. `latest` gives our own last write of one where the cache is behind it. */
-export function gather(
-  caches: ApplicationCaches,
-  platformNamespace: string,
-  key: ObjectKey,
-  latest: (cached: Application) => Application,
-): Facts | undefined {
+export type GatherDeps = {
+  readonly caches: ApplicationCaches
+  readonly platformNamespace: string
+  readonly ingress: IngressAddress
+  readonly status: Pick<StatusWriter<Application>, 'latest'>
+}
+
+/** Undefined when the cache has no such Application. */
+export function gather({ caches, platformNamespace, ingress, status }: GatherDeps, key: ObjectKey): Facts | undefined {
   const cached = caches.applications.get(key)
   if (!cached) return undefined
-  const application = latest(cached)
+  const application = status.latest(cached)
   const { namespace = '', name, uid = '' } = application.metadata
+  const chart = caches.charts.get({ name: application.spec.chart })
+  const owned = cachedKinds.flatMap(({ cacheIn }) => cacheIn(caches).byIndex(ownerIndex, uid))
   return {
     application,
-    chart: caches.charts.get({ name: application.spec.chart }),
-    configMap: configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap }),
-    usersOfDomain: domain => caches.applications.byIndex(domainIndex, domain),
-    cached: entry => cachedKindOf(entry)?.cacheIn(caches).get({ namespace, name: entry.name }),
-    present: union(
-      application.status?.inventory ?? [],
-      cachedKinds.flatMap(({ cacheIn }) => cacheIn(caches).byIndex(ownerIndex, uid).map(entryOf)),
-    ),
-    deployment: deployment => caches.deployments.get({ namespace, name: deployment }),
+    ingress,
+    chart: chart && {
+      timeoutSeconds: chart.spec.timeoutSeconds,
+      lookup: findChartSource(chart, configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap })),
+    },
+    usersOfHost: new Map(hostsOf(application, ingress).map(host => [host, caches.applications.byIndex(hostIndex, host)])),
+    children: new Map(owned.map(child => [entryText(entryOf(child)), child])),
+    present: union(application.status?.inventory ?? [], owned.map(entryOf)),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`),
   }
 }

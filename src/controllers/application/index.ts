@@ -1,4 +1,4 @@
-// Wires the Application controller: what it caches, what wakes it. Decides nothing.
+// Wires the Application controller: what it caches and what wakes it. Decides nothing.
 import { type Application, application, applicationReasons } from '../../api/apps/application.ts'
 import { applicationChart } from '../../api/apps/application-chart.ts'
 import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../api/builtin/index.ts'
@@ -10,15 +10,12 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
-import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, domainIndex } from './gather.ts'
+import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, hostIndex } from './gather.ts'
 import { hostsOf } from './hosts.ts'
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
-import { troublePart } from './rollout/pod-trouble.ts'
-
-export { createChartRenderer } from '../../charts/renderer.ts'
-export type { ChartRenderer }
+import { problemFields } from './rollout/pod-problem.ts'
 
 export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client' | 'manifests'> & {
   readonly renderer: Pick<ChartRenderer, 'render'>
@@ -32,7 +29,7 @@ function applicationOfPod(pod: Pod): readonly ObjectKey[] {
   return namespace === undefined || name === undefined ? [] : [{ namespace, name }]
 }
 
-/** Call before the manager starts: indexes can only be added then. */
+/** Call before the manager starts: caches and indexes cannot be added later. */
 export function createApplicationController(deps: ApplicationControllerDeps): ControllerDefinition {
   const { manager, platformNamespace } = deps
   const labelled = { labelSelector: applicationSelector }
@@ -46,10 +43,10 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     pods: manager.cache(pods, labelled),
   }
   addApplicationIndexes(caches, deps.ingress)
-  const sharesDomain = (changed: Application): readonly ObjectKey[] =>
-    hostsOf(changed, deps.ingress).flatMap(domain =>
+  const sharesHost = (changed: Application): readonly ObjectKey[] =>
+    hostsOf(changed, deps.ingress).flatMap(host =>
       caches.applications
-        .byIndex(domainIndex, domain)
+        .byIndex(hostIndex, host)
         .filter(other => other.metadata.uid !== changed.metadata.uid)
         .map(keyOf),
     )
@@ -60,20 +57,20 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     client,
     cache: caches.applications,
     events: deps.events,
-    onTheWay: [applicationReasons.waitingForImage, applicationReasons.rollingOut],
+    normalReasons: [applicationReasons.waitingForImage, applicationReasons.rollingOut],
   })
   const all: ApplicationDeps = { ...deps, client, caches, status, manifests: createManifestSource(deps.renderer) }
   return {
     name: 'application',
     for: application,
-    // A reconcile waits for the API server most of its time.
+    // A reconcile spends most of its time waiting for the API server.
     concurrency: 10,
     owns: [deployments, services, ingresses],
     ownsLabelSelector: applicationSelector,
     watches: [
       watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
-      watches(application, sharesDomain, { predicate: partChanged(changed => changed.spec.domains) }),
-      watches(pods, applicationOfPod, { ...labelled, predicate: partChanged(troublePart) }),
+      watches(application, sharesHost, { predicate: partChanged(changed => changed.spec.domains) }),
+      watches(pods, applicationOfPod, { ...labelled, predicate: partChanged(problemFields) }),
     ],
     reconcile: context => reconcileApplication(all, context),
   }

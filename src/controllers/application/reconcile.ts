@@ -1,6 +1,6 @@
-// Brings one Application's objects to what its chart renders. Only this file and apply-objects.ts write to the cluster.
-// Order: inventory into the status where a new object could not be found by its owner, then new and changed objects, then prune, then
-// status. A crash at any point leaks nothing, and whatever fails, the objects of the running version stay and keep serving.
+// Brings one Application's objects to what its chart renders. This file writes the status; objects/apply-objects.ts writes the objects;
+// no other file here writes. Order: the inventory into the status where a new object could not be found by its owner, then new and changed
+// objects, then prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
 import { type Deployment, deployments } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
@@ -8,130 +8,117 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Refusal } from '../../policy/check.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
-import { type ApplicationCaches, type Facts, gather, isFoundByOwner } from './gather.ts'
-import { hostsOf, type IngressAddress, urlOf } from './hosts.ts'
-import { applyObjects, prune } from './objects/apply-objects.ts'
+import { type Facts, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
+import { hostsOf, urlOf } from './hosts.ts'
+import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
 import { entriesOf, entryText, type InventoryEntry, mostEntries, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
 import type { ManifestSource } from './objects/manifest-source.ts'
-import { judgeRollout } from './rollout/rollout.ts'
+import { evaluateRollout } from './rollout/rollout.ts'
 import { nextStatus, type Progress } from './status.ts'
 
-export type ApplicationDeps = {
+export type ApplicationDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
-  readonly caches: ApplicationCaches
   readonly status: StatusWriter<Application>
   readonly manifests: ManifestSource
   readonly clock: Clock
-  readonly ingress: IngressAddress
-  readonly platformNamespace: string
 }
 
-/** What the cluster refused may be granted later (a quota that frees up): tried again at this pace. */
+/** What the cluster refuses today it may accept later, such as after a quota is raised: retried at this interval. */
 const refusedRetryMilliseconds = 60_000
 
+/** How far a reconcile got. */
 type Step = {
+  /** As its status was last written. */
+  readonly application: Application
   readonly progress: Progress
   readonly inventory: readonly InventoryEntry[]
-  /** What the server answered in this run: newer than the caches. */
+  /** The objects as the server answered them in this run, by `entryText`: newer than the caches. Empty after a refusal. */
   readonly live: ReadonlyMap<string, KubeObject>
 }
 
-/** The status must name an object before it is made. Everything else in it stays as it was. */
-function recordInventory(
-  deps: ApplicationDeps,
-  application: Application,
-  inventory: readonly InventoryEntry[],
-): Promise<Application> {
-  return deps.status.write(application, { ...application.status, inventory: [...inventory] })
+function refusedStep({ application, present }: Facts, { reason, message }: Refusal, inventory = present): Step {
+  return { application, progress: { kind: 'refused', reason, message }, inventory, live: new Map() }
 }
 
 /**
- * The cache may be behind, after a restart by much: what it says of the past may make objects, but must not change or delete living ones.
- * @throws KubeError 409, so that the key is tried again, when the Application has another spec by now
+ * The cache can be behind the API server, after a restart by a lot: what an outdated Application says may create objects, but must not change
+ * or delete existing ones.
+ * @throws KubeError 409, so that the key is retried, when the Application has another spec by now
  */
-async function mustBeCurrent(deps: ApplicationDeps, application: Application): Promise<void> {
+async function assertCurrent({ client }: ApplicationDeps, application: Application): Promise<void> {
   const { name, namespace = '', uid, generation } = application.metadata
-  const live = await deps.client.get(applications, { namespace, name })
+  const live = await client.get(applications, { namespace, name })
   if (live?.metadata.uid === uid && live?.metadata.generation === generation) return
   const message = `Application ${namespace}/${name}: the cache is behind the API server`
   throw new KubeError(message, { status: 409, reason: 'Conflict' })
 }
 
-async function applyManifests(
-  deps: ApplicationDeps,
-  facts: Facts,
-  manifests: readonly Manifest[],
-): Promise<Step & { application: Application }> {
-  const { present } = facts
+async function applyManifests(deps: ApplicationDeps, before: Facts, manifests: readonly Manifest[]): Promise<Step> {
+  const { present, children, ingress } = before
   const wanted = entriesOf(manifests)
   const everything = union(present, wanted)
   if (everything.length > mostEntries) {
-    const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or mend what refused the change before`
-    const progress: Progress = { kind: 'refused', reason: applicationReasons.chartFailed, message }
-    return { application: facts.application, progress, inventory: present, live: new Map() }
+    const message = `the Application would own more than ${mostEntries} objects while it changes: render fewer, or fix what refused the change before`
+    return refusedStep(before, { reason: applicationReasons.chartFailed, message })
   }
   const application = mustBeNamedFirst(present, wanted, isFoundByOwner)
-    ? await recordInventory(deps, facts.application, everything)
-    : facts.application
+    ? await deps.status.write(before.application, { ...before.application.status, inventory: [...everything] })
+    : before.application
   let current: Promise<void> | undefined
-  const mayChange = (): Promise<void> => {
-    current ??= mustBeCurrent(deps, application)
-    return current
+  const target: Target = {
+    client: deps.client,
+    application,
+    assertCurrent() {
+      current ??= assertCurrent(deps, application)
+      return current
+    },
   }
-  const before = new Set(present.map(entryText))
-  const known = { cached: facts.cached, isNew: (entry: InventoryEntry) => !before.has(entryText(entry)) }
-  const outcome = await applyObjects(deps.client, application, manifests, known, mayChange)
-  if (outcome.kind === 'refused') {
-    const { reason, message } = outcome
-    return { application, progress: { kind: 'refused', reason, message }, inventory: everything, live: new Map() }
-  }
-  await prune(deps.client, application, obsolete(everything, wanted), mayChange)
-  const [host] = manifests.some(manifest => manifest.kind === 'Ingress') ? hostsOf(application, deps.ingress) : []
-  const url = host === undefined ? undefined : urlOf(host, deps.ingress)
+  const outcome = await applyObjects(target, manifests, { children, named: new Set(present.map(entryText)) })
+  if (outcome.kind === 'refused') return refusedStep({ ...before, application }, outcome, everything)
+  await prune(target, obsolete(everything, wanted))
+  const [host] = manifests.some(manifest => manifest.kind === 'Ingress') ? hostsOf(application, ingress) : []
+  const url = host === undefined ? undefined : urlOf(host, ingress)
   return { application, progress: { kind: 'applied', url, changed: outcome.changed }, inventory: wanted, live: outcome.live }
 }
 
-async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step & { application: Application }> {
+/** As far as the facts, the chart and the cluster allow. */
+async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step> {
   const { application } = facts
-  const refused = (reason: string, message: string): Step & { application: Application } => ({
-    application,
-    progress: { kind: 'refused', reason, message },
-    inventory: facts.present,
-    live: new Map(),
-  })
-  const decision = decide(facts, deps.ingress)
-  if (decision.kind === 'refused') return refused(decision.reason, decision.message)
+  const decision = decide(facts)
+  if (decision.kind === 'refused') return refusedStep(facts, decision)
   const desired = await deps.manifests.of(application, decision)
-  if (desired.kind === 'refused') return refused(desired.reason, `ApplicationChart ${application.spec.chart}: ${desired.message}`)
-  return applyManifests(deps, facts, desired.manifests)
+  if (desired.kind === 'wanted') return applyManifests(deps, facts, desired.manifests)
+  const message = `ApplicationChart ${application.spec.chart}: ${desired.message}`
+  return refusedStep(facts, { reason: desired.reason, message })
 }
 
-function isDeployment(object: KubeObject): object is Deployment {
-  return object.apiVersion === deployments.apiVersion && object.kind === deployments.kind
+function isDeployment(object: KubeObject | undefined): object is Deployment {
+  return object?.apiVersion === deployments.apiVersion && object.kind === deployments.kind
 }
 
-/** The Deployments of the inventory: what this run's answers say, else the cache. */
-function deploymentsOf(facts: Facts, step: Step): readonly (Deployment | undefined)[] {
-  const entries = step.inventory.filter(entry => entry.apiVersion === deployments.apiVersion && entry.kind === deployments.kind)
+/** The Deployments of the inventory: as answered in this run, else as cached; undefined for one that is in neither. */
+function deploymentsOf({ children }: Facts, { inventory, live, progress }: Step): readonly (Deployment | undefined)[] {
+  const entries = inventory.filter(({ apiVersion, kind }) => apiVersion === deployments.apiVersion && kind === deployments.kind)
   const found = entries.map(entry => {
-    const answered = step.live.get(entryText(entry))
-    return answered && isDeployment(answered) ? answered : facts.deployment(entry.name)
+    const object = live.get(entryText(entry)) ?? children.get(entryText(entry))
+    return isDeployment(object) ? object : undefined
   })
-  // After a refusal the inventory also names what was never made.
-  const some = found.filter(deployment => deployment !== undefined)
-  return step.progress.kind === 'refused' && some.length > 0 ? some : found
+  // After a refusal the inventory also names Deployments that were never created.
+  const existing = found.filter(deployment => deployment !== undefined)
+  return progress.kind === 'refused' && existing.length > 0 ? existing : found
 }
 
-export async function reconcileApplication(deps: ApplicationDeps, context: ReconcileContext): Promise<Outcome> {
-  const facts = gather(deps.caches, deps.platformNamespace, context.key, deps.status.latest)
-  // Owner references let the garbage collector delete what a deleted Application had.
+/** Idempotent. A deleted Application needs nothing: the garbage collector follows the owner references of its objects. */
+export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
+  const facts = gather(deps, key)
   if (!facts || facts.application.metadata.deletionTimestamp !== undefined) return done
   const step = await advance(deps, facts)
-  const rollout = judgeRollout(deploymentsOf(facts, step), facts.pods)
   const { progress, inventory, application } = step
+  const rollout = evaluateRollout(deploymentsOf(facts, step), facts.pods)
   await deps.status.write(application, nextStatus(application, { progress, inventory, rollout }, deps.clock.now()))
   const refusedByCluster = progress.kind === 'refused' && progress.reason === applicationReasons.refusedByCluster
   return refusedByCluster ? requeueAfter(refusedRetryMilliseconds) : done

@@ -1,18 +1,19 @@
-// Says in conditions and observed fields how an Application stands. Pure. What runs keeps its url, image and commit in the status
-// until the next version has taken over: a mistake in the spec never makes the running version look gone.
+// The status of an Application: its conditions, and what runs. Pure. The running version keeps its url, image and commit in the status until
+// the next version has taken over: a mistake in the spec never makes the running version look gone.
 import { type Application, applicationReasons } from '../../api/apps/application.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
-import type { Refusal } from './decide.ts'
+import type { Refusal } from '../../policy/check.ts'
 import type { InventoryEntry } from './objects/inventory.ts'
 import type { Rollout } from './rollout/rollout.ts'
 
 export type ApplicationStatus = NonNullable<Application['status']>
 
-/** How far one reconcile came. `refused`: before or while applying; `applied`: the cluster has every object. */
+/** How far one reconcile got. `refused`: before or while applying; `applied`: the cluster has every object. */
 export type Progress =
   | ({ readonly kind: 'refused' } & Refusal)
   | { readonly kind: 'applied'; readonly url: string | undefined; readonly changed: boolean }
 
+/** What the status reports. */
 export type Observation = {
   readonly progress: Progress
   readonly rollout: Rollout
@@ -25,7 +26,7 @@ function renderedCondition(progress: Progress): WantedCondition {
   return { type: 'Rendered', status: 'False', reason: progress.reason, message: progress.message }
 }
 
-/** Whether something answers: also true while an earlier version serves. */
+/** Whether something answers requests, an earlier version included. */
 function availableCondition({ rollout, inventory }: Observation): WantedCondition {
   const type = 'Available'
   if (inventory.length === 0)
@@ -34,8 +35,8 @@ function availableCondition({ rollout, inventory }: Observation): WantedConditio
   return {
     type,
     status: 'False',
-    reason: rollout.trouble?.reason ?? applicationReasons.rollingOut,
-    message: rollout.trouble?.message ?? rollout.progress,
+    reason: rollout.problem?.reason ?? applicationReasons.rollingOut,
+    message: rollout.problem?.message ?? rollout.progress,
   }
 }
 
@@ -44,18 +45,18 @@ function readyCondition({ progress, rollout, inventory }: Observation): WantedCo
   const serving = rollout.available && inventory.length > 0 ? ' (the version before keeps serving)' : ''
   if (progress.kind === 'refused') return { type, status: 'False', reason: progress.reason, message: progress.message + serving }
   if (rollout.complete) return { type, status: 'True', reason: applicationReasons.available, message: rollout.progress }
-  if (rollout.trouble)
-    return { type, status: 'False', reason: rollout.trouble.reason, message: rollout.trouble.message + serving }
+  if (rollout.problem)
+    return { type, status: 'False', reason: rollout.problem.reason, message: rollout.problem.message + serving }
   return { type, status: 'False', reason: applicationReasons.rollingOut, message: rollout.progress + serving }
 }
 
-function present(entries: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function definedFields(entries: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const defined: Record<string, string> = {}
   for (const [name, value] of Object.entries(entries)) if (value !== undefined) defined[name] = value
   return defined
 }
 
-/** `now` is used only where something changed: an equal observation gives an equal status. */
+/** `now` is used only where something changed: an equal observation results in an equal status. */
 export function nextStatus(application: Application, observation: Observation, now: Date): ApplicationStatus {
   const { metadata, spec, status: before } = application
   const generation = metadata.generation ?? 1
@@ -65,7 +66,7 @@ export function nextStatus(application: Application, observation: Observation, n
   const running = applied && rollout.complete
   const appliedBefore = sameGeneration ? before.appliedAt : undefined
   const availableBefore = sameGeneration ? before.availableAt : undefined
-  const moment = now.toISOString()
+  const time = now.toISOString()
   return {
     observedGeneration: generation,
     conditions: mergeConditions(
@@ -75,12 +76,12 @@ export function nextStatus(application: Application, observation: Observation, n
       now,
     ),
     inventory: [...inventory],
-    ...present({
+    ...definedFields({
       url: applied ? progress.url : before?.url,
       image: running ? spec.image : before?.image,
       commit: running ? spec.commit : before?.commit,
-      appliedAt: applied ? (progress.changed ? moment : (appliedBefore ?? moment)) : appliedBefore,
-      availableAt: running ? (availableBefore ?? moment) : availableBefore,
+      appliedAt: applied ? (progress.changed ? time : (appliedBefore ?? time)) : appliedBefore,
+      availableAt: running ? (availableBefore ?? time) : availableBefore,
     }),
   }
 }

@@ -1,58 +1,54 @@
-// Whether the platform can act as this App: a list of checks, in order. Pure.
+// Whether the platform can act as a GitHub App: checks in order, each with its reason and the cure. Pure.
 import { clusterGitHubAppReasons as reasons } from '../../api/github/cluster-github-app.ts'
+import type { WantedCondition } from '../../kube/object/conditions.ts'
+import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { retryMilliseconds } from '../github-unreachable.ts'
 import type { Facts } from './gather.ts'
 
-export type Verdict = {
-  readonly status: 'True' | 'False' | 'Unknown'
-  readonly reason: string
-  readonly message: string
-  /** Ask again after this long, because nothing will wake us. */
-  readonly retryAfterMilliseconds?: number
+type AppRefusal = Refusal & {
+  /** Unknown when GitHub did not answer. */
+  readonly status: 'False' | 'Unknown'
+  /** Set where nothing wakes the controller when the answer changes. */
+  readonly retryAfterMilliseconds?: number | undefined
 }
 
-type Check = (facts: Facts) => Verdict | undefined
+export type Decision = { readonly ready: WantedCondition } & Pick<AppRefusal, 'retryAfterMilliseconds'>
 
-const checks: readonly Check[] = [
-  // There is a key to sign with.
-  ({ answer }) =>
-    answer.kind === 'key-missing'
-      ? { status: 'False', reason: reasons.keyMissing, message: `${answer.message}: create it` }
-      : undefined,
-  // GitHub accepts it.
-  ({ answer }) =>
-    answer.kind === 'key-refused'
-      ? {
-          status: 'False',
-          reason: reasons.keyRefused,
-          message: `${answer.message}. Check clientId, and that the private key belongs to the App and was not deleted on GitHub`,
-          retryAfterMilliseconds: 120_000,
-        }
-      : undefined,
-  // GitHub answers at all.
-  ({ answer }) =>
-    answer.kind === 'unreachable'
-      ? {
-          status: 'Unknown',
-          reason: reasons.unreachable,
-          message: answer.message,
-          retryAfterMilliseconds: Math.max(30, answer.retryAfterSeconds ?? 0) * 1000,
-        }
-      : undefined,
-  // The key is this App's and not another's.
-  ({ object, answer }) =>
-    answer.kind === 'app' && answer.app.id !== object.spec.appId
-      ? {
-          status: 'False',
-          reason: reasons.mismatch,
-          message: `the key and client id are those of App ${answer.app.id} (${answer.app.slug}), not of spec.appId ${object.spec.appId}`,
-        }
-      : undefined,
-]
+const refusedRetryMilliseconds = 120_000
 
-export function decide(facts: Facts): Verdict {
-  for (const check of checks) {
-    const verdict = check(facts)
-    if (verdict) return verdict
-  }
-  return { status: 'True', reason: reasons.verified, message: 'GitHub accepts the App’s key' }
+/** Stops an App without a private key to sign with. */
+const hasKey: Check<Facts, AppRefusal> = ({ answer }) =>
+  answer.kind === 'key-missing'
+    ? { status: 'False', reason: reasons.keyMissing, message: `${answer.message}: create it` }
+    : undefined
+
+/** Stops an App whose key GitHub does not accept. */
+const keyIsAccepted: Check<Facts, AppRefusal> = ({ answer }) => {
+  if (answer.kind !== 'key-refused') return undefined
+  const message = `${answer.message}. Check clientId, and that the private key belongs to the App and was not deleted on GitHub`
+  return { status: 'False', reason: reasons.keyRefused, message, retryAfterMilliseconds: refusedRetryMilliseconds }
+}
+
+/** Stops while GitHub does not answer. */
+const gitHubAnswers: Check<Facts, AppRefusal> = ({ answer }) => {
+  if (answer.kind !== 'unreachable') return undefined
+  const { message } = answer
+  return { status: 'Unknown', reason: reasons.unreachable, message, retryAfterMilliseconds: retryMilliseconds(answer) }
+}
+
+/** Stops a key and a client id of another App than the spec says. */
+const isThisApp: Check<Facts, AppRefusal> = ({ object: { spec }, answer }) => {
+  if (answer.kind !== 'app' || answer.app.id === spec.appId) return undefined
+  const message = `the key and the client id belong to App ${answer.app.id} (${answer.app.slug}), not to spec.appId ${spec.appId}`
+  return { status: 'False', reason: reasons.mismatch, message }
+}
+
+const checks: readonly Check<Facts, AppRefusal>[] = [hasKey, keyIsAccepted, gitHubAnswers, isThisApp]
+
+/** Ready with the reason of the first check that does not hold. */
+export function decide(facts: Facts): Decision {
+  const refusal = firstRefusal(checks, facts)
+  const verified = { status: 'True', reason: reasons.verified, message: 'GitHub accepts the App’s key' } as const
+  const { status, reason, message } = refusal ?? verified
+  return { ready: { type: 'Ready', status, reason, message }, retryAfterMilliseconds: refusal?.retryAfterMilliseconds }
 }

@@ -1,5 +1,4 @@
-// Wires the ClusterGitHubApp controller: a changed Secret of the platform namespace wakes the Apps whose keys are in it.
-
+// Wires the ClusterGitHubApp controller: a changed Secret of the platform namespace wakes the Apps whose keys are in it. Decides nothing.
 import { secrets } from '../../api/builtin/index.ts'
 import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { platformNamespace } from '../../api/names.ts'
@@ -17,7 +16,7 @@ export type ClusterGitHubAppControllerDeps = Omit<ClusterGitHubAppDeps, 'apps' |
 
 const bySecret = 'cluster-github-app/by-secret'
 
-/** Call before the manager starts: indexes can only be added then. */
+/** Call before the manager starts: caches and indexes cannot be added later. */
 export function createClusterGitHubAppController(deps: ClusterGitHubAppControllerDeps): ControllerDefinition {
   const apps = deps.manager.cache(clusterGitHubApp)
   const { client } = deps.manager

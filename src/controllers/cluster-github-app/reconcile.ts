@@ -1,4 +1,4 @@
-// Asks GitHub about one App and reports it. Writes the status and an Event, nothing else.
+// Asks GitHub about one App and reports the answer. Writes the status and Events, nothing else.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
@@ -16,12 +16,13 @@ export type ClusterGitHubAppDeps = {
   readonly clock: Clock
 }
 
+/** Idempotent; leaves an App that is being deleted alone. */
 export async function reconcileClusterGitHubApp(deps: ClusterGitHubAppDeps, context: ReconcileContext): Promise<Outcome> {
   const found = deps.apps.get(context.key)
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return done
   const object = deps.status.latest(found)
   const facts = await gather(deps.githubApps, object)
-  const verdict = decide(facts)
-  await deps.status.write(object, nextStatus(facts, verdict, deps.clock.now()))
-  return verdict.retryAfterMilliseconds === undefined ? done : requeueAfter(verdict.retryAfterMilliseconds)
+  const decision = decide(facts)
+  await deps.status.write(object, nextStatus(facts, decision, deps.clock.now()))
+  return decision.retryAfterMilliseconds === undefined ? done : requeueAfter(decision.retryAfterMilliseconds)
 }

@@ -1,19 +1,16 @@
-// The status of a ClusterGitHubApp from what was found. Pure; equal facts give an equal status.
+// The status of a ClusterGitHubApp from the facts and the decision. Pure; equal facts result in an equal status.
 import type { ClusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
-import type { Verdict } from './decide.ts'
+import type { Decision } from './decide.ts'
 import type { Facts } from './gather.ts'
 
-export type AppStatus = NonNullable<ClusterGitHubApp['status']>
-
-export function nextStatus({ object, answer }: Facts, verdict: Verdict, now: Date): AppStatus {
-  const { slug, permissions } = object.status ?? {}
-  const known = { ...(slug === undefined ? {} : { slug }), ...(permissions === undefined ? {} : { permissions }) }
+/** Keeps the slug and the permissions that GitHub reported last while it does not report them. */
+export function nextStatus({ object, answer }: Facts, { ready }: Decision, now: Date): NonNullable<ClusterGitHubApp['status']> {
+  const { conditions, ...known } = object.status ?? {}
   const generation = object.metadata.generation ?? 0
-  const { status, reason, message } = verdict
   return {
     ...(answer.kind === 'app' ? { slug: answer.app.slug, permissions: { ...answer.app.permissions } } : known),
     observedGeneration: generation,
-    conditions: mergeConditions(object.status?.conditions, [{ type: 'Ready', status, reason, message }], generation, now),
+    conditions: mergeConditions(conditions, [ready], generation, now),
   }
 }

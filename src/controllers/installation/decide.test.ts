@@ -1,4 +1,4 @@
-// The checks on an Installation, one row each, and the status that follows: what is refuted ends tokens, what is unknown keeps what held.
+// The checks on an Installation, one row each, and the status that follows: a refuted binding ends tokens, an unknown one keeps what held.
 import { describe, expect, test } from 'vitest'
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
@@ -55,8 +55,8 @@ describe('an Installation', () => {
     ['holds when everything fits', facts(found()), 'True', 'Verified'],
     ['of a person’s own account holds', facts(userAccount, user), 'True', 'Verified'],
     ['does not hold without its App', facts({ kind: 'app-not-ready', message: 'x' }), 'False', 'AppNotReady'],
-    ['is unknown while GitHub is away', facts(unreachable), 'Unknown', 'GitHubUnreachable'],
-    ['does not hold when GitHub has none', facts({ kind: 'absent' }), 'False', 'InstallationNotFound'],
+    ['is unknown while GitHub does not answer', facts(unreachable), 'Unknown', 'GitHubUnreachable'],
+    ['does not hold when GitHub does not know it', facts({ kind: 'absent' }), 'False', 'InstallationNotFound'],
     ['does not hold for another App', facts(found({ appId: 6 })), 'False', 'AppMismatch'],
     [
       'does not hold on another account',
@@ -65,7 +65,7 @@ describe('an Installation', () => {
       'AccountMismatch',
     ],
     [
-      'does not hold on a person of the organisation’s id',
+      'does not hold on a person with the organisation’s id',
       facts(found({ account: { id: 2001, login: 'acme', type: 'User' } })),
       'False',
       'AccountMismatch',
@@ -96,17 +96,17 @@ describe('an Installation', () => {
       'BinderNoLongerOwner',
     ],
     [
-      'holds when the App may not ask for the owner',
+      'holds when the App may not check the owner',
       facts({ kind: 'found', installation: onGitHub(), owner: { kind: 'not-checkable' }, appId: 5 }),
       'True',
       'Verified',
     ],
   ]
   test.each(table)('%s', (_name, given, status, reason) => {
-    const verdict = decide(given)
-    expect(verdict.verified).toMatchObject({ status, reason })
-    expect(verdict.ready).toMatchObject({ status, reason })
-    expect(verdict.revoke).toBe(status === 'False')
+    const decision = decide(given)
+    expect(decision.verified).toMatchObject({ status, reason })
+    expect(decision.ready).toMatchObject({ status, reason })
+    expect(decision.revoke).toBe(status === 'False')
   })
 
   const held = nextStatus(facts(found()), decide(facts(found())))
@@ -119,12 +119,12 @@ describe('an Installation', () => {
     expect(decide(facts(unreachable)).retryAfterMilliseconds).toBe(90_000)
   })
 
-  test('looks again by itself where nothing would wake it', () => {
+  test('is retried where nothing would wake it', () => {
     expect(decide(facts({ kind: 'app-not-ready', message: 'refused' })).retryAfterMilliseconds).toBe(120_000)
     expect(decide(facts({ kind: 'absent' })).retryAfterMilliseconds).toBeUndefined()
   })
 
-  test('has the same status when the same is found again without asking for the owner', () => {
+  test('has the same status when the same is found again without an owner check', () => {
     const again: Facts = {
       ...facts({ kind: 'found', installation: onGitHub(), owner: { kind: 'not-due' }, appId: 5 }, object({}, held)),
       askedAt: new Date('2026-01-02T12:10:00Z'),

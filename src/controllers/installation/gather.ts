@@ -1,32 +1,35 @@
-// What must be known about an Installation: what GitHub says about it with the App's own key and, when it is time, whether the person
-// who bound it still owns the account. Writes nothing to the cluster, never throws: what could not be learned is a fact too.
+// What must be known about an Installation: what GitHub answers to the App's own key and, when it is due, whether the person who bound it still
+// owns the account. Writes nothing to the cluster; never throws: a failure to find out is a fact, too.
 import { type Installation, installationReasons } from '../../api/github/installation.ts'
-import { wakeAnnotation } from '../../api/names.ts'
 import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubApp, GitHubApps } from '../../token-desk/app-clients.ts'
-import { checkOwner, type OwnerCheckDeps, type OwnerFinding } from './owner-check.ts'
+import { type Unreachable, unreachable } from '../github-unreachable.ts'
+import { wakeOf } from '../observed-wake.ts'
+import { checkOwner, type OwnerAnswer, type OwnerCheckDeps } from './owner-check.ts'
 
+/** GitHub's answer; `appId` is the id of the App that asked. */
 export type InstallationAnswer =
-  | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerFinding; readonly appId: number }
+  | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerAnswer; readonly appId: number }
   | { readonly kind: 'absent' }
   | { readonly kind: 'app-not-ready'; readonly message: string }
-  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
+  | Unreachable
 
 export type Facts = {
   readonly object: Installation
   readonly answer: InstallationAnswer
-  /** When the asking began: what changes later is not covered. */
+  /** Before the first request: the facts cover no later change. */
   readonly askedAt: Date
 }
 
 export type GatherDeps = OwnerCheckDeps & {
   readonly githubApps: GitHubApps
-  /** How often the owner is asked for without a reason. */
+  /** How often the owner is checked without a reason. */
   readonly ownerCheckMilliseconds: number
 }
 
+/** Costs one request to GitHub, and four when the owner check is due. */
 export async function gather(deps: GatherDeps, object: Installation): Promise<Facts> {
   const askedAt = deps.clock.now()
   const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
@@ -40,15 +43,15 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
   if ('kind' in installation) return facts(installation)
   const due = isOwnerCheckDue(object, installation, askedAt, deps.ownerCheckMilliseconds)
   try {
-    const owner: OwnerFinding = due ? await ownerOf(deps, app, object, installation) : { kind: 'not-due' }
+    const owner: OwnerAnswer = due ? await checkOwner(deps, { app, object, installation }) : { kind: 'not-due' }
     return facts({ kind: 'found', installation, owner, appId: app.appId })
   } catch (error) {
-    // Also when GitHub does not know the fresh token: that says nothing about the App's key.
+    // Also when GitHub does not know the new token: that says nothing about the App's key.
     return facts(unreachable(error))
   }
 }
 
-/** As the App: a refused key means that the App cannot be used, which is not the same as GitHub being away. */
+/** Asks as the App. A refused key means that the App cannot be used, which is different from an unreachable GitHub. */
 async function installationOf(app: GitHubApp, object: Installation): Promise<InstallationFacts | InstallationAnswer> {
   try {
     return (await app.client.installation(object.spec.installationId)) ?? { kind: 'absent' }
@@ -59,28 +62,13 @@ async function installationOf(app: GitHubApp, object: Installation): Promise<Ins
   }
 }
 
-function unreachable(error: unknown): InstallationAnswer {
-  const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
-  return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
-}
-
-/** A user account is its own owner: `decide` compares the ids. */
-async function ownerOf(
-  deps: GatherDeps,
-  app: GitHubApp,
-  object: Installation,
-  installation: InstallationFacts,
-): Promise<OwnerFinding> {
-  return installation.account.type === 'User' ? { kind: 'owner' } : await checkOwner(deps, app, object, installation)
-}
-
-/** A suspended installation gives no token to ask with. */
+/** GitHub issues no token for a suspended installation. */
 function isOwnerCheckDue(object: Installation, installation: InstallationFacts, now: Date, interval: number): boolean {
   if (installation.suspendedAt !== undefined) return false
-  const { status, metadata } = object
+  const { status } = object
   const verified = findCondition(status?.conditions, 'Verified')
   if (status?.verifiedAt === undefined || verified?.status !== 'True') return true
   if (verified.reason !== installationReasons.verified) return true
-  if (metadata.annotations?.[wakeAnnotation] !== status.observedWake) return true
+  if (wakeOf(object) !== status.observedWake) return true
   return now.getTime() - Date.parse(status.verifiedAt) >= interval
 }

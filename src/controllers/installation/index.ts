@@ -1,4 +1,4 @@
-// Wires the Installation controller: an App that becomes usable or unusable wakes the Installations under it.
+// Wires the Installation controller: an App that becomes usable or unusable wakes the Installations under it. Decides nothing.
 import { type ClusterGitHubApp, clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
 import { installation } from '../../api/github/installation.ts'
 import { keyOf } from '../../api/resource.ts'
@@ -9,8 +9,6 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { type InstallationDeps, reconcileInstallation } from './reconcile.ts'
-
-export type { TokenRevoker } from './reconcile.ts'
 
 export type InstallationControllerDeps = Omit<
   InstallationDeps,
@@ -24,7 +22,7 @@ export type InstallationControllerDeps = Omit<
 
 const byApp = 'installation/by-app'
 
-/** Call before the manager starts: indexes can only be added then. */
+/** Call before the manager starts: caches and indexes cannot be added later. */
 export function createInstallationController(deps: InstallationControllerDeps): ControllerDefinition {
   const { manager, ownerCheckMilliseconds = 3_600_000 } = deps
   const installations = manager.cache(installation)

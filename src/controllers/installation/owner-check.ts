@@ -1,6 +1,6 @@
-// Asks GitHub, as the App, whether the person who bound an organisation still owns it. Needs the App's permission members: read; the
-// token for it reads members and nothing of any repository, is audited before it exists, used at once and revoked. Logins change
-// hands, so the person is found by id first and every answer is compared by id.
+// Asks GitHub, as the App, whether the person who bound an account still owns it. For an organisation the App needs the permission
+// `members: read`; the token reads members and nothing in any repository, is audited before it exists, used once and revoked. Logins can pass
+// to another person, so the person is found by id first and every answer is compared by id.
 // Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
 import type { Installation } from '../../api/github/installation.ts'
 import { createOrganizationClient, createRepositoryClient, type Fetch, type InstallationFacts } from '../../github/index.ts'
@@ -9,12 +9,13 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../token-desk/single-use-token.ts'
 
-export type OwnerFinding =
+/** GitHub's answer about the person in `spec.boundBy`. */
+export type OwnerAnswer =
   | { readonly kind: 'owner' }
   | { readonly kind: 'not-owner'; readonly message: string }
-  /** The App may not read members: the proof of the day of binding is all there is. */
+  /** The App may not read members: only the proof from the day of binding counts. */
   | { readonly kind: 'not-checkable' }
-  /** Asked recently enough. */
+  /** GitHub was asked recently enough. */
   | { readonly kind: 'not-due' }
 
 export type OwnerCheckDeps = SingleUseTokenDeps & {
@@ -22,14 +23,20 @@ export type OwnerCheckDeps = SingleUseTokenDeps & {
   readonly fetch?: Fetch
 }
 
-/** Throws AppError when GitHub or the audit log cannot be reached: then nothing was learned. */
-export async function checkOwner(
-  deps: OwnerCheckDeps,
-  app: GitHubApp,
-  object: Installation,
-  facts: InstallationFacts,
-): Promise<OwnerFinding> {
-  if (facts.permissions['members'] === undefined) return { kind: 'not-checkable' }
+export type OwnerSubject = {
+  readonly app: GitHubApp
+  readonly object: Installation
+  readonly installation: InstallationFacts
+}
+
+/**
+ * A user account is its own owner: `decide` compares the ids.
+ * @throws AppError when GitHub or the audit log cannot be reached: then nothing was learned
+ */
+export async function checkOwner(deps: OwnerCheckDeps, subject: OwnerSubject): Promise<OwnerAnswer> {
+  const { app, object, installation } = subject
+  if (installation.account.type === 'User') return { kind: 'owner' }
+  if (installation.permissions['members'] === undefined) return { kind: 'not-checkable' }
   const { namespace = '', name } = object.metadata
   const { installationId } = object.spec
   const request: PlatformRequest = {
@@ -40,32 +47,28 @@ export async function checkOwner(
     installationId,
     permissions: { members: 'read' },
   }
-  const finding = await withSingleUseToken(deps, app, {
+  const answer = await withSingleUseToken(deps, app, {
     request,
     mint: () => app.client.mintOrganizationReader(installationId),
-    use: ({ token }) => membership(deps, app, object, facts, token),
+    use: ({ token }) => membership(deps, subject, token),
   })
-  return finding ?? { kind: 'not-checkable' }
+  return answer ?? { kind: 'not-checkable' }
 }
 
-async function membership(
-  deps: OwnerCheckDeps,
-  app: GitHubApp,
-  object: Installation,
-  facts: InstallationFacts,
-  token: SecretString,
-): Promise<OwnerFinding> {
+async function membership(deps: OwnerCheckDeps, subject: OwnerSubject, token: SecretString): Promise<OwnerAnswer> {
+  const { app, object, installation } = subject
   const { log, clock, fetch } = deps
   const clientDeps = { endpoints: app.endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) }
   const { boundBy } = object.spec
-  const notOwner = (what: string): OwnerFinding => ({
+  const { account } = installation
+  const notOwner = (what: string): OwnerAnswer => ({
     kind: 'not-owner',
-    message: `${boundBy.login} (id ${boundBy.id}) ${what} ${facts.account.login}: an owner has to onboard the organisation again`,
+    message: `${boundBy.login} (id ${boundBy.id}) ${what} ${account.login}: an owner must onboard the organisation again`,
   })
   const person = await createRepositoryClient(clientDeps).userById(boundBy.id)
   if (person === undefined) return notOwner('is no longer on GitHub and cannot own')
-  const found = await createOrganizationClient(clientDeps).membership(facts.account.login, person.login)
-  const same = found?.organizationId === facts.account.id && found.userId === boundBy.id
+  const found = await createOrganizationClient(clientDeps).membership(account.login, person.login)
+  const same = found?.organizationId === account.id && found.userId === boundBy.id
   if (!found || !same) return notOwner('is no longer a member of')
   if (found.state !== 'active' || found.role !== 'admin') return notOwner('is no longer an owner of')
   return { kind: 'owner' }

@@ -79,8 +79,8 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     client,
     cache: caches.remoteSyncs,
     events: deps.events,
-    onTheWay: [reasons.waitingForGrant, reasons.queued, reasons.fetching, reasons.building, reasons.rollingOut],
-    tellsMessages: true,
+    normalReasons: [reasons.waitingForGrant, reasons.queued, reasons.fetching, reasons.building, reasons.rollingOut],
+    includesMessage: true,
   })
   const all: RemoteSyncDeps = {
     ...deps,

@@ -1,17 +1,18 @@
+// The decision on a RepositoryGrant: a row for each check, what keeps an approved grant valid, and the status that follows.
 import { describe, expect, test } from 'vitest'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import type { RepositoryPermission } from '../../github/index.ts'
 import { grantObject, host, installationObject } from '../../token-desk/testing/desk-objects.ts'
-import { checks, decide } from './decide.ts'
+import { checks } from './checks.ts'
+import { decide } from './decide.ts'
 import type { Facts, GitHubAnswer } from './gather.ts'
-import { isNewDecision, nextStatus } from './status.ts'
+import { isNewRuling, nextStatus } from './status.ts'
 
 const now = new Date('2026-06-01T12:00:00Z')
 const { status: _status, ...undecided } = grantObject()
 const fresh: RepositoryGrant = undecided
 
-function found(
-  change: { readonly permission?: 'none' | 'read' | 'write' | 'admin'; readonly ids?: readonly number[] } = {},
-): GitHubAnswer {
+function found(change: { readonly permission?: RepositoryPermission; readonly ids?: readonly number[] } = {}): GitHubAnswer {
   const { permission = 'write', ids = [4001] } = change
   const requester = { kind: 'known', login: 'dave', permissions: new Map(ids.map(id => [id, permission])) } as const
   return { kind: 'found', repositories: ids.map(id => ({ id, name: `acme/${id}` })), requester }
@@ -29,44 +30,73 @@ const unreachable: GitHubAnswer = { kind: 'unreachable', message: 'GitHub answer
 const nobody: GitHubAnswer = { ...found(), requester: { kind: 'unknown' } } as GitHubAnswer
 
 describe('the decision on a grant', () => {
-  test('approves what the requester has, the ceiling allows and the policy allows', () => {
+  test('approves what the requester has, and the ceiling and the policy allow', () => {
     expect(decide(facts())).toMatchObject({
-      judgement: { decision: 'Approved' },
+      ruling: { decision: 'Approved' },
       approved: { status: 'True', reason: 'Approved' },
       ready: { status: 'True', reason: 'Approved' },
       revoke: false,
     })
   })
 
-  test.each<readonly [string, string, string, Partial<Facts>]>([
+  const narrow = {
+    ...installationObject.spec,
+    ceiling: { ...installationObject.spec.ceiling, permissions: { contents: 'read' } },
+  } as const
+  const rows: readonly (readonly [string, string, string, Partial<Facts>])[] = [
+    [
+      'a level that contents do not have',
+      'levels-exist',
+      'UnknownPermissionLevel',
+      { object: asking({ permissions: { contents: 'admin' } }), answer: found({ permission: 'admin' }) },
+    ],
+    [
+      'a level that workflows do not have',
+      'levels-exist',
+      'UnknownPermissionLevel',
+      { object: asking({ permissions: { contents: 'read', workflows: 'read' } }) },
+    ],
     ['a missing repository', 'repositories-exist', 'RepositoryNotFound', { answer: { kind: 'missing', names: ['acme/nope'] } }],
     ['a repository above the ceiling', 'repositories-within-ceiling', 'AboveCeiling', { answer: found({ ids: [4001, 9] }) }],
     [
-      'a permission above the ceiling',
+      'a level above the ceiling',
       'permissions-within-ceiling',
       'AboveCeiling',
-      { object: asking({ permissions: { contents: 'admin' } }), answer: found({ permission: 'admin' }) },
+      {
+        object: asking({ permissions: { contents: 'write' } }),
+        installation: { ...installationObject, spec: narrow },
+        answer: found({ permission: 'admin' }),
+      },
+    ],
+    [
+      'a permission that the ceiling does not have',
+      'permissions-within-ceiling',
+      'AboveCeiling',
+      { object: asking({ permissions: { repository_projects: 'admin' } }), answer: found({ permission: 'admin' }) },
     ],
     ['a ServiceAccount as requester', 'requester-is-known', 'RequesterUnknown', { answer: { kind: 'no-person' } }],
     ['a person GitHub does not know', 'requester-is-known', 'RequesterUnknown', { answer: nobody }],
     ['a requester without access', 'requester-has-access', 'RequesterLacksAccess', { answer: found({ permission: 'none' }) }],
     [
-      'a reader who asks for write',
+      'a reader who requests write',
       'requester-has-access',
       'RequesterLacksAccess',
       { object: asking({ permissions: { contents: 'write' } }), answer: found({ permission: 'read' }) },
     ],
-  ])('denies %s by the rule %s', (_case, rule, reason, change) => {
+  ]
+  test.each(rows)('denies %s by the rule %s', (_case, rule, reason, change) => {
     expect(decide(facts(change))).toMatchObject({
-      judgement: { decision: 'Denied', rule },
+      ruling: { decision: 'Denied', rule },
       approved: { status: 'False', reason },
       ready: { status: 'False', reason },
       revoke: true,
     })
   })
 
-  test('has a case above for every check', () => {
-    expect(checks.map(({ rule }) => rule)).toEqual([
+  test('has a row above for every check, in this order', () => {
+    const ruleOf = (check: (typeof checks)[number]) => rows.map(([, , , change]) => check(facts(change))?.rule).find(rule => rule)
+    expect(checks.map(ruleOf)).toEqual([
+      'levels-exist',
       'repositories-exist',
       'repositories-within-ceiling',
       'permissions-within-ceiling',
@@ -75,17 +105,36 @@ describe('the decision on a grant', () => {
     ])
   })
 
-  test('asks access to every repository of the grant', () => {
+  test('names the permission and its levels', () => {
+    const { ready } = decide(facts({ object: asking({ permissions: { workflows: 'read' } }) }))
+    expect(ready.message).toBe('GitHub does not have workflows: read; the levels of workflows are: write')
+  })
+
+  test.each([
+    ['none', false, false],
+    ['read', true, false],
+    ['triage', true, false],
+    ['write', true, true],
+    ['maintain', true, true],
+    ['admin', true, true],
+  ] as const)('the role %s has read access: %s, write access: %s', (permission, reads, writes) => {
+    const denied = (level: 'read' | 'write'): boolean =>
+      decide(facts({ object: asking({ permissions: { contents: level } }), answer: found({ permission }) })).ruling?.rule ===
+      'requester-has-access'
+    expect([!denied('read'), !denied('write')]).toEqual([reads, writes])
+  })
+
+  test('demands access to every repository of the grant', () => {
     const answer = found({ ids: [4001, 4002] })
     if (answer.kind !== 'found' || answer.requester.kind !== 'known') throw new Error('found')
     const requester = { ...answer.requester, permissions: new Map([[4001, 'admin'] as const]) }
-    expect(decide(facts({ answer: { ...answer, requester } })).judgement?.rule).toBe('requester-has-access')
+    expect(decide(facts({ answer: { ...answer, requester } })).ruling?.rule).toBe('requester-has-access')
   })
 
   test('denies what no policy rule allows', () => {
     const object = asking({ permissions: { contents: 'write' } })
     expect(decide(facts({ object }))).toMatchObject({
-      judgement: { decision: 'Denied', rule: 'no-rule-allows' },
+      ruling: { decision: 'Denied', rule: 'no-rule-allows' },
       ready: { status: 'False', reason: 'DeniedByPolicy' },
     })
   })
@@ -95,7 +144,7 @@ describe('a grant that was approved', () => {
   const approved: RepositoryGrant = { ...fresh, status: nextStatus(facts(), decide(facts())) }
   const later = (minutes: number): Date => new Date(now.getTime() + minutes * 60_000)
 
-  test('gets ids, an end and the moment of the decision', () => {
+  test('gets ids, an end and the time of the decision', () => {
     expect(approved.status).toMatchObject({
       decision: 'Approved',
       repositories: [{ id: 4001, name: 'acme/4001' }],
@@ -105,13 +154,13 @@ describe('a grant that was approved', () => {
     })
   })
 
-  test('says the same again when nothing was asked', () => {
+  test('keeps its status when GitHub was not asked', () => {
     const again = facts({ object: approved, answer: { kind: 'not-due' }, askedAt: later(5) })
-    expect(isNewDecision(approved.status, decide(again))).toBe(false)
+    expect(isNewRuling(approved.status, decide(again))).toBe(false)
     expect(nextStatus(again, decide(again))).toEqual(approved.status)
   })
 
-  test('moves neither its end nor its decision when it is checked again', () => {
+  test('changes neither its end nor its decision when it is checked again', () => {
     const again = facts({ object: approved, askedAt: later(60) })
     const status = nextStatus(again, decide(again))
     expect(status).toEqual({ ...approved.status, checkedAt: later(60).toISOString() })
@@ -123,23 +172,23 @@ describe('a grant that was approved', () => {
     ['the requester lost access', 'RequesterLacksAccess', { answer: found({ permission: 'none' }) }],
     ['the repository left the installation', 'RepositoryNotFound', { answer: { kind: 'missing', names: ['acme/shop'] } }],
     [
-      'GitHub was away for a day',
+      'GitHub did not answer for a day',
       'GitHubUnreachable',
       { answer: unreachable, askedAt: later(24 * 60 - 1), object: lateChecked() },
     ],
-  ])('stops to hold, and its tokens end, when %s', (_case, reason, change) => {
-    const verdict = decide(facts({ object: approved, ...change }))
-    expect(verdict).toMatchObject({ ready: { status: 'False', reason }, revoke: true })
+  ])('no longer holds, and its tokens end, when %s', (_case, reason, change) => {
+    const decision = decide(facts({ object: approved, ...change }))
+    expect(decision).toMatchObject({ ready: { status: 'False', reason }, revoke: true })
   })
 
   function lateChecked(): RepositoryGrant {
     return { ...approved, status: { ...approved.status, checkedAt: later(-2).toISOString() } }
   }
 
-  test('goes on while GitHub is away for less than a day', () => {
-    const verdict = decide(facts({ object: approved, answer: unreachable, askedAt: later(600) }))
-    expect(verdict).toMatchObject({
-      judgement: { decision: 'Approved' },
+  test('keeps holding while GitHub does not answer for less than a day', () => {
+    const decision = decide(facts({ object: approved, answer: unreachable, askedAt: later(600) }))
+    expect(decision).toMatchObject({
+      ruling: { decision: 'Approved' },
       ready: { status: 'True', reason: 'GitHubUnreachable' },
       revoke: false,
     })
@@ -156,23 +205,23 @@ describe('a grant that was approved', () => {
 })
 
 describe('a grant that was never decided', () => {
-  test('is neither approved nor denied while GitHub is away', () => {
-    const verdict = decide(facts({ answer: unreachable }))
-    expect(verdict).toMatchObject({
-      judgement: undefined,
+  test('is neither approved nor denied while GitHub does not answer', () => {
+    const decision = decide(facts({ answer: unreachable }))
+    expect(decision).toMatchObject({
+      ruling: undefined,
       approved: { status: 'Unknown' },
       ready: { status: 'Unknown' },
       revoke: false,
     })
-    expect(nextStatus(facts({ answer: unreachable }), verdict).decision).toBeUndefined()
+    expect(nextStatus(facts({ answer: unreachable }), decision).decision).toBeUndefined()
   })
 
   test('waits for its Installation', () => {
-    const verdict = decide(facts({ answer: { kind: 'not-due' }, installation: undefined, installationReady: false }))
-    expect(verdict).toMatchObject({ judgement: undefined, ready: { status: 'False', reason: 'InstallationNotReady' } })
+    const decision = decide(facts({ answer: { kind: 'not-due' }, installation: undefined, installationReady: false }))
+    expect(decision).toMatchObject({ ruling: undefined, ready: { status: 'False', reason: 'InstallationNotReady' } })
   })
 
-  test(`names ${host} in no decision by login: ids count`, () => {
+  test(`has no login of ${host} in its status: ids count`, () => {
     expect(JSON.stringify(nextStatus(facts(), decide(facts())))).not.toContain('dave')
   })
 })

@@ -1,28 +1,31 @@
-// What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is time, what GitHub says. Never throws:
-// what could not be learned is a fact too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, and on a schedule.
+// What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never throws: a failure
+// to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, and on a schedule.
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { parseUserSubject, wakeAnnotation } from '../../api/names.ts'
+import { parseUserSubject } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubApps } from '../../token-desk/app-clients.ts'
+import { type Unreachable, unreachable } from '../github-unreachable.ts'
+import { wakeOf } from '../observed-wake.ts'
 import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
 
+/** GitHub's answer about the repositories and the requester. */
 export type GitHubAnswer =
   | ProbeAnswer
-  /** Asked recently enough; what was decided then holds. */
+  /** GitHub was asked recently enough: the earlier decision holds. */
   | { readonly kind: 'not-due' }
-  /** Nothing to ask: the requester is no person of this GitHub host. */
+  /** Nothing to ask: the requester is not a person of this GitHub host. */
   | { readonly kind: 'no-person' }
-  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
+  | Unreachable
 
 export type Facts = {
   readonly object: RepositoryGrant
   readonly installation: Installation | undefined
-  /** The Installation is verified now, as far as its own status says. */
+  /** Whether the Installation is verified now, according to its own status. */
   readonly installationReady: boolean
   readonly answer: GitHubAnswer
+  /** Before the first request: the facts cover no later change. */
   readonly askedAt: Date
 }
 
@@ -33,9 +36,10 @@ export type GatherDeps = ProbeDeps & {
   readonly recheckMilliseconds: number
 }
 
-/** What is not approved is looked at again sooner: people are waiting for it. */
-export const impatientMilliseconds = 600_000
+/** How often a grant that is not approved is checked: sooner, because people wait for it. */
+export const unapprovedRecheckMilliseconds = 600_000
 
+/** Asks GitHub at most once (`probe`), and not at all while the Installation is not ready or after the grant has expired. */
 export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise<Facts> {
   const askedAt = deps.clock.now()
   const { namespace = '' } = object.metadata
@@ -52,11 +56,11 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
     const known = object.status?.repositories
     return facts(await probe(deps, app, { grant: object, installationId, known, requesterId: person.userId }))
   } catch (error) {
-    const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
-    return facts({ kind: 'unreachable', message: messageOf(error), retryAfterSeconds })
+    return facts(unreachable(error))
   }
 }
 
+/** True from the end on that the first approval fixed. */
 export function isExpired(object: RepositoryGrant, now: Date): boolean {
   const { expiresAt } = object.status ?? {}
   return expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime()
@@ -70,8 +74,8 @@ function isReady(installation: Installation | undefined): boolean {
 function isDue(object: RepositoryGrant, now: Date, recheckMilliseconds: number): boolean {
   const { status, metadata } = object
   if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
-  if (metadata.annotations?.[wakeAnnotation]?.slice(0, 512) !== status.observedWake) return true
+  if (wakeOf(object) !== status.observedWake) return true
   if (findCondition(status.conditions, 'Approved')?.status === 'Unknown') return true
-  const interval = status.decision === 'Approved' ? recheckMilliseconds : impatientMilliseconds
+  const interval = status.decision === 'Approved' ? recheckMilliseconds : unapprovedRecheckMilliseconds
   return now.getTime() - Date.parse(status.checkedAt) >= interval
 }

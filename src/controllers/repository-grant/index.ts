@@ -1,4 +1,4 @@
-// Wires the RepositoryGrant controller: an Installation that becomes ready, or stops to be, wakes the grants under it.
+// Wires the RepositoryGrant controller: an Installation that becomes ready, or stops being ready, wakes the grants under it. Decides nothing.
 import { type Installation, installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
@@ -22,7 +22,7 @@ export type RepositoryGrantControllerDeps = Omit<
 
 const byInstallation = 'repository-grant/by-installation'
 
-/** Call before the manager starts: indexes can only be added then. */
+/** Call before the manager starts: caches and indexes cannot be added later. */
 export function createRepositoryGrantController(deps: RepositoryGrantControllerDeps): ControllerDefinition {
   const { manager, recheckMilliseconds = 3_600_000 } = deps
   const grants = manager.cache(repositoryGrant)

@@ -1,8 +1,14 @@
-// Asks GitHub, as the App, what the names of a grant mean and what its requester may do there. The token for it can read metadata of the
-// named repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
-// Writes nothing but the audit log; throws AppError when nothing could be learned.
+// Asks GitHub, as the App, which repositories the names of a grant mean and what access its requester has to them. The token can read metadata
+// of those repositories and nothing else, is audited before it exists, never leaves this file and is revoked after use.
+// Writes nothing except to the audit log.
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import { createRepositoryClient, type Fetch, type MintedToken, type RepositoryPermission } from '../../github/index.ts'
+import {
+  createRepositoryClient,
+  type Fetch,
+  type MintedToken,
+  type RepositoryClient,
+  type RepositoryPermission,
+} from '../../github/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { GitHubApp } from '../../token-desk/app-clients.ts'
@@ -11,10 +17,12 @@ import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } fro
 export type Repository = { readonly id: number; readonly name: string }
 
 export type RequesterAccess =
+  /** Not a person on this GitHub host. */
   | { readonly kind: 'unknown' }
-  /** What the person may do, by repository id. */
+  /** The person's role, by repository id. */
   | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
 
+/** `found` contains every repository of the grant, in its order; `missing` names those that the installation does not reach. */
 export type ProbeAnswer =
   | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
@@ -27,13 +35,14 @@ export type ProbeDeps = SingleUseTokenDeps & {
 export type ProbeQuestion = {
   readonly grant: RepositoryGrant
   readonly installationId: number
-  /** The ids of an earlier decision: then they count and the names do not. */
+  /** The repositories of an earlier approval: their ids count then, not the names in the spec. */
   readonly known: readonly Repository[] | undefined
   readonly requesterId: number | undefined
 }
 
 const permissions = { metadata: 'read' } as const
 
+/** @throws AppError when nothing could be learned: GitHub or the audit log failed, or the token has more access than was requested */
 export async function probe(deps: ProbeDeps, app: GitHubApp, asked: ProbeQuestion): Promise<ProbeAnswer> {
   const { grant, known } = asked
   const names = known?.map(({ name }) => name) ?? grant.spec.repositories
@@ -43,13 +52,17 @@ export async function probe(deps: ProbeDeps, app: GitHubApp, asked: ProbeQuestio
     use: async (minted): Promise<ProbeAnswer> => {
       const repositories = matched(minted, asked)
       if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
-      return { kind: 'found', repositories, requester: await accessOf(deps, app, minted, repositories, asked.requesterId) }
+      return {
+        kind: 'found',
+        repositories,
+        requester: await accessOf(clientOf(deps, app, minted), repositories, asked.requesterId),
+      }
     },
   })
   return answer ?? { kind: 'missing', names }
 }
 
-/** Undefined when GitHub says that one of the repositories is not there for this installation. */
+/** Undefined when GitHub answers that the installation does not reach one of the repositories. */
 async function mint(app: GitHubApp, { installationId, known, grant }: ProbeQuestion): Promise<MintedToken | undefined> {
   const bare = [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))]
   const reach = known === undefined ? { repositoryNames: bare } : { repositoryIds: known.map(({ id }) => id) }
@@ -61,7 +74,7 @@ async function mint(app: GitHubApp, { installationId, known, grant }: ProbeQuest
   }
 }
 
-/** GitHub takes names without owner: only what has the full name that was asked for counts. Names compare as GitHub does. */
+/** GitHub takes names without an owner, so the full names are compared here: case-insensitively, as GitHub does. Undefined when one is missing. */
 function matched(minted: MintedToken, { grant, known }: ProbeQuestion): readonly Repository[] | undefined {
   if (Object.entries(minted.permissions).some(([name, level]) => name !== 'metadata' || level !== 'read'))
     throw new AppError('integrity_violation', "GitHub's token for the check has more permissions than metadata: read")
@@ -85,28 +98,21 @@ function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
+function clientOf({ log, clock, fetch }: ProbeDeps, { endpoints }: GitHubApp, { token }: MintedToken): RepositoryClient {
+  return createRepositoryClient({ endpoints, token, log, clock, ...(fetch === undefined ? {} : { fetch }) })
+}
+
 async function accessOf(
-  deps: ProbeDeps,
-  app: GitHubApp,
-  { token }: MintedToken,
+  client: RepositoryClient,
   repositories: readonly Repository[],
   requesterId: number | undefined,
 ): Promise<RequesterAccess> {
-  if (requesterId === undefined) return { kind: 'unknown' }
-  const { log, clock, fetch } = deps
-  const client = createRepositoryClient({
-    endpoints: app.endpoints,
-    token,
-    log,
-    clock,
-    ...(fetch === undefined ? {} : { fetch }),
-  })
-  const person = await client.userById(requesterId)
+  const person = requesterId === undefined ? undefined : await client.userById(requesterId)
   if (person === undefined) return { kind: 'unknown' }
   const found = new Map<number, RepositoryPermission>()
   for (const { id, name } of repositories) {
     const { permission, userId } = await client.collaboratorPermission(name, person.login)
-    // A login that changed hands in between is another person.
+    // A login that passed to another account in between is another person.
     found.set(id, userId === requesterId ? permission : 'none')
   }
   return { kind: 'known', login: person.login, permissions: found }
@@ -118,7 +124,7 @@ function requestOf({ grant, installationId }: ProbeQuestion): PlatformRequest {
     actor: 'sekisho:repository-grant-controller',
     namespace,
     object: `RepositoryGrant/${namespace}/${name}`,
-    reason: 'what do the names mean, and what may the requester do there',
+    reason: 'which repositories do the names mean, and what access does the requester have to them',
     installationId,
     permissions,
     details: { repositories: [...grant.spec.repositories] },

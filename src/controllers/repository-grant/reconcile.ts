@@ -1,62 +1,64 @@
-// Keeps the status of one RepositoryGrant true and ends the tokens under it when it stops to hold. The only file here that writes.
-// Order: the decision is in the audit log before it is in the status; the status says "no" before tokens are revoked (the token desk
-// looks at the status again after minting, so no token slips through in between).
+// Keeps the status of one RepositoryGrant current and ends the tokens under it when it no longer holds. The only file here that writes.
+// Order: the decision is in the audit log before it is in the status; the status says no before tokens are revoked (the token desk
+// reads the status again after minting, so that no token is issued in between).
 import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
-import { addFinalizer, removeFinalizer } from '../../kube/object/finalizers.ts'
+import type { TokenDesk } from '../../token-desk/index.ts'
+import { retryMilliseconds } from '../github-unreachable.ts'
+import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { decide, type Verdict } from './decide.ts'
-import { type Facts, type GatherDeps, gather, impatientMilliseconds } from './gather.ts'
+import { type Decision, decide } from './decide.ts'
+import { type Facts, type GatherDeps, gather, unapprovedRecheckMilliseconds } from './gather.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
-import { type GrantStatus, isNewDecision, nextStatus } from './status.ts'
-
-/** The part of the token desk that ends tokens. */
-export type TokenRevoker = {
-  readonly revokeBy: (filter: { readonly grantUid: string }, reason: string) => Promise<unknown>
-}
+import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
 
 export type RepositoryGrantDeps = GatherDeps & {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'mergePatch'>
   readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
   readonly status: StatusWriter<RepositoryGrant>
   readonly audit: DecisionLog
-  readonly desk: TokenRevoker
+  readonly desk: Pick<TokenDesk, 'revokeBy'>
 }
 
-const finalizer = 'sekisho.dev/repository-grant'
+/** What a timer of Node.js can hold: 24.8 days. */
 const longestWait = 2_147_000_000
 
-export async function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: ReconcileContext): Promise<Outcome> {
-  const found = deps.grants.get(context.key)
-  if (found === undefined) return done
-  const cached = deps.status.latest(found)
-  if (cached.metadata.deletionTimestamp !== undefined) {
-    await revokeTokens(deps, cached, 'the grant was deleted')
-    await removeFinalizer(deps.client, repositoryGrant, cached, finalizer)
-    return done
-  }
-  // Before it can be approved, and so before any token can exist under it.
-  const object = await addFinalizer(deps.client, repositoryGrant, cached, finalizer)
-  if (object === undefined) return done
+/** Idempotent. The finalizer is set before the grant can be approved, and so before any token can exist under it. */
+export function reconcileRepositoryGrant(deps: RepositoryGrantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
+  const { client, status } = deps
+  const kind = { type: repositoryGrant, finalizer: 'sekisho.dev/repository-grant', client, cache: deps.grants, status }
+  return reconcileWithFinalizer(
+    {
+      ...kind,
+      keep: object => evaluate(deps, object),
+      async end(object) {
+        await revokeTokens(deps, object, 'the grant was deleted')
+        return undefined
+      },
+    },
+    context,
+  )
+}
+
+async function evaluate(deps: RepositoryGrantDeps, object: RepositoryGrant): Promise<Outcome> {
   const facts = await gather(deps, object)
-  const verdict = decide(facts)
-  if (isNewDecision(object.status, verdict)) await recordDecision(deps.audit, decisionRecord(facts, verdict))
-  const status = nextStatus(facts, verdict)
+  const decision = decide(facts)
+  if (isNewRuling(object.status, decision)) await recordDecision(deps.audit, auditRecord(facts, decision))
+  const status = nextStatus(facts, decision)
   await deps.status.write(object, status)
-  if (verdict.revoke) await revokeTokens(deps, object, verdict.ready.reason)
-  return nextLook(deps, facts, status)
+  if (decision.revoke) await revokeTokens(deps, object, decision.ready.reason)
+  return nextCheck(deps, facts, status)
 }
 
-async function revokeTokens(deps: RepositoryGrantDeps, object: RepositoryGrant, reason: string): Promise<void> {
-  const { uid } = object.metadata
-  if (uid !== undefined) await deps.desk.revokeBy({ grantUid: uid }, reason)
+async function revokeTokens(deps: RepositoryGrantDeps, { metadata }: RepositoryGrant, reason: string): Promise<void> {
+  if (metadata.uid !== undefined) await deps.desk.revokeBy({ grantUid: metadata.uid }, reason)
 }
 
-function decisionRecord({ object, installation, answer }: Facts, { judgement }: Verdict): TenantAuditRecord {
+function auditRecord({ object, installation, answer }: Facts, { ruling }: Decision): TenantAuditRecord {
   const { namespace = '', name, uid = '' } = object.metadata
   const { permissions, subjects, reason, delivery } = object.spec
   const repositories = answer.kind === 'found' ? answer.repositories.map(({ id, name: fullName }) => ({ id, fullName })) : []
@@ -65,12 +67,12 @@ function decisionRecord({ object, installation, answer }: Facts, { judgement }: 
     actor: object.spec.requestedBy,
     namespace,
     object: `RepositoryGrant/${namespace}/${name}`,
-    outcome: judgement?.decision === 'Approved' ? 'allowed' : 'denied',
-    reason: `${reason} | ${judgement?.message ?? ''}`,
+    outcome: ruling?.decision === 'Approved' ? 'allowed' : 'denied',
+    reason: `${reason} | ${ruling?.message ?? ''}`,
     details: {
-      decision: judgement?.decision ?? '',
-      rule: judgement?.rule ?? '',
-      check: judgement?.reason ?? '',
+      decision: ruling?.decision ?? '',
+      rule: ruling?.rule ?? '',
+      check: ruling?.reason ?? '',
       grantUid: uid,
       installationId: installation?.spec.installationId ?? 0,
       repositories,
@@ -82,13 +84,12 @@ function decisionRecord({ object, installation, answer }: Facts, { judgement }: 
 }
 
 /** When nothing changes: at the end of the grant, and when GitHub has to be asked again. */
-function nextLook(deps: RepositoryGrantDeps, { answer, askedAt, installationReady }: Facts, status: GrantStatus): Outcome {
-  const ready = findCondition(status.conditions, 'Ready')
-  if (status.expiresAt !== undefined && Date.parse(status.expiresAt) <= askedAt.getTime()) return done
-  if (answer.kind === 'unreachable') return requeueAfter(Math.max(30, answer.retryAfterSeconds ?? 0) * 1000)
+function nextCheck(deps: RepositoryGrantDeps, { answer, askedAt, installationReady }: Facts, status: GrantStatus): Outcome {
+  const end = status.expiresAt === undefined ? longestWait : Date.parse(status.expiresAt) - askedAt.getTime()
+  if (end <= 0) return done
+  if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
   // The Installation wakes its grants when it becomes ready.
   if (!installationReady) return done
-  const recheck = ready?.status === 'True' ? deps.recheckMilliseconds : impatientMilliseconds
-  const end = status.expiresAt === undefined ? longestWait : Date.parse(status.expiresAt) - askedAt.getTime()
-  return requeueAfter(Math.min(recheck, end, longestWait))
+  const isReady = findCondition(status.conditions, 'Ready')?.status === 'True'
+  return requeueAfter(Math.min(isReady ? deps.recheckMilliseconds : unapprovedRecheckMilliseconds, end, longestWait))
 }

@@ -1,3 +1,4 @@
+// When a decision is recorded in the audit log, and when it is there already.
 import { expect, test } from 'vitest'
 import type { AuditRecord } from '../../api/audit-event.ts'
 import type { AuditEntry } from '../../store/audit/audit-chain.ts'
@@ -15,7 +16,7 @@ function decision(decided: string, { uid = 'uid-1', rule = '', name = 'acme/shop
   } satisfies AuditRecord
 }
 
-/** A log in memory; `fails`: what becomes of a question. */
+/** A log in memory; every call rejects with `fails`. */
 function openLog(fails?: Error) {
   const entries: AuditEntry[] = []
   const log: DecisionLog = {
@@ -53,7 +54,7 @@ test('what differs from the latest decision about the grant is recorded', async 
   ])
 })
 
-test('a log that cannot be read takes no decision', async () => {
+test('a log that cannot be read records no decision', async () => {
   const { log, entries } = openLog(new Error('away'))
   await expect(recordDecision(log, decision('Approved'))).rejects.toThrow('away')
   expect(entries).toEqual([])

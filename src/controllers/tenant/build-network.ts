@@ -1,5 +1,6 @@
-// What pods of a build namespace may reach: names, the source store, and what the operator lists (registries). Nothing reaches them.
-// Builds run code of the tenant's repository and of its dependencies: without this they could try the API server and other tenants. Pure.
+// What the pods of a build namespace may reach: DNS, the source store, and what the operator lists (registries). Nothing may reach them.
+// Builds run the code of the tenant's repository and of its dependencies: without these policies they could reach the API server and other
+// tenants. Pure.
 // Source: https://kubernetes.io/docs/concepts/services-networking/network-policies/
 import { platformNamespace } from '../../api/names.ts'
 import type { TenantSettings } from './settings.ts'
@@ -25,6 +26,7 @@ function inNamespace(name: string): object {
   return { namespaceSelector: { matchLabels: { [nameLabel]: name } } }
 }
 
+/** Everything is denied by the first policy; each other policy allows one thing. */
 export function buildNetworkPolicies(settings: TenantSettings): readonly NamedPolicy[] {
   const tcp = (port: number) => ({ protocol: 'TCP', port })
   return [

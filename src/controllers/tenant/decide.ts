@@ -1,59 +1,55 @@
-// Whether a Tenant's namespaces may be filled: a list of checks in order, each with its reason. Pure.
-
+// Whether a Tenant's namespaces may be filled, and whether the filled ones can be used: checks in order, each with its reason and the cure. Pure.
 import type { ResourceQuota } from '../../api/builtin/index.ts'
 import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
+import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { Facts } from './gather.ts'
 
-export type Verdict =
-  | { readonly kind: 'fill' }
-  | {
-      readonly kind: 'stop'
-      readonly reason: string
-      readonly message: string
-      /** Nothing will wake us: look again after this time. */
-      readonly retryMilliseconds?: number
-    }
-
-type Check = (facts: Facts) => Verdict | undefined
-
-const checks: readonly Check[] = [
-  // A namespace that somebody else made is somebody else's: taking it over would hand its contents to the tenant.
-  ({ namespaces }) => {
-    const taken = namespaces.find(({ state }) => state === 'taken')
-    return taken && { kind: 'stop', reason: reasons.namespaceTaken, message: takenMessage(taken.name) }
-  },
-  // What is being deleted cannot be filled; it is made anew when it is gone.
-  ({ namespaces }) => {
-    const ending = namespaces.find(({ state }) => state === 'ending')
-    const message = `namespace ${ending?.name} is being deleted; it is made anew when it is gone`
-    return ending && { kind: 'stop', reason: reasons.terminating, message, retryMilliseconds: 3000 }
-  },
-]
-
-export function takenMessage(name: string): string {
-  return `namespace ${name} exists and was not made for this Tenant: delete it, or make a Tenant with another namespace`
+type TenantRefusal = Refusal & {
+  /** Set where nothing wakes the controller when the cause goes away. */
+  readonly retryAfterMilliseconds?: number
 }
 
-/** The cluster has counted everything that the quota names. */
+export type Decision = { readonly kind: 'fill' } | ({ readonly kind: 'refused' } & TenantRefusal)
+
+const terminatingRetryMilliseconds = 3_000
+const uncountedRetryMilliseconds = 300
+
+/** Stops at a namespace that was not made for this Tenant: taking it over would give its contents to the tenant. */
+const namespacesAreOurs: Check<Facts, TenantRefusal> = ({ namespaces }) => {
+  const taken = namespaces.find(({ state }) => state === 'taken')
+  return taken && namespaceTaken(taken.name)
+}
+
+/** Stops while a namespace is being deleted: nothing can be created in it. */
+const namespacesAreNotTerminating: Check<Facts, TenantRefusal> = ({ namespaces }) => {
+  const terminating = namespaces.find(({ state }) => state === 'terminating')
+  const message = `namespace ${terminating?.name} is being deleted; it is recreated once it is gone`
+  return terminating && { reason: reasons.terminating, message, retryAfterMilliseconds: terminatingRetryMilliseconds }
+}
+
+const checks: readonly Check<Facts, TenantRefusal>[] = [namespacesAreOurs, namespacesAreNotTerminating]
+
+/** Also used when a namespace is taken between the check and the creation. */
+export function namespaceTaken(name: string): TenantRefusal {
+  const message = `namespace ${name} exists and was not made for this Tenant: delete it, or make a Tenant with another namespace`
+  return { reason: reasons.namespaceTaken, message }
+}
+
+/** Whether the cluster has counted everything that the quota names. */
 export function isCounted(quota: ResourceQuota | undefined): boolean {
   const used = quota?.status?.used
   return used !== undefined && Object.keys(quota?.spec?.hard ?? {}).every(name => Object.hasOwn(used, name))
 }
 
-/**
- * Filled, but not usable yet: until the quota controller has counted once, the API server refuses every create that a quota names.
- * Undefined when all quotas are counted.
- */
-export function quotaPending(quotas: readonly (ResourceQuota | undefined)[]): Verdict | undefined {
+/** Stops a filled namespace until the quota controller has counted once: before that, the API server refuses to create what a quota names. */
+export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], TenantRefusal> = quotas => {
   if (quotas.every(isCounted)) return undefined
-  const message = 'the cluster has not counted the quota yet: nothing can be created before'
-  return { kind: 'stop', reason: reasons.quotaNotCounted, message, retryMilliseconds: 300 }
+  const message = 'the cluster has not counted the quota yet: nothing can be created before that'
+  return { reason: reasons.quotaNotCounted, message, retryAfterMilliseconds: uncountedRetryMilliseconds }
 }
 
-export function decide(facts: Facts): Verdict {
-  for (const check of checks) {
-    const verdict = check(facts)
-    if (verdict) return verdict
-  }
-  return { kind: 'fill' }
+/** Decides from the namespaces alone; the quotas are checked after the namespaces are filled. */
+export function decide(facts: Facts): Decision {
+  const refusal = firstRefusal(checks, facts)
+  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill' }
 }

@@ -1,10 +1,11 @@
+// What a Tenant's namespaces contain, whose a namespace is, and when it is ready.
 import { describe, expect, test } from 'vitest'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { decide, quotaPending } from './decide.ts'
+import { decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
-import { isAsDesired } from './is-as-desired.ts'
+import { needsApply } from './needs-apply.ts'
 import { desiredBindings } from './role-bindings.ts'
 import { nextStatus } from './status.ts'
 
@@ -49,7 +50,7 @@ describe('the bindings of a tenant', () => {
     ])
   })
 
-  test('of a person’s account go to that person; such an account has no teams', () => {
+  test('of a person’s account are for that person; such an account has no teams', () => {
     const spec = { ...tenant.spec, account: { ...tenant.spec.account, id: 1001, type: 'User' as const } }
     expect(desiredBindings(spec).map(({ subjects }) => subjects.map(({ kind, name }) => `${kind} ${name}`))).toEqual([
       [`User github|${host}|1001`],
@@ -58,7 +59,7 @@ describe('the bindings of a tenant', () => {
     ])
   })
 
-  test('are in the tenant’s namespace only: nobody has anything in the build namespace', () => {
+  test('are in the tenant’s namespace only: nobody has a role in the build namespace', () => {
     expect(named('RoleBinding', 'acme')).toHaveLength(3)
     expect(named('RoleBinding', 'acme-build')).toEqual([])
   })
@@ -75,19 +76,21 @@ describe('the namespaces of a tenant', () => {
     ])
   })
 
-  test('have quota and defaults; the build namespace a builder without token and closed clients', () => {
+  test('have quota and defaults; the build namespace has a builder without token and closed network policies', () => {
     expect([named('ResourceQuota', 'acme'), named('LimitRange', 'acme')]).toEqual([['tenant', 'tenant-kinds'], ['tenant']])
     expect([named('ResourceQuota', 'acme-build'), named('LimitRange', 'acme-build')]).toEqual([['tenant'], ['tenant']])
     const quota = contents.find(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === 'acme')
     expect(quota?.object['spec']).toMatchObject({ hard: { 'services.nodeports': '0', 'services.loadbalancers': '0' } })
     const kinds = contents.find(({ object }) => object.metadata.name === 'tenant-kinds')
-    expect(kinds?.object['spec']).toMatchObject({ hard: { 'count/applications.apps.sekisho.dev': '7' } })
+    expect(kinds?.object['spec']).toMatchObject({
+      hard: { 'count/applications.apps.sekisho.dev': '7', 'count/remotesyncs.apps.sekisho.dev': '7' },
+    })
     const builder = contents.find(({ object }) => object.kind === 'ServiceAccount')?.object
     expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
     expect(named('NetworkPolicy', 'acme-build')).toEqual(['deny-all', 'allow-dns', 'allow-source-store', 'allow-registry'])
   })
 
-  test('are controlled by the Tenant, all of them and everything in them', () => {
+  test('are controlled by the Tenant, and so is everything in them', () => {
     for (const { object } of [...desiredNamespaces(tenant), ...contents])
       expect(object.metadata.ownerReferences).toMatchObject([{ kind: 'Tenant', uid: 'tenant-uid', controller: true }])
   })
@@ -101,23 +104,25 @@ describe('whose a namespace is', () => {
   })
   const owner = { apiVersion: tenant.apiVersion, kind: 'Tenant', name: 'acme', uid: 'tenant-uid', controller: true }
 
-  test('is told by the uid of its controller, not by labels', () => {
+  test('is decided by the uid of its controller, not by labels', () => {
     expect(stateOf(tenant, undefined)).toBe('absent')
     expect(stateOf(tenant, namespace({ ownerReferences: [owner] }))).toBe('ours')
     expect(stateOf(tenant, namespace({}))).toBe('taken')
     expect(stateOf(tenant, namespace({ ownerReferences: [{ ...owner, uid: 'an older tenant' }] }))).toBe('taken')
-    expect(stateOf(tenant, namespace({ ownerReferences: [owner], deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBe('ending')
+    expect(stateOf(tenant, namespace({ ownerReferences: [owner], deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBe(
+      'terminating',
+    )
   })
 
   test('decides whether it is filled', () => {
-    const facts = (...states: ('absent' | 'ours' | 'ending' | 'taken')[]) => ({
+    const facts = (...states: ('absent' | 'ours' | 'terminating' | 'taken')[]) => ({
       tenant,
       namespaces: states.map(state => ({ name: 'acme', state, object: undefined })),
     })
     expect(decide(facts('absent', 'ours'))).toEqual({ kind: 'fill' })
     expect(decide(facts('ours', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
-    expect(decide(facts('ending', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retryMilliseconds: 3000 })
-    expect(decide(facts('ending', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
+    expect(decide(facts('terminating', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retryAfterMilliseconds: 3000 })
+    expect(decide(facts('terminating', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
   })
 })
 
@@ -132,14 +137,14 @@ describe('a quota', () => {
 
   test('keeps the tenant waiting until the cluster has counted everything it names', () => {
     const counted = quota({ pods: '0', services: '0' })
-    expect(quotaPending([counted, counted])).toBeUndefined()
+    expect(quotasAreCounted([counted, counted])).toBeUndefined()
     for (const pending of [undefined, quota(), quota({ pods: '0' })])
-      expect(quotaPending([counted, pending])).toMatchObject({ reason: 'QuotaNotCounted', retryMilliseconds: 300 })
+      expect(quotasAreCounted([counted, pending])).toMatchObject({ reason: 'QuotaNotCounted', retryAfterMilliseconds: 300 })
   })
 })
 
 describe('the status of a tenant', () => {
-  test('says the same again when nothing changed', () => {
+  test('stays equal when nothing changed', () => {
     const first = nextStatus(tenant, { kind: 'fill' }, { kind: 'not-due' }, new Date('2026-01-01T00:00:00Z'))
     expect(first).toMatchObject({ namespace: 'acme', buildNamespace: 'acme-build', observedGeneration: 3 })
     const second = nextStatus(
@@ -152,19 +157,20 @@ describe('the status of a tenant', () => {
   })
 })
 
-describe('an object that is there', () => {
+describe('a live object', () => {
   const wanted = contents[0]?.object
-  if (wanted === undefined) throw new Error('a tenant wants something')
+  if (wanted === undefined) throw new Error('the contents are empty')
   const live = { ...wanted, metadata: { ...wanted.metadata, uid: 'u', resourceVersion: '1' } }
 
-  test('needs no apply when it says what is wanted, whatever else the server added', () => {
-    expect(isAsDesired(live, wanted)).toBe(true)
+  test('needs no apply when it has what is wanted, whatever else the server added', () => {
+    expect(needsApply(wanted, live)).toBe(false)
   })
 
-  test('needs one when somebody changed it, or when something else is wanted now', () => {
-    expect(isAsDesired({ ...live, subjects: [] } as never, wanted)).toBe(false)
-    expect(
-      isAsDesired({ ...live, metadata: { ...live.metadata, annotations: { 'sekisho.dev/desired-hash': 'old' } } }, wanted),
-    ).toBe(false)
+  test('needs one when somebody changed or added something, or when something else is wanted now', () => {
+    expect(needsApply(wanted, { ...live, subjects: [] } as never)).toBe(true)
+    const annotations = { 'sekisho.dev/desired-hash': 'old' }
+    expect(needsApply(wanted, { ...live, metadata: { ...live.metadata, annotations } })).toBe(true)
+    const added = { ...live, subjects: [...(wanted['subjects'] as object[]), { kind: 'User', name: 'somebody' }] }
+    expect(needsApply(wanted, added)).toBe(true)
   })
 })

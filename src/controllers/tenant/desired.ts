@@ -1,5 +1,5 @@
-// Everything that stands in a tenant's two namespaces before the tenant comes. Pure, deterministic names, no clock.
-// Every object is controlled by the Tenant, by uid: that is how it is known as ours again, and why a stranger's is never adopted.
+// Everything that a tenant's two namespaces contain before the tenant uses them. Pure; deterministic names, no clock.
+// The Tenant controls every object by its uid: that is how ours are recognised, and why an object of another owner is never adopted.
 import { createHash } from 'node:crypto'
 import {
   configMaps,
@@ -21,24 +21,27 @@ import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './l
 import { desiredBindings } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 
-/** The hash of what was applied: an object that carries it, and still says it, is not applied again. */
+/** The hash of what was applied: an object with this hash and unchanged fields is not applied again. */
 export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
 
-/** The ServiceAccount that build pods run as. It has no right anywhere and no token in its pods. */
+/** The ServiceAccount that build pods run as. It has no permissions, and its pods get no token. */
 export const builderServiceAccount = 'builder'
 
-/** Workloads trust the token desk by this ConfigMap, as they trust the API server by kube-root-ca.crt. */
+/** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
 export const authorityConfigMap = 'sekisho-ca'
 
+/** An object to apply, with its hash annotation. */
 export type DesiredObject = { readonly type: ResourceType; readonly object: Applied }
 
 type Content = { readonly [field: string]: unknown }
 
+/** The tenant's namespace, then its build namespace. */
 export function desiredNamespaces(tenant: Tenant): readonly DesiredObject[] {
   const { namespace } = tenant.spec
   return [namespaceObject(tenant, namespace, 'application'), namespaceObject(tenant, buildNamespaceOf(namespace), 'build')]
 }
 
+/** What both namespaces contain, in the order of apply. */
 export function desiredContents(tenant: Tenant, settings: TenantSettings): readonly DesiredObject[] {
   const { namespace } = tenant.spec
   const build = buildNamespaceOf(namespace)
@@ -59,7 +62,7 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
   ]
 }
 
-/** Pod Security at its strictest, where the tenant works and where its code is built. */
+/** Both namespaces enforce Pod Security `restricted`, the strictest level. */
 function namespaceObject(tenant: Tenant, name: string, purpose: 'application' | 'build'): DesiredObject {
   const security = {
     'pod-security.kubernetes.io/enforce': 'restricted',

@@ -1,13 +1,13 @@
-// What must be known about a Tenant: whether its two namespaces are there and whose they are. From the API server itself, because a
-// namespace that is not ours carries no label of ours and is in no cache. Never throws on absence, never writes.
-
+// What must be known about a Tenant: whether its two namespaces exist and whose they are. Read from the API server itself, because a namespace
+// that is not ours does not carry our label and is in no cache. Never throws on absence, never writes.
 import { type Namespace, namespaces } from '../../api/builtin/index.ts'
 import { buildNamespaceOf } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
 
-export type NamespaceState = 'absent' | 'ours' | 'ending' | 'taken'
+/** `terminating`: ours, and being deleted. `taken`: not controlled by this Tenant. */
+export type NamespaceState = 'absent' | 'ours' | 'terminating' | 'taken'
 
 export type Facts = {
   readonly tenant: Tenant
@@ -18,6 +18,7 @@ export type Facts = {
   }[]
 }
 
+/** @throws KubeError when the API server refuses or cannot be reached */
 export async function gather(deps: { readonly client: Pick<KubeClient, 'get'> }, tenant: Tenant): Promise<Facts> {
   const { namespace } = tenant.spec
   const found = await Promise.all(
@@ -29,9 +30,9 @@ export async function gather(deps: { readonly client: Pick<KubeClient, 'get'> },
   return { tenant, namespaces: found }
 }
 
-/** Ours is what this very Tenant controls, by uid: labels and names can be put on anything. */
+/** Ours is what this very Tenant controls, by uid: anybody can put our labels and names on anything. */
 export function stateOf(tenant: Tenant, object: Namespace | undefined): NamespaceState {
   if (object === undefined) return 'absent'
   if (controllerOf(object)?.uid !== tenant.metadata.uid) return 'taken'
-  return object.metadata.deletionTimestamp === undefined ? 'ours' : 'ending'
+  return object.metadata.deletionTimestamp === undefined ? 'ours' : 'terminating'
 }

@@ -1,5 +1,4 @@
-// Wires the Tenant controller: a change to anything it made wakes it, and a namespace that goes away is made anew.
-
+// Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides nothing.
 import {
   configMaps,
   limitRanges,
@@ -36,10 +35,11 @@ export type TenantControllerDeps = Omit<
 
 const byNamespace = 'tenant/by-namespace'
 
-/** Not the quotas: their status changes with every pod, and the resync finds what an administrator changed in them. */
-const wakers: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
-const made: readonly ResourceType[] = [...wakers, resourceQuotas]
+/** The kinds whose changes wake a Tenant. Not the quotas: their status changes with every pod, and the resync finds changes of their spec. */
+const watched: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
+const made: readonly ResourceType[] = [...watched, resourceQuotas]
 
+/** Call before the manager starts: caches and indexes cannot be added later. */
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
   const { manager, teamCheckMilliseconds = 3_600_000 } = deps
   const tenants = manager.cache(tenant)
@@ -53,14 +53,14 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     client,
     cache: tenants,
     events: deps.events,
-    tells: ['Ready', tenantConditions.rolesResolved],
-    onTheWay: [tenantReasons.teamsNotChecked],
+    eventsOn: ['Ready', tenantConditions.rolesResolved],
+    normalReasons: [tenantReasons.teamsNotChecked],
   })
   for (const type of made) manager.cache(type, scope)
   return {
     name: 'tenant',
     for: tenant,
-    owns: wakers,
+    owns: watched,
     ownsLabelSelector: labels.tenant,
     watches: [
       watches(installation, ({ metadata }) => tenants.byIndex(byNamespace, metadata.namespace ?? '').map(keyOf), {

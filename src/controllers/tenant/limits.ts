@@ -1,19 +1,25 @@
-// What one tenant may use of what all share, and what a container gets that asks for nothing. Pure. Modest: meant to stop a mistake or a
-// flood from reaching others, not to size anybody's production. Node ports and load balancers reach past the ingress, so there are none.
-// Only kinds that every cluster of ours has are counted: a quota refuses what it names and cannot count.
+// What one tenant may use of what all tenants share, and the defaults for containers that request nothing. Pure. The limits are modest: they keep
+// a mistake or a flood away from others and do not size anybody's production. Node ports and load balancers bypass the ingress, so they are 0.
+// A quota must name only kinds that the cluster has: it refuses to create what it names and cannot count.
+import { followerKinds } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 
 const defaultApplications = 50
 
-/** Our own kinds: in a quota of their own, because a cluster may take half a minute after their installation until it can count them. */
+/**
+ * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it can count them.
+ * Each kind that follows a repository is limited as Applications are.
+ */
 export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
+  const applications = String(limits?.applications ?? defaultApplications)
   return {
-    'count/applications.apps.sekisho.dev': String(limits?.applications ?? defaultApplications),
-    'count/remotesyncs.apps.sekisho.dev': String(limits?.applications ?? defaultApplications),
+    'count/applications.apps.sekisho.dev': applications,
     'count/repositorygrants.github.sekisho.dev': '500',
+    ...Object.fromEntries(followerKinds.map(({ plural, group }) => [`count/${plural}.${group}`, applications])),
   }
 }
 
+/** For the namespace in which the tenant works. */
 export function applicationQuota(): Readonly<Record<string, string>> {
   return {
     'count/configmaps': '500',
@@ -31,6 +37,7 @@ export function applicationQuota(): Readonly<Record<string, string>> {
   }
 }
 
+/** For the namespace in which builds run. */
 export function buildQuota(): Readonly<Record<string, string>> {
   return {
     'limits.memory': '64Gi',
@@ -42,7 +49,7 @@ export function buildQuota(): Readonly<Record<string, string>> {
   }
 }
 
-/** For the LimitRange: a quota on memory and CPU makes both mandatory, and this gives them to containers that name none. */
+/** For the LimitRange: a quota on memory and CPU makes both mandatory, and this sets them on containers that do not. */
 export function containerDefaults(purpose: 'application' | 'build'): object {
   return purpose === 'application'
     ? { type: 'Container', default: { memory: '256Mi' }, defaultRequest: { cpu: '50m', memory: '64Mi' } }

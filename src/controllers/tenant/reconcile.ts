@@ -1,109 +1,102 @@
-// Keeps a Tenant's namespaces and what stands in them. The only file here that writes. It never adopts a namespace: new ones are created,
-// not applied, and existing ones are changed by their uid. At the end tokens go first, then the namespaces, then the finalizer.
-
+// Keeps a Tenant's namespaces and their contents. The only file here that writes. It never adopts a namespace: new ones are created, not
+// applied, and existing ones are changed by their uid. When the Tenant is deleted, tokens end first, then the namespaces, then the finalizer.
 import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
-import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
-import { keyOf } from '../../api/resource.ts'
-import { type Tenant, tenantReasons, tenant as tenants } from '../../api/tenancy/tenant.ts'
+import { type KubeObject, keyOf, type ResourceType } from '../../api/resource.ts'
+import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
-import { addFinalizer, removeFinalizer } from '../../kube/object/finalizers.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import type { TokenDesk } from '../../token-desk/index.ts'
+import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { decide, isCounted, quotaPending, takenMessage, type Verdict } from './decide.ts'
+import { type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
-import { isAsDesired } from './is-as-desired.ts'
+import { needsApply } from './needs-apply.ts'
 import { bindingNames } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 import { nextStatus } from './status.ts'
 import { checkTeams, type TeamCheckDeps } from './teams/check-teams.ts'
 import { nextTeamCheckMilliseconds } from './teams/decide-teams.ts'
 
-/** The part of the token desk that ends tokens. */
-export type TokenRevoker = {
-  readonly revokeBy: (filter: { readonly namespace: string }, reason: string) => Promise<unknown>
-}
-
 export type TenantDeps = TeamCheckDeps & {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
-  /** What stands there already, of the kinds we make. */
+  /** The cached objects of a kind that tenants' namespaces contain. */
   readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get'>
   readonly settings: TenantSettings
-  readonly desk: TokenRevoker
+  readonly desk: Pick<TokenDesk, 'revokeBy'>
   readonly status: StatusWriter<Tenant>
 }
 
-const finalizer = 'sekisho.dev/tenant'
+/** The field manager of the namespaces, of their contents and of the status. */
 export const fieldManager = 'sekisho.dev/tenant'
-const endingMilliseconds = 3_000
+const deletionRetryMilliseconds = 3_000
 const uncountedMilliseconds = 3_000
 
-export async function reconcileTenant(deps: TenantDeps, context: ReconcileContext): Promise<Outcome> {
-  const found = deps.tenants.get(context.key)
-  if (found === undefined) return done
-  const cached = deps.status.latest(found)
-  if (cached.metadata.deletionTimestamp !== undefined) return end(deps, cached)
-  const tenant = await addFinalizer(deps.client, tenants, cached, finalizer)
-  if (tenant === undefined) return done
-  const facts = await gather(deps, tenant)
-  const verdict = await fill(deps, facts, decide(facts))
-  const teams = await checkTeams(deps, tenant)
-  await deps.status.write(tenant, nextStatus(tenant, verdict, teams, deps.clock.now()))
-  if (verdict.kind === 'stop' && verdict.retryMilliseconds !== undefined) return requeueAfter(verdict.retryMilliseconds)
-  const nextCheck = nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds)
-  return nextCheck === undefined ? done : requeueAfter(nextCheck)
+/** Idempotent. The finalizer is set before the namespaces are created. */
+export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
+  const { client, status } = deps
+  const kind = { type: tenants, finalizer: 'sekisho.dev/tenant', client, cache: deps.tenants, status }
+  return reconcileWithFinalizer({ ...kind, keep: tenant => keep(deps, tenant), end: tenant => end(deps, tenant) }, context)
 }
 
-async function fill(deps: TenantDeps, facts: Facts, verdict: Verdict): Promise<Verdict> {
-  if (verdict.kind === 'stop') return verdict
-  const { tenant } = facts
+async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
+  const facts = await gather(deps, tenant)
+  const decision = decide(facts)
+  const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
+  // After the namespaces: they must not wait for GitHub.
+  const teams = await checkTeams(deps, tenant)
+  await deps.status.write(tenant, nextStatus(tenant, result, teams, deps.clock.now()))
+  const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
+  const next = retry ?? nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds)
+  return next === undefined ? done : requeueAfter(next)
+}
+
+async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<Decision> {
   for (const wanted of desiredNamespaces(tenant)) {
     const { name } = wanted.object.metadata
-    const present = facts.namespaces.find(found => found.name === name)?.object
-    if (!(await makeNamespace(deps, wanted, present)))
-      return { kind: 'stop', reason: tenantReasons.namespaceTaken, message: takenMessage(name) }
+    const live = found.find(namespace => namespace.name === name)?.object
+    if (!(await writeNamespace(deps, wanted, live))) return { kind: 'refused', ...namespaceTaken(name) }
   }
-  const wanted = desiredContents(tenant, deps.settings)
-  for (const item of wanted) {
-    const present = deps.live(item.type).get(keyOf(item.object))
-    if (present === undefined || !isAsDesired(present, item.object)) await apply(deps, item.type, item.object)
+  const contents = desiredContents(tenant, deps.settings)
+  for (const { type, object } of contents) {
+    const live = deps.live(type).get(keyOf(object))
+    if (live === undefined || needsApply(object, live)) await apply(deps, type, object)
   }
-  await pruneBindings(deps, tenant, wanted)
-  const quotas = wanted.filter(({ type }) => type === resourceQuotas).map(({ object }) => liveQuota(deps, keyOf(object)))
+  await pruneBindings(deps, tenant, contents)
+  const quotas = contents
+    .filter(({ type }) => type === resourceQuotas)
+    .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
-  return quotaPending(quotas) ?? verdict
+  const refusal = quotasAreCounted(quotas)
+  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill' }
 }
 
-/** False when somebody else made a namespace of that name in the meantime. */
-async function makeNamespace(deps: TenantDeps, { object }: DesiredObject, present: KubeObject | undefined): Promise<boolean> {
+/** False when the namespace was created by somebody else, or deleted, in the meantime. */
+async function writeNamespace(deps: TenantDeps, { object }: DesiredObject, live: KubeObject | undefined): Promise<boolean> {
   try {
-    if (present === undefined) await deps.client.create(namespaces, object, { fieldManager })
-    else if (!isAsDesired(present, object)) await apply(deps, namespaces, withUid(object, present.metadata.uid))
+    if (live === undefined) await deps.client.create(namespaces, object, { fieldManager })
+    else if (needsApply(object, live)) await apply(deps, namespaces, withUid(object, live.metadata.uid))
     return true
   } catch (error) {
-    if (isKubeError(error, 409) && present === undefined) return false
+    if (isKubeError(error, 409) && live === undefined) return false
     if (isGone(error)) return false
     throw error
   }
 }
 
-function liveQuota(deps: TenantDeps, key: ObjectKey): ResourceQuota | undefined {
-  return deps.live(resourceQuotas).get(key)
-}
-
 /**
- * A quota made before the cluster knew a kind it names is counted in a full resync only (5 minutes), a new one at once: so the old one
- * goes, and the next look makes it anew. Nothing is lost: until it is counted, it lets nothing of that kind in anyway.
+ * A quota that is older than a kind it names is counted in a full resync of the quota controller only (5 minutes), a new quota at once. So
+ * the old one is deleted, and the next reconcile recreates it. Nothing is lost: an uncounted quota lets nothing of the kind in anyway.
  */
 async function recount(deps: TenantDeps, quotas: readonly (ResourceQuota | undefined)[]): Promise<void> {
-  const patience = deps.clock.now().getTime() - uncountedMilliseconds
+  const countedSince = deps.clock.now().getTime() - uncountedMilliseconds
   for (const quota of quotas) {
     const { uid, creationTimestamp = '' } = quota?.metadata ?? {}
-    if (quota === undefined || uid === undefined || isCounted(quota) || !(Date.parse(creationTimestamp) < patience)) continue
+    if (quota === undefined || uid === undefined || isCounted(quota) || !(Date.parse(creationTimestamp) < countedSince)) continue
     await deps.client.delete(resourceQuotas, keyOf(quota), { uid })
   }
 }
@@ -116,28 +109,25 @@ async function apply(deps: TenantDeps, type: ResourceType, object: Applied): Pro
   await deps.client.apply(type, object, { fieldManager, force: true })
 }
 
-/** A role that nobody has any more must not stay bound. */
-async function pruneBindings(deps: TenantDeps, tenant: Tenant, wanted: readonly DesiredObject[]): Promise<void> {
-  const kept = new Set(wanted.filter(({ type }) => type === roleBindings).map(({ object }) => object.metadata.name))
+/** Deletes our bindings of roles that nobody has any more. */
+async function pruneBindings(deps: TenantDeps, tenant: Tenant, contents: readonly DesiredObject[]): Promise<void> {
+  const kept = new Set(contents.filter(({ type }) => type === roleBindings).map(({ object }) => object.metadata.name))
   const { namespace } = tenant.spec
   for (const name of bindingNames.filter(candidate => !kept.has(candidate))) {
-    const present = deps.live(roleBindings).get({ namespace, name })
-    if (present === undefined || controllerOf(present)?.uid !== tenant.metadata.uid) continue
-    const { uid } = present.metadata
+    const live = deps.live(roleBindings).get({ namespace, name })
+    if (live === undefined || controllerOf(live)?.uid !== tenant.metadata.uid) continue
+    const { uid } = live.metadata
     await deps.client.delete(roleBindings, { namespace, name }, uid === undefined ? {} : { uid })
   }
 }
 
-async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
-  if (!tenant.metadata.finalizers?.includes(finalizer)) return done
+async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefined> {
   const facts = await gather(deps, tenant)
-  const mine = facts.namespaces.filter(({ state }) => state === 'ours' || state === 'ending')
-  for (const { name } of mine) await deps.desk.revokeBy({ namespace: name }, 'the tenant was deleted')
-  for (const { name, object } of mine.filter(({ state }) => state === 'ours')) {
+  const ours = facts.namespaces.filter(({ state }) => state === 'ours' || state === 'terminating')
+  for (const { name } of ours) await deps.desk.revokeBy({ namespace: name }, 'the tenant was deleted')
+  for (const { name, object } of ours.filter(({ state }) => state === 'ours')) {
     const uid = object?.metadata.uid
     await deps.client.delete(namespaces, { name }, uid === undefined ? {} : { uid })
   }
-  if (mine.length > 0) return requeueAfter(endingMilliseconds)
-  await removeFinalizer(deps.client, tenants, tenant, finalizer)
-  return done
+  return ours.length > 0 ? requeueAfter(deletionRetryMilliseconds) : undefined
 }

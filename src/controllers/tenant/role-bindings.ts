@@ -1,6 +1,5 @@
-// Who has which tenant role: the RoleBindings of a Tenant, from GitHub's people to the closed ClusterRoles, by numeric id. Pure.
-// Only in the tenant's own namespace: in its build namespace nobody has anything.
-
+// Who has which tenant role: the RoleBindings of a Tenant from people and teams on GitHub, by numeric id, to the closed ClusterRoles. Pure.
+// They are made for the tenant's own namespace only: in its build namespace nobody has a role.
 import type { RoleSubject } from '../../api/builtin/index.ts'
 import { groups, tenantRoles, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
@@ -17,10 +16,10 @@ export type DesiredBinding = {
   readonly subjects: readonly RoleSubject[]
 }
 
-/** Every name a binding of ours can have: one that is not desired is deleted. */
+/** Every name that our bindings can have: those that are not desired are deleted. */
 export const bindingNames: readonly string[] = Object.values(tenantRoles)
 
-/** One binding for each role that somebody has; subjects sorted, so that equal Tenants make equal bindings. */
+/** One binding for each role that somebody has; sorted subjects, so that equal Tenants have equal bindings. */
 export function desiredBindings({ account, roles }: Tenant['spec']): readonly DesiredBinding[] {
   return roleNames.flatMap(role => {
     const names = new Map<string, RoleSubject>()
@@ -35,7 +34,7 @@ export function desiredBindings({ account, roles }: Tenant['spec']): readonly De
   })
 }
 
-/** Undefined for what cannot be: a team of a person's account, or a team without id. */
+/** Undefined for what cannot exist: a team of a person's account, or a team or user without an id. */
 function roleSubject(account: Tenant['spec']['account'], { type, id }: Mapping['subject']): RoleSubject | undefined {
   const { host } = account
   const group = (name: string): RoleSubject => ({ kind: 'Group', apiGroup, name })

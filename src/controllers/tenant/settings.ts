@@ -1,20 +1,20 @@
-// What the platform's operator decides about every tenant's namespaces. Comes in by configuration; a tenant has no say in it.
+// What the platform's operator decides about the namespaces of all tenants. Set by configuration; tenants cannot change it.
 
 /** An address range that pods may open connections to. */
 export type EgressRule = {
-  /** Shown in the policy's name: one DNS label. */
+  /** Part of the policy's name: a DNS label. */
   readonly name: string
   readonly cidr: string
-  /** Parts of the range that stay closed, such as the cloud's metadata address. */
+  /** Parts of the range that stay blocked, such as the cloud's metadata address. */
   readonly except?: readonly string[]
   readonly ports: readonly number[]
 }
 
 export type TenantSettings = {
-  /** What builds may reach beside DNS and the source store: the image registry, package registries. */
+  /** What builds may reach besides DNS and the source store: the image registry and package registries. */
   readonly buildEgress: readonly EgressRule[]
   /** The port on which the source store serves git inside the platform namespace. */
   readonly sourceStorePort: number
-  /** PEM of the authority that signed the token desk's certificate: workloads trust the desk by it. */
+  /** PEM of the certificate authority by which workloads trust the token desk. */
   readonly certificateAuthority: string
 }

@@ -1,36 +1,35 @@
-// The status of a Tenant from the verdict. Pure; names of namespaces are reported once they are there and filled.
-import { buildNamespaceOf, wakeAnnotation } from '../../api/names.ts'
+// The status of a Tenant from the decision and the answer about its teams. Pure; the namespaces are named once they exist and are filled.
+import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
-import { mergeConditions } from '../../kube/object/conditions.ts'
-import type { Verdict } from './decide.ts'
-import type { TeamFinding } from './teams/check-teams.ts'
-import { judgeTeams } from './teams/decide-teams.ts'
+import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import { wakeOf } from '../observed-wake.ts'
+import type { Decision } from './decide.ts'
+import type { TeamsAnswer } from './teams/check-teams.ts'
+import { rolesResolvedCondition } from './teams/decide-teams.ts'
 
-export type TenantStatus = NonNullable<Tenant['status']>
+type TenantStatus = NonNullable<Tenant['status']>
 
-export function nextStatus(tenant: Tenant, verdict: Verdict, teams: TeamFinding, now: Date): TenantStatus {
+/** Equal to the status before when nothing changed and GitHub was not asked. */
+export function nextStatus(tenant: Tenant, decision: Decision, teams: TeamsAnswer, now: Date): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
+  const { conditions, ...before } = tenant.status ?? {}
   const { namespace } = tenant.spec
   const buildNamespace = buildNamespaceOf(namespace)
-  const { conditions, ...before } = tenant.status ?? {}
-  const ready =
-    verdict.kind === 'fill'
-      ? {
-          status: 'True' as const,
-          reason: tenantReasons.ready,
-          message: `namespaces ${namespace} and ${buildNamespace} are ready`,
-        }
-      : { status: 'False' as const, reason: verdict.reason, message: verdict.message }
+  const message = `namespaces ${namespace} and ${buildNamespace} are ready`
+  const ready: WantedCondition =
+    decision.kind === 'fill'
+      ? { type: 'Ready', status: 'True', reason: tenantReasons.ready, message }
+      : { type: 'Ready', status: 'False', reason: decision.reason, message: decision.message }
   return {
     ...before,
-    ...(verdict.kind === 'fill' ? { namespace, buildNamespace } : {}),
+    ...(decision.kind === 'fill' ? { namespace, buildNamespace } : {}),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [{ type: 'Ready', ...ready }, judgeTeams(tenant, teams)], generation, now),
+    conditions: mergeConditions(conditions, [ready, rolesResolvedCondition(tenant, teams)], generation, now),
   }
 }
 
-function checked({ metadata, status }: Tenant, askedAt: Date): Pick<TenantStatus, 'teamsCheckedAt' | 'observedWake'> {
-  const wake = metadata.annotations?.[wakeAnnotation] ?? status?.observedWake
+function checked(tenant: Tenant, askedAt: Date): Pick<TenantStatus, 'teamsCheckedAt' | 'observedWake'> {
+  const wake = wakeOf(tenant) ?? tenant.status?.observedWake
   return { teamsCheckedAt: askedAt.toISOString(), ...(wake === undefined ? {} : { observedWake: wake }) }
 }

@@ -32,6 +32,7 @@ export type AppClientDeps = {
   readonly fetch?: Fetch
 }
 
+/** The App's own registration. Permissions are those it requests of installations. */
 export type AppFacts = {
   readonly id: number
   readonly slug: string

@@ -5,6 +5,7 @@ import { isAppError } from '../../lib/errors.ts'
 import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
+/** One person's membership, with the ids of both to compare: logins change. */
 export type OrganizationMembership = {
   readonly state: 'active' | 'pending'
   readonly role: 'admin' | 'member'

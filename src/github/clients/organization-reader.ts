@@ -6,6 +6,7 @@ import { type ReportedPermissions, reportedPermissions } from '../installation-f
 import { expiryIn, tokenIn } from '../minted-token.ts'
 import { objectAt, recordOf } from '../transport/answer.ts'
 
+/** A minted token that reads members only. */
 export type OrganizationReader = {
   readonly token: SecretString
   readonly expiresAt: Date

@@ -5,8 +5,10 @@ import { type Answer, integerAt, objectAt, optionalTextAt, recordOf, textAt } fr
 import { githubReasons } from '../transport/failure.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
+/** The commit of the pull request's head, and the repository that it is opened against. */
 export type PullRequestFacts = { readonly headSha: string; readonly baseRepositoryId: number }
 
+/** GitHub's roles on a repository, lowest first. */
 export type RepositoryPermission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
 /** Repositories are named `owner/name`. All methods throw AppError: see failure.ts for codes and reasons. */

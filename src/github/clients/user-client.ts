@@ -7,6 +7,7 @@ import { type Answer, integerAt, objectAt, recordOf, textAt } from '../transport
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 import { type OrganizationMembership, organizationMembership } from './organization-membership.ts'
 
+/** A team; the id is the identity, slug and name are for display. */
 export type TeamFacts = {
   readonly id: number
   readonly slug: string

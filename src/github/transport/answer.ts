@@ -3,6 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json/json-value.ts'
 
+/** An object of GitHub's JSON, whose fields are not checked yet. */
 export type Answer = JsonObject
 
 /** The value itself, which must be an object. */

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { withBoundedBody } from '../../lib/http/bounded-body.ts'
 import { githubReasons } from './failure.ts'
 
+/** The part of the platform's fetch that the clients use. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
 
 type FetchBounds = { readonly timeoutMilliseconds: number; readonly maximumBytes: number }

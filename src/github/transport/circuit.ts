@@ -7,6 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Fetch } from './bounded-fetch.ts'
 import { githubReasons, limitedSeconds } from './failure.ts'
 
+/** Shared by the clients of one App on one host. */
 export type Circuit = {
   /** Why a request would be refused now; undefined when it would be sent. */
   readonly refusal: () => AppError | undefined

@@ -26,6 +26,7 @@ export type ClientDeps = {
 type Parameters = Readonly<Record<string, unknown>>
 type Answer = { readonly data: unknown; readonly headers: Readonly<Record<string, string | number | undefined>> }
 
+/** Requests by route template and parameters; each carries its own credential. */
 export type GitHubClient = {
   /** One request; throws Octokit's error, for `githubFailure`. `authorization` is the whole header value. */
   readonly raw: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>

@@ -6,6 +6,7 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import { githubReasons } from './failure.ts'
 import { type ClientDeps, createClient, type GitHubClient } from './github-requests.ts'
 
+/** What a client for one token needs. */
 export type TokenClientDeps = ClientDeps & { readonly token: SecretString }
 
 type Options = {

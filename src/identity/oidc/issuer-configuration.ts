@@ -1,5 +1,5 @@
-// How our issuer behaves: one public client, PKCE always, ES256 only, tokens of minutes, refresh tokens that rotate.
-// Values only; who a person is comes from `accounts`, what pages look like from `pages`.
+// The configuration of our issuer: one public client, PKCE always, ES256 only, ID tokens of ten minutes, rotating refresh tokens.
+// It decides neither who a person is (`accounts`) nor what pages look like (`pages`).
 import {
   type Account,
   type ClientMetadata,
@@ -14,15 +14,19 @@ import type { IssuerKeys } from './issuer-keys.ts'
 import type { IssuerPages, PageForm } from './issuer-pages.ts'
 import { createRecordAdapter, type OidcRecordStore } from './record-adapter.ts'
 
+/** What an ID token says of a person beside the subject. */
 export type IssuerClaims = { readonly login: string; readonly groups: readonly string[] }
 
-/** Who people are. Subjects are spelled by `userSubject`. */
+/** The people who may sign in. Subjects are written by `userSubject`. */
 export type IssuerAccounts = {
-  /** Cheap: whether the person has signed in here and was not shut out. */
+  /** Whether the person has signed in here and still may. Does not call GitHub. */
   readonly exists: (subject: string) => Promise<boolean>
-  /** Asks GitHub now. Undefined: no longer entitled, sign in again. Throws `unavailable`/`upstream_failed` when GitHub does not answer. */
+  /**
+   * Read from GitHub now. Undefined: the person must sign in again. Throws `unavailable` or `upstream_failed` when GitHub does not
+   * answer.
+   */
   readonly claims: (subject: string) => Promise<IssuerClaims | undefined>
-  /** Called before an ID token is signed; when it throws, no token is. */
+  /** Called before an ID token is signed; when it rejects, no token is signed. */
   readonly recordIssued: (subject: string, claims: IssuerClaims) => Promise<void>
 }
 
@@ -34,6 +38,7 @@ export type IssuerConfigurationDeps = {
   readonly now: () => Date
 }
 
+/** The paths that the issuer serves. */
 export const issuerPaths = {
   discovery: '/.well-known/openid-configuration',
   keys: '/oidc/jwks',
@@ -46,11 +51,12 @@ export const issuerPaths = {
   interaction: '/oidc/interaction',
 } as const
 
+/** The cookie of the issuer's session; its signature is in `<name>.sig`. */
 export const issuerSessionCookie = '__Host-sekisho-issuer'
 
 const minutes = (count: number): number => count * 60
 const hours = (count: number): number => minutes(count * 60)
-export const idTokenLifeSeconds = minutes(10)
+const idTokenLifeSeconds = minutes(10)
 const refreshIdleSeconds = hours(12)
 const refreshLongestSeconds = hours(7 * 24)
 
@@ -76,20 +82,20 @@ function show(ctx: KoaContextWithOIDC, page: string): void {
   ctx.body = page
 }
 
-function codeProblem(out: { readonly error?: string } | undefined, error: Error | undefined): string | undefined {
+function codeError(out: { readonly error?: string } | undefined, error: Error | undefined): string | undefined {
   if (error === undefined && out === undefined) return undefined
   if (error?.name === 'AbortedError') return 'The sign-in was refused, as you asked.'
-  return 'This code is not valid, was used or has expired. Look at the computer that shows it and try again.'
+  return 'This code is not valid, was used or has expired. Check the code on the computer that shows it and try again.'
 }
 
-/** What may be better at the next try: a program keeps its refresh token then. */
-const passingFailures: readonly ErrorCode[] = ['unavailable', 'upstream_failed', 'too_many_requests']
+/** Failures after which a retry may succeed: the client then keeps its refresh token. */
+const temporaryFailures: readonly ErrorCode[] = ['unavailable', 'upstream_failed', 'too_many_requests']
 
 async function currentClaims(accounts: IssuerAccounts, subject: string): Promise<IssuerClaims | undefined> {
   try {
     return await accounts.claims(subject)
   } catch (error) {
-    if (isAppError(error) && passingFailures.includes(error.code))
+    if (isAppError(error) && temporaryFailures.includes(error.code))
       throw new errors.TemporarilyUnavailable('GitHub does not answer: try again shortly')
     throw error
   }
@@ -97,7 +103,7 @@ async function currentClaims(accounts: IssuerAccounts, subject: string): Promise
 
 async function accountFor(deps: IssuerConfigurationDeps, subject: string, issuing: boolean): Promise<Account | undefined> {
   const { accounts } = deps
-  // While a person is still clicking, only existence matters; groups are read from GitHub at the moment a token is made.
+  // Before a token is issued only existence matters; groups are read from GitHub when a token is issued.
   if (!issuing) return (await accounts.exists(subject)) ? { accountId: subject, claims: () => ({ sub: subject }) } : undefined
   const claims = await currentClaims(accounts, subject)
   if (claims === undefined) return undefined
@@ -110,6 +116,7 @@ async function accountFor(deps: IssuerConfigurationDeps, subject: string, issuin
   }
 }
 
+/** The configuration for the library; `keys` are those of the present period (rotating-issuer.ts). */
 export function issuerConfiguration(deps: IssuerConfigurationDeps): Configuration {
   const { keys, pages } = deps
   const cookie = { httpOnly: true, secure: true, sameSite: 'lax', signed: true } as const
@@ -144,7 +151,8 @@ export function issuerConfiguration(deps: IssuerConfigurationDeps): Configuratio
         enabled: true,
         mask: '****-****',
         userCodeInputSource: async (ctx, _form, out, error) =>
-          show(ctx, pages.deviceCode(formOf(ctx, 'code_verification'), codeProblem(out, error))),
+          show(ctx, pages.deviceCode(formOf(ctx, 'code_verification'), codeError(out, error))),
+        // biome-ignore lint/complexity/useMaxParams: the library passes five arguments
         userCodeConfirmSource: async (ctx, _form, client, info, userCode) =>
           show(
             ctx,
@@ -183,7 +191,7 @@ export function issuerConfiguration(deps: IssuerConfigurationDeps): Configuratio
       Grant: refreshLongestSeconds,
       IdToken: idTokenLifeSeconds,
       Interaction: minutes(10),
-      // Idle time per rotation, never beyond the longest life counted from the first sign-in.
+      // The idle time of each rotation, bounded by the longest lifetime since the first sign-in.
       RefreshToken: (_ctx, token) => Math.max(1, Math.min(refreshIdleSeconds, refreshLongestSeconds - token.totalLifetime())),
       Session: hours(1),
     },

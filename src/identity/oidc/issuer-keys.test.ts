@@ -18,28 +18,28 @@ function keeper(): KeyKeeper & { readonly kept: Map<string, SecretString> } {
 const fail = (error: unknown): never => {
   throw error
 }
-const loadIssuerKeys = (place: KeyKeeper, clock = systemClock) => load(place, clock, fail)
+const loadIssuerKeys = (keyKeeper: KeyKeeper, clock = systemClock) => load(keyKeeper, clock, fail)
 const issuer = 'https://sekisho.example.com'
 const head = { sequence: 7, hash: 'a'.repeat(64) }
 const setOf = (keys: Awaited<ReturnType<typeof loadIssuerKeys>>) => ({ keys: [...keys.publicKeys.keys] })
 
-test('three keys are published: the one that signs, the next and the one before, and no private part', async () => {
-  const place = keeper()
-  const keys = await loadIssuerKeys(place)
+test('three keys are published: the signing key, the next and the former, and no private part', async () => {
+  const keyKeeper = keeper()
+  const keys = await loadIssuerKeys(keyKeeper)
   expect(keys.publicKeys.keys).toHaveLength(3)
   expect(JSON.stringify(keys.publicKeys)).not.toContain('"d"')
-  expect((await loadIssuerKeys(place)).publicKeys).toEqual(keys.publicKeys)
+  expect((await loadIssuerKeys(keyKeeper)).publicKeys).toEqual(keys.publicKeys)
 })
 
-test('a checkpoint verifies with our keys, and with no others, for no other issuer, in no other shape', async () => {
+test('a checkpoint verifies with our keys only, for our issuer only, and with its own type only', async () => {
   const keys = await loadIssuerKeys(keeper())
   const statement = await signCheckpoint(keys, issuer, head)
   expect(await verifyCheckpoint(statement, setOf(keys), issuer)).toEqual(head)
   const others = await loadIssuerKeys(keeper())
-  await expect(verifyCheckpoint(statement, setOf(others), issuer)).rejects.toThrow('does not hold')
-  await expect(verifyCheckpoint(statement, setOf(keys), 'https://other.example')).rejects.toThrow('does not hold')
+  await expect(verifyCheckpoint(statement, setOf(others), issuer)).rejects.toThrow('is not valid')
+  await expect(verifyCheckpoint(statement, setOf(keys), 'https://other.example')).rejects.toThrow('is not valid')
   const idToken = await keys.sign({ iss: issuer, sequence: 7, hash: 'x' }, 'JWT')
-  await expect(verifyCheckpoint(idToken, setOf(keys), issuer)).rejects.toThrow('does not hold')
+  await expect(verifyCheckpoint(idToken, setOf(keys), issuer)).rejects.toThrow('is not valid')
 })
 
 const day = 24 * 3_600_000
@@ -48,7 +48,7 @@ const movable = (start: string) => {
   return { clock: { ...systemClock, now: () => new Date(now) }, advance: (days: number) => (now += days * day) }
 }
 
-test('a new period signs with the key that was published before, and what the old key signed still verifies', async () => {
+test('a new period signs with the key that was published in advance, and signatures of the former key still verify', async () => {
   const { clock, advance } = movable('2026-01-01T00:00:00Z')
   const keys = await loadIssuerKeys(keeper(), clock)
   const [signing, next] = keys.publicKeys.keys
@@ -60,31 +60,31 @@ test('a new period signs with the key that was published before, and what the ol
   expect(await verifyCheckpoint(later, setOf(keys), issuer)).toEqual(head)
   advance(90)
   await keys.period()
-  await expect(verifyCheckpoint(statement, setOf(keys), issuer)).rejects.toThrow('does not hold')
+  await expect(verifyCheckpoint(statement, setOf(keys), issuer)).rejects.toThrow('is not valid')
 })
 
-test('while the keys of a new period cannot be had the present ones stay, and are changed when they can', async () => {
+test('when the keys of a new period cannot be loaded, the present keys stay until they can', async () => {
   const { clock, advance } = movable('2026-01-01T00:00:00Z')
-  const place = keeper()
-  const problems: unknown[] = []
-  let away = false
-  const shaky: KeyKeeper = {
-    getOrCreate: (name, make) => (away ? Promise.reject(new Error('away')) : place.getOrCreate(name, make)),
+  const keyKeeper = keeper()
+  const failures: unknown[] = []
+  let unavailable = false
+  const unreliable: KeyKeeper = {
+    getOrCreate: (name, make) => (unavailable ? Promise.reject(new Error('unavailable')) : keyKeeper.getOrCreate(name, make)),
   }
-  const keys = await load(shaky, clock, problem => problems.push(problem))
+  const keys = await load(unreliable, clock, failure => failures.push(failure))
   const before = await keys.period()
   advance(90)
-  away = true
+  unavailable = true
   expect(await keys.period()).toBe(before)
-  expect(problems).toHaveLength(1)
-  away = false
+  expect(failures).toHaveLength(1)
+  unavailable = false
   expect(await keys.period()).toBe(before + 1)
 })
 
-test('a stored key that is no key is an integrity violation, not a new key', async () => {
-  const place = keeper()
-  await loadIssuerKeys(place)
-  for (const name of place.kept.keys())
-    if (name.startsWith('oidc-signing-key-')) place.kept.set(name, new SecretString('{"kty":"EC"}'))
-  await expect(loadIssuerKeys(place)).rejects.toMatchObject({ code: 'integrity_violation' })
+test('a stored value that is not a key is an integrity violation and is not replaced', async () => {
+  const keyKeeper = keeper()
+  await loadIssuerKeys(keyKeeper)
+  for (const name of keyKeeper.kept.keys())
+    if (name.startsWith('oidc-signing-key-')) keyKeeper.kept.set(name, new SecretString('{"kty":"EC"}'))
+  await expect(loadIssuerKeys(keyKeeper)).rejects.toMatchObject({ code: 'integrity_violation' })
 })

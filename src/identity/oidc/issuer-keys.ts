@@ -1,26 +1,27 @@
-// The keys with which our issuer signs: one EC P-256 key for each period of 90 days. The present one signs; the next one is published before
-// it does, and the one before stays published while what it signed may be in use, so that a change of keys needs no waiting and no agreement
-// between processes. Made once and kept (sealed) by whoever passes `getOrCreate`; the private parts never leave this process.
+// The signing keys of our issuer: one EC P-256 key for each period of 90 days. The key of the present period signs. The next key is
+// published in advance, and the former key stays published while tokens signed by it may be in use, so that a rotation needs neither a
+// pause nor an agreement between processes. The keeper creates each key once and stores it sealed; private keys never leave this process.
 import { randomBytes } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 
-/** Where platform keys are kept: the same value for every process, made when it is asked for first. */
+/** Stores platform keys. */
 export type KeyKeeper = {
+  /** The key of that name, created by `make` when it does not exist; the same for every process. */
   readonly getOrCreate: (name: string, make: () => Promise<SecretString>) => Promise<SecretString>
 }
 
 export type IssuerKeys = {
-  /** Private keys for the provider, the signing one first; hand them to nobody else. Of the period that `period` was last asked in. */
+  /** Private keys for the provider only, the signing key first. They change only during a call of `period` or `sign`. */
   readonly privateKeys: readonly JWK[]
   readonly publicKeys: { readonly keys: readonly JWK[] }
-  /** Signs the provider's own cookies. */
+  /** Signs the cookies of the provider. */
   readonly cookieKey: SecretString
-  /** Which period's key signs now; changes the keys above when a period has begun. While the next key cannot be had, the present one stays. */
+  /** The number of the period whose key signs. Loads the keys of a period that has begun; when that fails, the present keys stay in use. */
   readonly period: () => Promise<number>
-  /** A compact JWS over `claims` (ES256, RFC 7515) whose `typ` says what it is, so that it cannot pass for another kind of token. */
+  /** A compact JWS over `claims` (ES256, RFC 7515); `type` becomes its `typ`, so that it is not accepted as another kind of token. */
   readonly sign: (claims: Readonly<Record<string, unknown>>, type: string) => Promise<string>
 }
 
@@ -36,7 +37,7 @@ async function newKey(): Promise<SecretString> {
 function parsedKey(secret: SecretString): JWK {
   const key: unknown = JSON.parse(secret.reveal())
   if (isPrivateKey(key)) return key
-  throw new AppError('integrity_violation', 'a stored signing key of the issuer is no EC private key')
+  throw new AppError('integrity_violation', 'a stored signing key of the issuer is not an EC private key')
 }
 
 function isPrivateKey(key: unknown): key is JWK {
@@ -52,7 +53,7 @@ function publicPart(key: JWK): JWK {
 type KeySet = { readonly period: number; readonly privateKeys: readonly JWK[] }
 
 async function keysOf(keeper: KeyKeeper, period: number): Promise<KeySet> {
-  // The one that signs comes first: the provider takes the first that fits.
+  // The signing key comes first: the provider uses the first key that fits.
   const periods = [period, period + 1, period - 1]
   const privateKeys = await Promise.all(
     periods.map(async one => parsedKey(await keeper.getOrCreate(`oidc-signing-key-${one}`, newKey))),
@@ -60,7 +61,10 @@ async function keysOf(keeper: KeyKeeper, period: number): Promise<KeySet> {
   return { period, privateKeys }
 }
 
-/** `onError` hears why the keys of a period that has begun could not be had; asking again is asking again. */
+/**
+ * Loads the keys of the present period; rejects when that fails. Later, `onError` gets each failure to load the keys of a new period; the
+ * next call of `period` or `sign` tries again.
+ */
 export async function loadIssuerKeys(
   keeper: KeyKeeper,
   clock: Pick<Clock, 'now'>,
@@ -72,21 +76,21 @@ export async function loadIssuerKeys(
     async () => new SecretString(randomBytes(32).toString('base64url')),
   )
   let current = await keysOf(keeper, periodNow())
-  let changing: Promise<void> | undefined
-  const change = async (period: number): Promise<void> => {
+  let loading: Promise<void> | undefined
+  const load = async (period: number): Promise<void> => {
     try {
       current = await keysOf(keeper, period)
     } catch (error) {
       onError(error)
     } finally {
-      changing = undefined
+      loading = undefined
     }
   }
   const period = async (): Promise<number> => {
-    const wanted = periodNow()
-    if (wanted === current.period) return wanted
-    changing ??= change(wanted)
-    await changing
+    const present = periodNow()
+    if (present === current.period) return present
+    loading ??= load(present)
+    await loading
     return current.period
   }
   return {
@@ -101,7 +105,7 @@ export async function loadIssuerKeys(
     async sign(claims, type) {
       await period()
       const [signing] = current.privateKeys
-      if (signing === undefined) throw new AppError('integrity_violation', 'the issuer has no signing key')
+      if (signing === undefined) throw new AppError('integrity_violation', 'the issuer does not have a signing key')
       return new SignJWT({ ...claims })
         .setProtectedHeader({ alg: algorithm, typ: type, kid: String(signing.kid) })
         .setIssuedAt(clock.now())

@@ -1,5 +1,5 @@
 // Our OIDC issuer: discovery, keys, authorization code with PKCE, device flow, rotating refresh tokens, revocation, end of session.
-// Owns the library; who people are, how they sign in and how pages look come from outside. Never issues to anybody but `accounts` knows.
+// Owns the library; accounts, sign-in and pages come from outside. It never issues a token to a person whom `accounts` does not know.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errors, Provider } from 'oidc-provider'
 import { AppError } from '../../lib/errors.ts'
@@ -7,23 +7,24 @@ import type { Log } from '../../lib/log.ts'
 import { type IssuerConfigurationDeps, issuerConfiguration } from './issuer-configuration.ts'
 
 export type IssuerDeps = IssuerConfigurationDeps & {
-  /** The issuer identifier and base of every address: the public URL, without a path. */
+  /** The issuer identifier and the base of every address: the public URL, without a path. */
   readonly publicUrl: URL
   readonly log: Log
-  /** Set on every answer that the library writes itself. */
+  /** Set on every response of the library. */
   readonly headers: () => Readonly<Record<string, string>>
 }
 
-/** A sign-in that waits for the person's decision. */
+/** A sign-in that waits for the person's consent. */
 export type PendingSignIn = { readonly id: string; readonly clientId: string; readonly redirectHost: string | undefined }
 
 export type Issuer = {
-  /** Handles every request below the issuer's paths. The request's body must not have been read. */
+  /** Handles every request below the issuer's paths. The body must not have been read. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
-  /** Throws `invalid_request` when the browser has no such sign-in under way (no cookie, expired, other browser). */
+  /** Throws `invalid_request` when the sign-in has expired or belongs to another browser. */
   readonly pending: (request: IncomingMessage, response: ServerResponse) => Promise<PendingSignIn>
-  /** The person agreed: returns where the browser goes on. */
+  /** Records the consent and resolves to the address to redirect to. Throws as `pending`. */
   readonly approve: (request: IncomingMessage, response: ServerResponse, subject: string) => Promise<string>
+  /** Ends the sign-in and resolves to the address to redirect to. Throws as `pending`. */
   readonly refuse: (request: IncomingMessage, response: ServerResponse) => Promise<string>
 }
 
@@ -36,10 +37,11 @@ function redirectHostOf(params: Record<string, unknown>): string | undefined {
   return typeof uri === 'string' && URL.canParse(uri) ? new URL(uri).host : undefined
 }
 
+/** The issuer of one period of keys; see rotating-issuer.ts. */
 export function createIssuer(deps: IssuerDeps): Issuer {
   const { log, publicUrl } = deps
   const provider = new Provider(publicUrl.origin, issuerConfiguration(deps))
-  // Addresses in answers follow the public URL alone: `handle` overwrites what a client or a proxy says about host and scheme.
+  // Addresses in responses follow the public URL only: `handle` overwrites the host and scheme that a client or proxy sent.
   provider.proxy = true
   provider.use(async (ctx, next) => {
     ctx.set({ ...deps.headers() })

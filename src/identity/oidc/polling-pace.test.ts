@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { createPollingPace } from './polling-pace.ts'
 
-test('a device may ask every five seconds, each device for itself', () => {
+test('a device may poll every five seconds, independent of other devices', () => {
   let now = 0
   const pace = createPollingPace(() => new Date(now))
-  expect(pace.mayAsk('a')).toBe(true)
+  expect(pace.mayPoll('a')).toBe(true)
   now = 4000
-  expect(pace.mayAsk('b')).toBe(true)
-  expect(pace.mayAsk('a')).toBe(false)
+  expect(pace.mayPoll('b')).toBe(true)
+  expect(pace.mayPoll('a')).toBe(false)
   now = 9000
-  expect(pace.mayAsk('a')).toBe(true)
+  expect(pace.mayPoll('a')).toBe(true)
 })

@@ -1,29 +1,30 @@
-// How often a device may ask whether its person has agreed: RFC 8628 §3.5 tells it to wait 5 seconds. Faster is answered `slow_down`.
-// In memory, bounded: what is forgotten is asked for too often at most once more.
-export const pollingIntervalSeconds = 5
+// How often a device may poll for its token: RFC 8628 §3.5 demands 5 seconds between requests and `slow_down` for faster ones.
+// In memory and bounded: a device that was dropped may poll too fast once more.
+const pollingIntervalSeconds = 5
 
 export type PollingPace = {
-  /** Notes that `id` asked; false when it asked less than the interval ago. */
-  readonly mayAsk: (id: string) => boolean
+  /** Records a request of `id`; false when the one before is less than the interval ago. */
+  readonly mayPoll: (id: string) => boolean
 }
 
 const mostDevices = 10_000
 /** Clocks and networks jitter. */
 const toleranceMilliseconds = 500
 
+/** The pace of at most 10,000 devices; the least recent ones are dropped. */
 export function createPollingPace(now: () => Date): PollingPace {
-  const asked = new Map<string, number>()
+  const polled = new Map<string, number>()
   return {
-    mayAsk(id) {
-      const moment = now().getTime()
-      const before = asked.get(id)
-      asked.delete(id)
-      asked.set(id, moment)
-      for (const oldest of asked.keys()) {
-        if (asked.size <= mostDevices) break
-        asked.delete(oldest)
+    mayPoll(id) {
+      const time = now().getTime()
+      const before = polled.get(id)
+      polled.delete(id)
+      polled.set(id, time)
+      for (const oldest of polled.keys()) {
+        if (polled.size <= mostDevices) break
+        polled.delete(oldest)
       }
-      return before === undefined || moment - before >= pollingIntervalSeconds * 1000 - toleranceMilliseconds
+      return before === undefined || time - before >= pollingIntervalSeconds * 1000 - toleranceMilliseconds
     },
   }
 }

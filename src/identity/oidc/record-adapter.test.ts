@@ -5,7 +5,7 @@ function memoryStore() {
   const rows = new Map<string, { payload: OidcRecordPayload; consumed?: number; expiresAt: Date | undefined }>()
   const ended: string[] = []
   const store: OidcRecordStore = {
-    upsert: async (model, id, payload, expiresAt) => void rows.set(`${model}:${id}`, { payload, expiresAt }),
+    upsert: async ({ model, id, payload, expiresAt }) => void rows.set(`${model}:${id}`, { payload, expiresAt }),
     find: async (model, id) => rows.get(`${model}:${id}`),
     findByUserCode: async () => undefined,
     findByUid: async () => undefined,
@@ -23,7 +23,7 @@ function memoryStore() {
 
 const now = () => new Date('2026-01-01T00:00:00Z')
 
-test('of two that use a refresh token at once one wins, and the grant ends', async () => {
+test('of two concurrent uses of a refresh token one wins, and the grant ends', async () => {
   const { store, rows, ended } = memoryStore()
   const factory = createRecordAdapter(store, now)
   const [tokens, grants] = [factory('RefreshToken'), factory('Grant')]
@@ -35,7 +35,7 @@ test('of two that use a refresh token at once one wins, and the grant ends', asy
   expect(rows.has('Grant:g1')).toBe(false)
 })
 
-test('expiry is counted from our clock, and a used record says so', async () => {
+test('expiry is counted from our clock, and a used record has a consumption time', async () => {
   const { store, rows } = memoryStore()
   const codes = createRecordAdapter(store, now)('AuthorizationCode')
   await codes.upsert('c1', { jti: 'c1', kind: 'AuthorizationCode', exp: 1, nonce: undefined }, 60)

@@ -4,15 +4,15 @@ import { expect, test } from 'vitest'
 import type { Issuer } from './issuer.ts'
 import { createRotatingIssuer } from './rotating-issuer.ts'
 
-test('a period has one issuer, and the next one another', async () => {
+test('each period has one issuer', async () => {
   let period = 7
   let made = 0
-  const asked: number[] = []
+  const handledBy: number[] = []
   const make = (): Issuer => {
     made += 1
     const mine = made
     return {
-      handle: async () => void asked.push(mine),
+      handle: async () => void handledBy.push(mine),
       pending: async () => ({ id: String(mine), clientId: 'kubernetes', redirectHost: undefined }),
       approve: async () => String(mine),
       refuse: async () => String(mine),
@@ -27,5 +27,5 @@ test('a period has one issuer, and the next one another', async () => {
   period = 8
   await issuer.handle(request, response)
   expect((await issuer.pending(request, response)).id).toBe('2')
-  expect(asked).toEqual([1, 2])
+  expect(handledBy).toEqual([1, 2])
 })

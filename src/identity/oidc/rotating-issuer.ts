@@ -1,8 +1,9 @@
-// The issuer across changes of its keys: the library takes keys only when it is made, so a new one is made when a period begins. All state is
-// in the records, so a sign-in that began with one issuer ends with the next. It knows nothing of what the issuer does.
+// The issuer across rotations of its keys: the library accepts keys only at construction, so each period gets an issuer of its own. All
+// state is in the records, so a sign-in that began with one issuer completes with the next.
 import type { Issuer } from './issuer.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 
+/** Forwards each call to the issuer of the present period, which `make` creates when it is first needed. */
 export function createRotatingIssuer(keys: Pick<IssuerKeys, 'period'>, make: () => Issuer): Issuer {
   let present: { readonly period: number; readonly issuer: Issuer } | undefined
   const issuer = async (): Promise<Issuer> => {

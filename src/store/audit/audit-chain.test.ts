@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../api/audit-event.ts'
 import { emptyHead } from '../../lib/hash-chain.ts'
-import { type AuditTexts, entryOfTexts, nextEntries } from './audit-chain.ts'
+import { type AuditTexts, entryOf, nextEntries } from './audit-chain.ts'
 
 const record: AuditRecord = {
   action: 'token.minted',
@@ -30,18 +30,18 @@ function textsAt(at: string, namespace: string | null = null): AuditTexts {
   ]
 }
 
-/** As PostgreSQL writes a moment in a session in UTC: no zeros at the end of the fraction, and no fraction of nothing but zeros. */
+/** As PostgreSQL writes a timestamp in a session in UTC: without trailing zeros in the fraction, and without a fraction of zeros only. */
 function writtenByPostgres(moment: Date): string {
   const [day, time = ''] = moment.toISOString().slice(0, -1).split('T')
   return `${day} ${time.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')}+00`
 }
 
 describe('rows of the log as texts', () => {
-  test('a moment reads back to the millisecond that was written', () => {
+  test('a timestamp reads back to the millisecond that was written', () => {
     const moments = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2099-12-31T23:59:59Z'), noInvalidDate: true })
     fc.assert(
       fc.property(moments, moment => {
-        expect(entryOfTexts(textsAt(writtenByPostgres(moment))).at).toBe(moment.toISOString())
+        expect(entryOf(textsAt(writtenByPostgres(moment))).at).toBe(moment.toISOString())
       }),
     )
   })
@@ -52,17 +52,17 @@ describe('rows of the log as texts', () => {
     ['2026-02-03 10:20:30.05+00', '2026-02-03T10:20:30.050Z'],
     ['2026-02-03 12:20:30.123+02', '2026-02-03T10:20:30.123Z'],
   ])('%s is %s', (text, at) => {
-    expect(entryOfTexts(textsAt(text)).at).toBe(at)
+    expect(entryOf(textsAt(text)).at).toBe(at)
   })
 
   test('an absent namespace is absent, an empty one is empty', () => {
-    expect(entryOfTexts(textsAt('2026-02-03 10:20:30+00'))).not.toHaveProperty('namespace')
-    expect(entryOfTexts(textsAt('2026-02-03 10:20:30+00', '')).namespace).toBe('')
+    expect(entryOf(textsAt('2026-02-03 10:20:30+00'))).not.toHaveProperty('namespace')
+    expect(entryOf(textsAt('2026-02-03 10:20:30+00', '')).namespace).toBe('')
   })
 
   test('the order of keys that the database chose does not change the hash', () => {
     const [entry] = nextEntries(emptyHead, [{ record, at: new Date('2026-02-03T10:20:30Z') }])
-    const read = entryOfTexts(textsAt('2026-02-03 10:20:30+00'))
+    const read = entryOf(textsAt('2026-02-03 10:20:30+00'))
     expect({ ...read, hash: entry?.hash }).toEqual(entry)
   })
 })

@@ -1,5 +1,5 @@
-// Makes a record fit to be stored for ever: bounds on every text, an actor always, only content that has one canonical form.
-// Texts that came from outside are mended rather than refused (a NUL in a login must not keep its refusal out of the log). Pure.
+// Makes a record fit for permanent storage: bounds on every text, always an actor, only content that has one canonical form.
+// Texts from outside are repaired rather than refused (a NUL in a login must not keep its refusal out of the log). Pure.
 import { type AuditRecord, auditActions } from '../../api/audit-event.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
@@ -10,13 +10,13 @@ const mostReason = 2048
 const mostDetails = 16_384
 const replacement = '\uFFFD'
 
-/** The record as it will be stored; throws `internal` for what is a mistake of ours: no actor, details too large or not canonical. */
+/** The record as it will be stored. Throws `internal` for mistakes of the caller: no actor, details too large or not canonical. */
 export function storableRecord(record: AuditRecord): AuditRecord {
   if (!auditActions.includes(record.action)) throw mistake(`action ${String(record.action)} is not in the closed list`)
   if (record.actor.trim() === '') throw mistake(`actor is empty in ${record.action}`)
-  const details = mended(record.details)
+  const details = repaired(record.details)
   const size = canonicalSize(details, record.action)
-  if (size > mostDetails) throw mistake(`details of ${record.action} are ${size} bytes; at most ${mostDetails} are kept`)
+  if (size > mostDetails) throw mistake(`details of ${record.action} are ${size} bytes; at most ${mostDetails} are stored`)
   return {
     action: record.action,
     actor: text(record.actor, mostName),
@@ -32,23 +32,23 @@ function canonicalSize(details: JsonValue, action: string): number {
   try {
     return Buffer.byteLength(canonicalJson(details))
   } catch (error) {
-    throw mistake(`details of ${action} have no canonical form: ${messageOf(error)}`)
+    throw mistake(`details of ${action} do not have a canonical form: ${messageOf(error)}`)
   }
 }
 
-function mended<T extends JsonValue>(value: T): T
-function mended(value: JsonValue): JsonValue {
+function repaired<T extends JsonValue>(value: T): T
+function repaired(value: JsonValue): JsonValue {
   if (typeof value === 'string') return text(value, mostReason)
-  if (Array.isArray(value)) return value.map(item => mended(item))
+  if (Array.isArray(value)) return value.map(item => repaired(item))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value as { readonly [key: string]: JsonValue }).map(([key, item]) => [
     text(key, 256),
-    mended(item),
+    repaired(item),
   ])
   return Object.fromEntries(entries)
 }
 
-/** PostgreSQL keeps neither NUL nor half a surrogate pair; nobody keeps a token. */
+/** PostgreSQL stores neither NUL nor an unpaired surrogate; the log never stores a token. */
 function text(value: string, most: number): string {
   const clean = redactTokens(value.toWellFormed().replaceAll('\0', replacement))
   return clean.length <= most ? clean : `${clean.slice(0, most - 1).toWellFormed()}…`

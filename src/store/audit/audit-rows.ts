@@ -1,18 +1,18 @@
-// The audit log's table as SQL over the driver: Prisma's ordinary client costs more than hashing and the database together when hundreds
-// of entries go at once (docs/adr/0013). It inserts and reads whole batches; what an entry means is decided elsewhere.
-// Several processes on one PostgreSQL take turns by a transaction-level advisory lock; the primary key on the sequence stands behind it.
+// The table of the audit log as SQL over the `pg` driver: hundreds of entries go in one statement (docs/adr/0013). It inserts and reads
+// whole batches and does not interpret entries. It must never update or delete. Several processes on one PostgreSQL take turns by a
+// transaction-level advisory lock; the primary key on the sequence refuses what slips past.
 // Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 import pg from 'pg'
 import type { AuditAction } from '../../api/audit-event.ts'
 import { type ChainHead, emptyHead } from '../../lib/hash-chain.ts'
-import { type AuditEntry, type AuditTexts, entryOfTexts } from './audit-chain.ts'
+import { type AuditEntry, type AuditTexts, entryOf } from './audit-chain.ts'
 
 /** Any number that no other lock of this database uses. */
 const appendLock = 7_312_001
 const uniqueViolation = '23505'
 
 const columns = 'sequence, at, action, actor, namespace, object, outcome, reason, details, previous_hash, hash'
-/** One parameter for the whole batch, read by the server itself: neither the statement nor its plan depends on how many entries come. */
+/** One parameter for the whole batch, parsed by the server: neither the statement nor its plan depends on the number of entries. */
 const batch = `json_to_recordset($1::json) AS entry(sequence bigint, at timestamptz, action text, actor text, namespace text,
   object text, outcome text, reason text, details jsonb, "previousHash" text, hash text)`
 const newest = 'SELECT sequence, hash FROM audit.entries ORDER BY sequence DESC LIMIT 1'
@@ -28,8 +28,8 @@ const insertAfterNewest = `WITH turn AS MATERIALIZED (${takeTurn})
   WHERE (SELECT hash FROM audit.entries ORDER BY sequence DESC LIMIT 1) = $2`
 
 /**
- * Appends in one round trip, if `head` is still the newest entry. False when it is not: then nothing was written. The look at the newest
- * entry may be older than our turn; where another process was faster in between, the primary key refuses the whole batch.
+ * Appends in one round trip if `head` is still the newest entry. Resolves to false when it is not: then nothing was written. The statement
+ * may read the newest entry before it gets its turn; where another process appended in between, the primary key refuses the whole batch.
  */
 export async function insertAfter(pool: pg.Pool, head: ChainHead, entries: readonly AuditEntry[]): Promise<boolean> {
   try {
@@ -41,14 +41,15 @@ export async function insertAfter(pool: pg.Pool, head: ChainHead, entries: reado
   }
 }
 
-/** While it lasts, no other process appends. What was inserted becomes durable when the turn's work resolves, or not at all. */
+/** While a turn lasts, no other process appends. What was inserted becomes durable when the turn's work resolves, or not at all. */
 export type Turn = {
   readonly head: ChainHead
-  /** The newest entries of this action, newest first, among the newest `limit` of the namespace: the lock is not held for a long look. */
+  /** Entries of this action, newest first, among the newest `limit` of the namespace: the bound keeps the lock short. */
   readonly newest: (namespace: string, action: AuditAction, limit: number) => Promise<readonly AuditEntry[]>
   readonly insert: (entries: readonly AuditEntry[]) => Promise<void>
 }
 
+/** Runs `work` in a transaction that holds the append lock. A rejection rolls back and rejects. */
 export async function inTurn<T>(pool: pg.Pool, work: (turn: Turn) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
@@ -58,7 +59,7 @@ export async function inTurn<T>(pool: pg.Pool, work: (turn: Turn) => Promise<T>)
       head: headOf((await client.query<HeadRow>(newest)).rows),
       newest: async (namespace, action, limit) => {
         const { rows } = await client.query<AuditTexts>(textQuery(newestOfNamespace, [namespace, limit, action]))
-        return rows.map(entryOfTexts)
+        return rows.map(entryOf)
       },
       insert: async entries => void (await client.query(insert, [JSON.stringify(entries)])),
     })
@@ -66,12 +67,13 @@ export async function inTurn<T>(pool: pg.Pool, work: (turn: Turn) => Promise<T>)
     client.release()
     return result
   } catch (error) {
-    // Whatever state the session is in, nobody gets it again: closing it ends its transaction and gives up its turn.
+    // The session may be in any state. Closing it ends its transaction and releases the lock.
     client.release(true)
     throw error
   }
 }
 
+/** The newest entry's sequence and hash; `emptyHead` while the log is empty. */
 export async function readHead(pool: pg.Pool): Promise<ChainHead> {
   return headOf((await pool.query<HeadRow>(newest)).rows)
 }
@@ -83,16 +85,42 @@ function headOf(rows: readonly HeadRow[]): ChainHead {
   return row === undefined ? emptyHead : { sequence: Number(row.sequence), hash: row.hash }
 }
 
-/** As the server wrote them: the driver's own parsing of moments and JSON is most of what a verification would cost. */
+/** Columns as the server wrote them: the driver's parsing of timestamps and JSON is most of what a verification would cost. */
 const asTexts: pg.CustomTypesConfig = { getTypeParser: () => (text: string) => text }
 
 function textQuery(text: string, values: unknown[]): pg.QueryArrayConfig {
   return { text, values, rowMode: 'array', types: asTexts }
 }
 
-/** Entries with a greater sequence than `after`, oldest first, at most `limit`. */
-export async function readEntries(pool: pg.Pool, after: number, limit: number): Promise<readonly AuditEntry[]> {
-  const text = `SELECT ${columns} FROM audit.entries WHERE sequence > $1 ORDER BY sequence LIMIT $2`
-  const { rows } = await pool.query<AuditTexts>(textQuery(text, [after, limit]))
-  return rows.map(entryOfTexts)
+/** Which entries to read; every filter that is given must hold. */
+export type AuditQuery = {
+  /** Only entries with a greater sequence, oldest first. */
+  readonly after?: number
+  /** Only entries with a smaller sequence; without `after` the newest come first. */
+  readonly before?: number
+  readonly namespace?: string
+  readonly action?: AuditAction
+  readonly actor?: string
+  /** Only entries written at this time or later. */
+  readonly since?: Date
+  /** 1 to 1000. */
+  readonly limit: number
+}
+
+/** At most `limit` entries that pass every filter of the query: oldest first with `after`, else newest first. */
+export async function readEntries(pool: pg.Pool, query: AuditQuery): Promise<readonly AuditEntry[]> {
+  const values: unknown[] = [query.limit]
+  const conditions = [
+    ['sequence >', query.after],
+    ['sequence <', query.before],
+    ['namespace =', query.namespace],
+    ['action =', query.action],
+    ['actor =', query.actor],
+    ['at >=', query.since],
+  ].flatMap(([comparison, value]) => (value === undefined ? [] : [`${comparison} $${values.push(value)}`]))
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  const order = query.after === undefined ? 'DESC' : 'ASC'
+  const text = `SELECT ${columns} FROM audit.entries${where} ORDER BY sequence ${order} LIMIT $1`
+  const { rows } = await pool.query<AuditTexts>(textQuery(text, values))
+  return rows.map(entryOf)
 }

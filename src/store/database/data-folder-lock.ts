@@ -1,11 +1,11 @@
-// Keeps a second process out of the folder of the embedded database, which would corrupt it: PGlite opens a folder twice without a word.
-// The lock is a listening socket inside the folder: it ends with the process, whatever its id, also when a container starts anew.
+// Locks the folder of the embedded database: PGlite does not notice a second process, which would corrupt the data.
+// The lock is a listening socket inside the folder. It ends with the process, whatever its process id, also when a container restarts.
 import { unlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { AppError } from '../../lib/errors.ts'
 
-/** Returns how to let go. Rejects with `conflict` while another process holds the folder. */
+/** Resolves to the function that releases the folder. Rejects with `conflict` while another process holds it. */
 export async function holdDataFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'in-use.sock')
   const server = (await listen(path)) ?? (await takeOver(path, folder))
@@ -21,11 +21,11 @@ async function takeOver(path: string, folder: string): Promise<Server> {
   }
   throw new AppError(
     'conflict',
-    `another process uses the data folder ${folder}: end it first, or give each process its own folder`,
+    `another process uses the data folder ${folder}: stop it first, or give each process a folder of its own`,
   )
 }
 
-/** Undefined when something is at that path already. */
+/** Undefined when the path exists already. */
 function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer(socket => socket.destroy())

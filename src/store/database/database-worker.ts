@@ -1,18 +1,18 @@
-// The worker thread that holds the embedded database: PGlite blocks its thread for every query, and must not block the process.
-// It speaks PostgreSQL's wire protocol over its port and knows nothing of what is stored. PGlite has one backend session for all streams,
-// so a new stream first gets a clean session: no open transaction, no prepared statement of the stream before it.
+// The worker thread of the embedded database: PGlite blocks its thread during a query, and must not block the process.
+// It speaks PostgreSQL's wire protocol over its message port and does not know what is stored. PGlite has one backend session for all
+// streams, so the session is reset when a stream opens: no open transaction and no prepared statement of the stream before it remains.
 // Source: https://www.postgresql.org/docs/current/protocol-flow.html , https://pglite.dev/docs/api#execprotocolraw
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { createMessageFramer, type MessageFramer } from './wire-framing.ts'
 
-/** From the process to the thread: a stream begins, its bytes (whose buffer is handed over), or the wish to end. */
+/** From the process to the thread: open a stream, its bytes (whose buffer is transferred), close the database. */
 export type ToThread =
   | { readonly kind: 'open'; readonly stream: number }
   | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'close' }
 
-/** From the thread: the database is open, bytes for a stream, a buffer that is given back, or why it does not work. */
+/** From the thread: the database is open, bytes for a stream, a buffer that is returned, a failure. */
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'bytes'; readonly stream: number; readonly bytes: Uint8Array }
@@ -21,9 +21,9 @@ export type FromThread =
 
 if (parentPort === null) throw new Error('database-worker.ts runs as a worker thread only')
 const port = parentPort
-const say = (message: FromThread, handedOver: readonly ArrayBuffer[] = []): void => port.postMessage(message, handedOver)
-const sayFailed = (error: unknown): void =>
-  say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
+const send = (message: FromThread, transferred: readonly ArrayBuffer[] = []): void => port.postMessage(message, transferred)
+const sendFailure = (error: unknown): void =>
+  send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
 
 async function serve(database: PGlite): Promise<void> {
   let framer: MessageFramer = createMessageFramer()
@@ -37,9 +37,9 @@ async function serve(database: PGlite): Promise<void> {
       case 'bytes':
         for (const batch of framer.push(message.bytes)) {
           const bytes = await database.execProtocolRaw(batch)
-          if (bytes.length > 0) say({ kind: 'bytes', stream: message.stream, bytes })
+          if (bytes.length > 0) send({ kind: 'bytes', stream: message.stream, bytes })
         }
-        say({ kind: 'spent', buffer: message.bytes.buffer }, [message.bytes.buffer])
+        send({ kind: 'spent', buffer: message.bytes.buffer }, [message.bytes.buffer])
         return
       case 'close':
         await database.close()
@@ -49,10 +49,10 @@ async function serve(database: PGlite): Promise<void> {
   }
   let last = Promise.resolve()
   port.on('message', (message: ToThread) => {
-    last = last.then(() => answer(message)).catch(sayFailed)
+    last = last.then(() => answer(message)).catch(sendFailure)
   })
-  say({ kind: 'ready' })
+  send({ kind: 'ready' })
 }
 
 const { dataFolder } = workerData as { readonly dataFolder: string }
-await PGlite.create(dataFolder).then(serve).catch(sayFailed)
+await PGlite.create(dataFolder).then(serve).catch(sendFailure)

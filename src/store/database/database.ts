@@ -1,5 +1,5 @@
-// One Prisma client over one PostgreSQL driver, whether the database is a server or the embedded one: the only place where either is
-// opened. Sessions run in UTC because the driver adapter reads moments as UTC whatever offset they carry.
+// Opens the database, a server or the embedded one, with a pool of the `pg` driver and a Prisma client over that pool. Nothing else opens
+// either. Sessions run in UTC because Prisma's driver adapter reads timestamps as UTC whatever their offset.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
@@ -12,6 +12,7 @@ import { holdDataFolder } from './data-folder-lock.ts'
 import { startEmbeddedDatabase } from './embedded-database.ts'
 
 export type Database = {
+  /** For every aggregate but the audit log and the inbox, which use `pool` (docs/adr/0013). */
   readonly prisma: PrismaClient
   readonly pool: pg.Pool
   /** Ends every connection, then the embedded database. Idempotent. */
@@ -21,17 +22,17 @@ export type Database = {
 const memory = 'memory://'
 const connectMilliseconds = 10_000
 const statementMilliseconds = 20_000
-/** A server ends its own statements; this is for one that says nothing any more. */
-const silenceMilliseconds = 22_000
+/** The server cancels its own statements; this is for a server that no longer answers. */
+const unansweredMilliseconds = 22_000
 
-/** A PostgreSQL server. Errors never hold the URL: it has a password in it. */
+/** A PostgreSQL server; connects when first used. Errors never contain the URL, which holds a password. */
 export function connectServer(url: SecretString, log: Log): Database {
   const pool = new pg.Pool({
     connectionString: checkedUrl(url),
     max: 10,
     connectionTimeoutMillis: connectMilliseconds,
     statement_timeout: statementMilliseconds,
-    query_timeout: silenceMilliseconds,
+    query_timeout: unansweredMilliseconds,
     keepAlive: true,
     application_name: 'sekisho',
     options: '-c TimeZone=UTC',
@@ -39,7 +40,10 @@ export function connectServer(url: SecretString, log: Log): Database {
   return databaseOver(pool, log, async () => {})
 }
 
-/** The embedded database in `dataFolder` (made when absent), or in memory for `memory://`. One process at a time. */
+/**
+ * The embedded database in `dataFolder` (created when absent), or in memory for `memory://`. Rejects with `conflict` while another
+ * process uses the folder.
+ */
 export async function openEmbedded(dataFolder: string, log: Log): Promise<Database> {
   const release = dataFolder === memory ? async () => {} : await holdFolder(dataFolder)
   try {
@@ -66,8 +70,8 @@ async function holdFolder(dataFolder: string): Promise<() => Promise<void>> {
   return holdDataFolder(dataFolder)
 }
 
-function databaseOver(pool: pg.Pool, log: Log, afterwards: () => Promise<void>): Database {
-  pool.on('error', error => log.error({ problem: messageOf(error) }, 'an idle database connection failed'))
+function databaseOver(pool: pg.Pool, log: Log, afterClose: () => Promise<void>): Database {
+  pool.on('error', error => log.error({ error: messageOf(error) }, 'idle database connection failed'))
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool),
     transactionOptions: { maxWait: connectMilliseconds, timeout: statementMilliseconds },
@@ -76,7 +80,7 @@ function databaseOver(pool: pg.Pool, log: Log, afterwards: () => Promise<void>):
   const end = async (): Promise<void> => {
     await prisma.$disconnect()
     await pool.end()
-    await afterwards()
+    await afterClose()
   }
   return {
     prisma,

@@ -1,12 +1,12 @@
-// Starts the thread of the embedded database and gives the PostgreSQL driver a socket-like stream to it, so that one driver, one SQL
-// dialect and one set of queries serve both databases. Never shares a data folder with another process (PGlite itself does not look).
+// Starts the thread of the embedded database and provides the `pg` driver with a socket-like stream to it, so that one driver, one SQL
+// dialect and one set of queries serve both databases. The caller must hold the lock of the data folder: PGlite does not check.
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../lib/errors.ts'
 import type { FromThread, ToThread } from './database-worker.ts'
 
-/** What `pg` expects of its socket. */
+/** What `pg` requires of its socket. */
 export type DatabaseStream = Duplex & {
   readonly connect: () => unknown
   readonly setNoDelay: () => unknown
@@ -16,23 +16,25 @@ export type DatabaseStream = Duplex & {
 }
 
 export type EmbeddedDatabase = {
-  /** One stream at a time: PGlite has one backend, and its session does not end with the stream. */
+  /** One stream at a time: PGlite has one backend, whose session outlives the stream. */
   readonly openStream: () => DatabaseStream
+  /** Resolves when the thread has ended. Idempotent. */
   readonly close: () => Promise<void>
 }
 
-/** Buffers go to the thread and come back, so that a flood of statements leaves neither side anything to collect. */
+/** Buffers are transferred to the thread and returned for reuse, so that many statements leave little to the garbage collector. */
 const leastBytes = 64 * 1024
 const mostSpareBytes = 1024 * 1024
 
+/** Resolves when the database is open. Rejects with `unavailable` when it does not open. */
 export async function startEmbeddedDatabase(dataFolder: string): Promise<EmbeddedDatabase> {
   const thread = new Worker(new URL('./database-worker.ts', import.meta.url), { workerData: { dataFolder }, name: 'database' })
-  const tell = (message: ToThread, handedOver: readonly ArrayBuffer[] = []): void => thread.postMessage(message, handedOver)
-  const first = await firstWord(thread)
+  const send = (message: ToThread, transferred: readonly ArrayBuffer[] = []): void => thread.postMessage(message, transferred)
+  const first = await firstMessage(thread)
   if (first.kind !== 'ready') {
     await thread.terminate()
     const why = first.kind === 'failed' ? first.message : 'it did not answer'
-    throw new AppError('unavailable', `the embedded database does not open: ${why}`)
+    throw new AppError('unavailable', `failed to open the embedded database: ${why}`)
   }
   let current: { readonly stream: Duplex; readonly number: number } | undefined
   let spare: ArrayBuffer | undefined
@@ -46,17 +48,17 @@ export async function startEmbeddedDatabase(dataFolder: string): Promise<Embedde
   let closed: Promise<void> | undefined
   const close = async (): Promise<void> => {
     const ended = once(thread, 'exit')
-    tell({ kind: 'close' })
+    send({ kind: 'close' })
     await ended
   }
   return {
     openStream() {
       const number = (current?.number ?? 0) + 1
-      tell({ kind: 'open', stream: number })
+      send({ kind: 'open', stream: number })
       const stream = databaseStream(chunks => {
         const bytes = gathered(chunks, spare)
         if (bytes.buffer === spare) spare = undefined
-        tell({ kind: 'bytes', stream: number, bytes }, [bytes.buffer])
+        send({ kind: 'bytes', stream: number, bytes }, [bytes.buffer])
       })
       current = { stream, number }
       return stream
@@ -68,15 +70,15 @@ export async function startEmbeddedDatabase(dataFolder: string): Promise<Embedde
   }
 }
 
-/** Node's watch mode lets threads send messages of its own, which have no `kind`. */
-async function firstWord(thread: Worker): Promise<FromThread> {
+/** In watch mode Node sends messages of its own from a thread; they do not have a `kind`. */
+async function firstMessage(thread: Worker): Promise<FromThread> {
   for (;;) {
     const [message] = (await once(thread, 'message')) as [Partial<FromThread>]
     if (message.kind === 'ready' || message.kind === 'failed') return message as FromThread
   }
 }
 
-/** All of them in one buffer that can be handed over: `spare` where it is large enough. */
+/** All chunks in one buffer that can be transferred: `spare` where it is large enough. */
 function gathered(chunks: readonly Uint8Array[], spare: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {
   const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   const buffer = spare !== undefined && spare.byteLength >= size ? spare : new ArrayBuffer(Math.max(size, leastBytes))
@@ -96,7 +98,7 @@ function databaseStream(send: (chunks: readonly Uint8Array[]) => void): Database
       send([chunk])
       done()
     },
-    // The messages of one question come together and go together.
+    // The messages of one query are written together and sent together.
     writev(chunks, done) {
       send(chunks.map(({ chunk }) => chunk))
       done()

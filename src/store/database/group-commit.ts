@@ -1,9 +1,10 @@
-// Turns many concurrent writes into few transactions: what arrives while one transaction is under way goes together into the next one.
-// A write resolves only when its transaction has; a failed transaction rejects every write in it and no other.
+// Turns many concurrent writes into few transactions: items that arrive while one transaction is in progress go together into the next.
+// An item resolves only when its transaction has committed; a failed transaction rejects every item in it and no other.
 
 export type GroupCommit<Item, Result> = {
+  /** Resolves to the item's result. Rejects with `overflow` when too much is waiting, and when the item's transaction fails. */
   readonly add: (item: Item) => Promise<Result>
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   readonly idle: () => Promise<void>
 }
 
@@ -16,14 +17,18 @@ type Waiting<Item, Result> = {
 export type GroupCommitOptions<Item, Result> = {
   readonly mostItems: number
   readonly mostWaiting: number
-  /** For items of very different sizes: what one weighs, and how much may go together and wait together. An item alone always goes. */
+  /**
+   * For items of very different sizes: an item's weight, and the total that may be written together and wait together. A single item is
+   * always accepted.
+   */
   readonly weight?: { readonly of: (item: Item) => number; readonly mostTogether: number; readonly mostWaiting: number }
-  /** Gets 1 to `mostItems` items and returns one result for each, in their order. */
+  /** One transaction: gets 1 to `mostItems` items and returns one result for each, in their order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>
-  /** What an item is refused with when too many wait already. */
+  /** The error that refuses an item when too many wait already. */
   readonly overflow: () => Error
 }
 
+/** One writer at a time; the bounds are those of the options. */
 export function createGroupCommit<Item, Result>(options: GroupCommitOptions<Item, Result>): GroupCommit<Item, Result> {
   const { weight } = options
   const weightOf = (item: Item): number => weight?.of(item) ?? 0

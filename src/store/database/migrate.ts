@@ -1,7 +1,7 @@
-// Brings a database up to date with prisma/migrations and records it in `_prisma_migrations` exactly as Prisma does, so that
-// `prisma migrate deploy` and this runner can take turns. Never edits what is applied: an altered migration is refused.
+// Applies prisma/migrations to a database and records them in `_prisma_migrations` exactly as Prisma does, so that `prisma migrate deploy`
+// works on it too. It refuses a migration whose file was altered after it was applied.
 // Source: https://www.prisma.io/docs/orm/prisma-migrate/understanding-prisma-migrate/migration-histories (table and checksum were read
-// from a database that Prisma had migrated; the advisory lock is the one its engine takes).
+// from a database that Prisma had migrated; the advisory lock is the one that its engine takes).
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const recordsTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ, migration_name VARCHAR(255) NOT NULL,
   logs TEXT, rolled_back_at TIMESTAMPTZ, started_at TIMESTAMPTZ NOT NULL DEFAULT now(), applied_steps_count INTEGER NOT NULL DEFAULT 0)`
 
-/** In the order of their names, as Prisma applies them. */
+/** The migrations in the order of their names, as Prisma applies them. */
 export function readMigrations(folder: string = migrationsFolder): readonly Migration[] {
   const names = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
   return names
@@ -31,14 +31,14 @@ export function readMigrations(folder: string = migrationsFolder): readonly Migr
     })
 }
 
-/** What is still to be applied. Throws when the database's history is not the beginning of ours. */
+/** The migrations that are still to be applied. Throws `invalid_configuration` when the database's history is not the beginning of ours. */
 export function pendingMigrations(all: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
   for (const row of applied) {
     const known = all.find(migration => migration.name === row.migration_name)
     if (row.finished_at === null)
       throw new AppError(
         'invalid_configuration',
-        `migration ${row.migration_name} began and did not end: restore the database or see to it by hand`,
+        `migration ${row.migration_name} began and did not end: restore the database or complete it by hand`,
       )
     if (known === undefined)
       throw new AppError(
@@ -46,15 +46,12 @@ export function pendingMigrations(all: readonly Migration[], applied: readonly A
         `the database has migration ${row.migration_name} of a newer version: run that version`,
       )
     if (known.checksum !== row.checksum)
-      throw new AppError(
-        'invalid_configuration',
-        `migration ${row.migration_name} is not the one that was applied: its file was altered`,
-      )
+      throw new AppError('invalid_configuration', `the file of migration ${row.migration_name} was altered after it was applied`)
   }
   return all.filter(migration => !applied.some(row => row.migration_name === migration.name))
 }
 
-/** Applies what is missing, each migration in its own transaction. Needs no right to change tables when nothing is missing. */
+/** Applies what is missing, each migration in a transaction of its own. Needs no right to change tables when nothing is missing. */
 export async function migrate(pool: pg.Pool, log: Log, migrations: readonly Migration[] = readMigrations()): Promise<void> {
   if (pendingMigrations(migrations, await appliedMigrations(pool)).length === 0) return
   const client = await pool.connect()
@@ -92,6 +89,6 @@ async function applyMigration(client: pg.PoolClient, migration: Migration): Prom
     await client.query('COMMIT')
   } catch (cause) {
     await client.query('ROLLBACK')
-    throw new AppError('invalid_configuration', `migration ${migration.name} does not apply: ${messageOf(cause)}`, { cause })
+    throw new AppError('invalid_configuration', `failed to apply migration ${migration.name}: ${messageOf(cause)}`, { cause })
   }
 }

@@ -1,7 +1,10 @@
-// The inbox's hot statements as SQL over the driver: many deliveries at once into the table, and many out of work (docs/adr/0013).
-// One parameter holds what describes the deliveries and one all their bodies, one after the other, as bytes: nothing is escaped.
+// The table of the webhook inbox as SQL over the `pg` driver: many deliveries are stored, claimed and ended by one statement
+// (docs/adr/0013). One parameter describes the deliveries and one holds all their bodies, one after the other, as bytes: nothing is
+// escaped. It does not read bodies.
+// Source: https://www.postgresql.org/docs/current/sql-select.html (FOR UPDATE SKIP LOCKED for queues)
 import type pg from 'pg'
 
+/** A webhook as it arrived; `body` is byte for byte what was signed. */
 export type Delivery = {
   readonly deliveryId: string
   readonly event: string
@@ -13,6 +16,9 @@ export type Delivery = {
 
 export type NewDelivery = Delivery & { readonly id: string }
 
+/** A delivery leased to a worker; `attempts` counts its leases, this one included. */
+export type ClaimedDelivery = Delivery & { readonly id: string; readonly attempts: number }
+
 const insert = `
   INSERT INTO broker.deliveries (id, host, delivery_id, event, action, received_at, claimable_at, body)
   SELECT id, host, "deliveryId", event, action, "receivedAt", "receivedAt", substring($2::bytea FROM "from" FOR length)
@@ -20,19 +26,30 @@ const insert = `
     "receivedAt" timestamptz, "from" integer, length integer)
   ON CONFLICT DO NOTHING RETURNING id`
 
+const claim = `
+  UPDATE broker.deliveries SET claimable_at = $1, attempts = attempts + 1
+  WHERE id IN (
+    SELECT id FROM broker.deliveries WHERE handled_at IS NULL AND claimable_at <= $2
+    ORDER BY received_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+  RETURNING id, delivery_id AS "deliveryId", event, action, host, received_at AS "receivedAt", body, attempts`
+
 const end = `
   UPDATE broker.deliveries SET handled_at = $1, outcome = ended.outcome, body = NULL
   FROM json_to_recordset($2::json) AS ended(id uuid, outcome text)
   WHERE deliveries.id = ended.id AND handled_at IS NULL`
 
-/** PostgreSQL keeps neither NUL nor half a surrogate pair, and one delivery's text must not keep the others of its batch out. */
+const release = 'UPDATE broker.deliveries SET claimable_at = $2 WHERE id = $1 AND handled_at IS NULL'
+
+const deleteBefore = 'DELETE FROM broker.deliveries WHERE handled_at < $1'
+
+/** PostgreSQL stores neither NUL nor an unpaired surrogate, and one delivery's text must not make the whole batch fail. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** One statement. Returns the ids of those that are new; of two in one batch that are the same delivery, the first is. */
+/** One statement. Returns the ids of those that are new; of two equal deliveries in one batch, the first is. */
 export async function insertDeliveries(pool: pg.Pool, deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>> {
-  // Bytes are counted from 1 in SQL.
+  // SQL counts bytes from 1.
   let from = 1
   const described = deliveries.map(({ id, host, deliveryId, event, action, receivedAt, body }) => {
     const place = { from, length: body.length }
@@ -52,7 +69,22 @@ export async function insertDeliveries(pool: pg.Pool, deliveries: readonly NewDe
   return new Set(rows.map(({ id }) => id))
 }
 
-/** One statement. Those that were ended before stay as they are. */
+type ClaimedRow = Omit<ClaimedDelivery, 'action'> & { readonly action: string | null }
+
+/** One statement. Leases up to `limit` unhandled deliveries that are claimable now, oldest first, until `until`. */
+export async function claimDeliveries(
+  pool: pg.Pool,
+  lease: { readonly now: Date; readonly until: Date; readonly limit: number },
+): Promise<readonly ClaimedDelivery[]> {
+  const { rows } = await pool.query<ClaimedRow>(claim, [lease.until, lease.now, lease.limit])
+  return rows.map(({ action, ...rest }) => (action === null ? rest : { ...rest, action })).sort(byArrival)
+}
+
+function byArrival(a: ClaimedDelivery, b: ClaimedDelivery): number {
+  return a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : 1)
+}
+
+/** One statement. Deliveries that have ended already stay as they are. */
 export async function endDeliveries(
   pool: pg.Pool,
   ended: readonly { readonly id: string; readonly outcome: string }[],
@@ -60,4 +92,14 @@ export async function endDeliveries(
 ): Promise<void> {
   const outcomes = ended.map(({ id, outcome }) => ({ id, outcome: storable(outcome) }))
   await pool.query(end, [at, JSON.stringify(outcomes)])
+}
+
+/** Makes an unhandled delivery claimable at `claimableAt`, whoever leases it now. */
+export async function releaseDelivery(pool: pg.Pool, id: string, claimableAt: Date): Promise<void> {
+  await pool.query(release, [id, claimableAt])
+}
+
+/** Returns how many rows were deleted. */
+export async function deleteHandledBefore(pool: pg.Pool, time: Date): Promise<number> {
+  return (await pool.query(deleteBefore, [time])).rowCount ?? 0
 }

@@ -1,54 +1,57 @@
-// The webhook inbox: a delivery is durable before GitHub gets its answer, and is handled once although it may come twice and although
-// workers die. Deliveries that come at the same time are stored by one statement. It does not read bodies. Claims are leases: a worker that dies loses its deliveries when the lease is over.
-// Source: https://www.postgresql.org/docs/current/sql-select.html (FOR UPDATE SKIP LOCKED for queues)
+// The webhook inbox: a delivery is durable before GitHub gets its answer, and is handled once although it may arrive twice and workers may
+// die. Deliveries that arrive at the same time are stored by one statement. A claim is a lease: a worker that dies loses its deliveries when
+// the lease ends. The inbox does not read bodies.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
-import type { PrismaClient } from '../generated/client.ts'
-import { type Delivery, endDeliveries, insertDeliveries, type NewDelivery } from './inbox-rows.ts'
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type Delivery,
+  deleteHandledBefore,
+  endDeliveries,
+  insertDeliveries,
+  type NewDelivery,
+  releaseDelivery,
+} from './inbox-rows.ts'
 
-export type ClaimedDelivery = Delivery & { readonly id: string; readonly attempts: number }
+export type { ClaimedDelivery }
 
 export type Inbox = {
-  /** Durable when it resolves. The same (host, deliveryId) again is a duplicate, whatever its body. Rejects when too much waits already. */
+  /**
+   * Resolves when the delivery is durable. An equal (host, deliveryId) is a duplicate, whatever its body. Rejects with `unavailable` when
+   * too much is waiting.
+   */
   readonly receive: (delivery: Delivery) => Promise<'stored' | 'duplicate'>
-  /** Up to `limit` (1 to 500) unhandled deliveries, oldest first, leased to this caller: nobody else gets them for `leaseSeconds` (default 60). */
+  /** Up to `limit` (1 to 500) unhandled deliveries, oldest first, leased to this caller for `leaseSeconds` (default 60). */
   readonly claim: (limit: number, options?: { readonly leaseSeconds?: number }) => Promise<readonly ClaimedDelivery[]>
-  /** Ends a delivery; `outcome` is a short word such as `woken`, `ignored`, `failed`. Its body is dropped. */
+  /** Ends a delivery and drops its body; `outcome` is a short word such as `woken`, `ignored`, `failed`. */
   readonly markHandled: (id: string, outcome: string) => Promise<void>
-  /** Gives a claimed delivery back; it can be claimed again after `retryAfterSeconds`. */
+  /** Returns a claimed delivery to the inbox; it can be claimed again after `retryAfterSeconds`. */
   readonly release: (id: string, retryAfterSeconds: number) => Promise<void>
-  readonly deleteHandledBefore: (moment: Date) => Promise<number>
+  /** Returns how many deliveries were deleted. */
+  readonly deleteHandledBefore: (time: Date) => Promise<number>
 }
-
-type InboxDeps = { readonly prisma: PrismaClient; readonly pool: pg.Pool; readonly clock: Clock }
 
 type Ended = { readonly id: string; readonly outcome: string }
 
 const mostInStatement = 200
 const mostWaiting = 10_000
-/** Bodies are of very different sizes. What goes together must fit the embedded database, what waits the process. */
+/** Bodies differ much in size. One statement must fit the embedded database, and what waits must fit the process. */
 const mostBytesInStatement = 8 * 1024 * 1024
 const mostBytesWaiting = 128 * 1024 * 1024
 
-type ClaimedRow = {
-  readonly id: string
-  readonly deliveryId: string
-  readonly event: string
-  readonly action: string | null
-  readonly host: string
-  readonly receivedAt: Date
-  readonly body: Uint8Array
-  readonly attempts: number
-}
-
-/** `settled` resolves when no write is under way. */
-export function createInbox(deps: InboxDeps): Inbox & { readonly settled: () => Promise<void> } {
-  const { prisma, pool, clock } = deps
+/** `settled` resolves when no write is in progress. */
+export function createInbox(deps: {
+  readonly pool: pg.Pool
+  readonly clock: Clock
+}): Inbox & { readonly settled: () => Promise<void> } {
+  const { pool, clock } = deps
   const later = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000)
-  const overflow = () => new AppError('unavailable', 'the webhook inbox does not keep up', { retryAfterSeconds: 5 })
+  const overflow = () =>
+    new AppError('unavailable', 'too many webhook deliveries are waiting to be stored', { retryAfterSeconds: 5 })
   const arrivals = createGroupCommit<NewDelivery, 'stored' | 'duplicate'>({
     mostItems: mostInStatement,
     mostWaiting,
@@ -76,32 +79,12 @@ export function createInbox(deps: InboxDeps): Inbox & { readonly settled: () => 
     async claim(limit, options = {}) {
       if (!Number.isInteger(limit) || limit < 1 || limit > 500)
         throw new AppError('invalid_request', 'limit must be a whole number from 1 to 500')
-      const until = later(options.leaseSeconds ?? 60)
-      const rows = await prisma.$queryRaw<ClaimedRow[]>`
-        UPDATE broker.deliveries SET claimable_at = ${until}, attempts = attempts + 1
-        WHERE id IN (
-          SELECT id FROM broker.deliveries WHERE handled_at IS NULL AND claimable_at <= ${clock.now()}
-          ORDER BY received_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-        RETURNING id, delivery_id AS "deliveryId", event, action, host, received_at AS "receivedAt", body, attempts`
-      return rows.map(claimed).sort(byArrival)
+      return claimDeliveries(pool, { now: clock.now(), until: later(options.leaseSeconds ?? 60), limit })
     },
     async markHandled(id, outcome) {
       await endings.add({ id, outcome: outcome.slice(0, 200) })
     },
-    async release(id, retryAfterSeconds) {
-      await prisma.deliveryRow.updateMany({ where: { id, handledAt: null }, data: { claimableAt: later(retryAfterSeconds) } })
-    },
-    async deleteHandledBefore(moment) {
-      return (await prisma.deliveryRow.deleteMany({ where: { handledAt: { lt: moment } } })).count
-    },
+    release: (id, retryAfterSeconds) => releaseDelivery(pool, id, later(retryAfterSeconds)),
+    deleteHandledBefore: time => deleteHandledBefore(pool, time),
   }
-}
-
-function claimed(row: ClaimedRow): ClaimedDelivery {
-  const { action, body, ...rest } = row
-  return { ...rest, ...(action === null ? {} : { action }), body: Buffer.from(body) }
-}
-
-function byArrival(a: ClaimedDelivery, b: ClaimedDelivery): number {
-  return a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : 1)
 }

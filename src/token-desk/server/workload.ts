@@ -9,7 +9,8 @@ import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
 
-export type Workload = { readonly subject: TokenSubject; readonly username: string; readonly pod: string }
+/** An identified workload, with the user name that Kubernetes knows it by. */
+export type Workload = { readonly subject: TokenSubject; readonly username: string }
 
 /** The token's claims, accepted by the API server. */
 export type ReviewedToken = {
@@ -45,8 +46,8 @@ export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString)
   if (reviewed === undefined) throw refused()
   const pod = await deps.client.get<Pod>(pods, { namespace: reviewed.namespace, name: reviewed.podName })
   if (!isPodActive(pod, reviewed)) throw refused()
-  const { namespace, serviceAccount: name, serviceAccountUid: uid, username, podName } = reviewed
-  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username, pod: podName }
+  const { namespace, serviceAccount: name, serviceAccountUid: uid, username } = reviewed
+  return { subject: { kind: 'ServiceAccount', namespace, name, uid }, username }
 }
 
 /** Undefined unless the token belongs to a ServiceAccount, has our audience and is bound to a pod. Pure. */

@@ -6,10 +6,12 @@ import type { TokenSubject } from '../../store/token-registry.ts'
 
 export const host = 'github.localhost'
 
+/** A Ready condition of that generation. */
 export function ready(status: 'True' | 'False' = 'True', observedGeneration = 1): Condition {
   return { type: 'Ready', status, reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration }
 }
 
+/** Ready, with a ceiling of two repositories. */
 export const installationObject: Installation = {
   apiVersion: 'github.sekisho.dev/v1alpha1',
   kind: 'Installation',
@@ -25,6 +27,7 @@ export const installationObject: Installation = {
   status: { observedGeneration: 1, conditions: [ready()] },
 }
 
+/** Approved and ready, with the given changes. */
 export function grantObject(
   change: {
     readonly name?: string

@@ -3,6 +3,7 @@
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/log.ts'
 import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
+import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'
 import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer, openEmbedded } from '../../../src/store/database/database.ts'
 import { answerEach } from '../harness/answering.ts'
@@ -17,7 +18,7 @@ type Question =
 
 const { location } = readStoreSettings(process.env)
 const database = 'url' in location ? connectServer(location.url, log) : await openEmbedded(location.dataFolder, log)
-const audit = createAuditLog({ ...database, clock })
+const audit = createAuditLog({ pool: database.pool, clock })
 
 type Timed = {
   readonly operations: number
@@ -55,7 +56,7 @@ async function append(entries: number, appenders: number): Promise<Timed> {
 }
 
 async function verified(): Promise<number> {
-  const verdict = await audit.verify()
+  const verdict = await verifyLog(audit)
   if (!verdict.ok) throw new Error(`entry ${verdict.sequence}: ${verdict.problem}`)
   return verdict.entries
 }

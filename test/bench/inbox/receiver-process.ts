@@ -26,7 +26,7 @@ await registerWebhooks(server, {
   settings: { webhookSecret: new SecretString(webhookSecret), formerWebhookSecret: undefined },
   store,
   github: { app: () => ({ endpoints: { host: 'github.com' } }) },
-  inbox: { poke: () => {} },
+  inbox: { wake: () => {} },
   clock,
   log,
 })

@@ -6,6 +6,7 @@ import { application } from '../../../src/api/apps/application.ts'
 import { applicationChart } from '../../../src/api/apps/application-chart.ts'
 import { events } from '../../../src/api/builtin/index.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
+import { findChartSource } from '../../../src/charts/chart-source.ts'
 import { chart } from '../../../src/charts/web.ts'
 import { decide } from '../../../src/controllers/application/decide.ts'
 import { desiredManifests } from '../../../src/controllers/application/desired.ts'
@@ -13,7 +14,7 @@ import { urlOf } from '../../../src/controllers/application/hosts.ts'
 import { fieldManager } from '../../../src/controllers/application/objects/apply-objects.ts'
 import { entriesOf } from '../../../src/controllers/application/objects/inventory.ts'
 import { renderableKind } from '../../../src/controllers/application/objects/renderable-kinds.ts'
-import { judgeRollout } from '../../../src/controllers/application/rollout/rollout.ts'
+import { evaluateRollout } from '../../../src/controllers/application/rollout/rollout.ts'
 import { nextStatus } from '../../../src/controllers/application/status.ts'
 import { objectPath } from '../../../src/kube/client/resource-path.ts'
 import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
@@ -25,6 +26,7 @@ import { ingress } from './applications.ts'
 const lanes = 10
 const { apiVersion, kind } = applicationChart
 const webChart = { apiVersion, kind, metadata: { name: 'web' }, spec: { builtIn: 'web', timeoutSeconds: 10 } } as const
+const chartFact = { timeoutSeconds: 10, lookup: findChartSource(webChart, () => undefined) }
 
 const connection = await loadKubeConnection({ environment: process.env, clock })
 const { ca, cert, key } = connection.tls
@@ -57,8 +59,8 @@ function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Read
 }
 
 async function writeAll(found: Application): Promise<void> {
-  const nothing = { configMap: () => undefined, usersOfDomain: () => [], cached: () => undefined, deployment: () => undefined }
-  const decision = decide({ application: found, chart: webChart, present: [], pods: [], ...nothing }, ingress)
+  const nothing = { usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
+  const decision = decide({ application: found, ingress, chart: chartFact, ...nothing })
   if (decision.kind === 'refused') throw new Error(decision.message)
   const desired = desiredManifests(found, chart(decision.input))
   if (desired.kind === 'refused') throw new Error(desired.message)
@@ -68,7 +70,7 @@ async function writeAll(found: Application): Promise<void> {
   }
   const [host = ''] = decision.input.hosts
   const progress = { kind: 'applied', url: urlOf(host, ingress), changed: true } as const
-  const rollout = judgeRollout([undefined], [])
+  const rollout = evaluateRollout([undefined], [])
   const status = nextStatus(found, { progress, rollout, inventory: entriesOf(desired.manifests) }, clock.now())
   const { name, namespace = '', uid = '' } = found.metadata
   const reported = { apiVersion: application.apiVersion, kind: application.kind, metadata: { name, namespace, uid }, status }

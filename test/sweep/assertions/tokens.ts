@@ -3,6 +3,7 @@
 // token is accounted for when the log says so for its intent; everything else that lives and is in no registry is a leak.
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import type { AuditEntry } from '../../../src/store/audit/audit-chain.ts'
+import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'
 import { host, type World } from '../environment/environment.ts'
 
 export type TokenLedger = {
@@ -72,7 +73,7 @@ export async function tokenLedger(world: World): Promise<TokenLedger> {
     world.store.tokens.liveBy({ installation }),
     world.store.tokens.orphans(new Date(Date.now() + 86_400_000)),
     wholeLog(world),
-    world.store.audit.verify(),
+    verifyLog(world.store.audit),
   ])
   const alive = aliveKeys(world)
   const known = new Set(live.map(({ token }) => credentialKey(token.reveal())))

@@ -1,7 +1,7 @@
-// People in memory, with the one promise of the store that tests lean on: one holder of the lock at a time. Test code only.
+// People in memory, with the one promise of the store that tests rely on: one holder of the lock at a time. Test code only.
 import type { StoredUser, Users } from '../../../store/users.ts'
 
-/** Holds one person; ids are not looked at. */
+/** Holds one person, whatever id is given. */
 export function memoryUsers(first?: StoredUser): Users {
   let user = first
   let last: Promise<unknown> = Promise.resolve()

@@ -1,7 +1,7 @@
-// The API of the CLI: who am I, the audit log, its signed head. Bearer is an ID token of our own issuer; nothing here reads cookies.
-// Platform admins see the whole log; tenant admins see their namespace; everybody else is told that there is nothing.
+// The API of the CLI: who am I, where the API server is, the audit log and its signed head. The bearer token is an ID token of our own issuer;
+// nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
 import { readFile } from 'node:fs/promises'
-import { Type } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditActions } from '../../../api/audit-event.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
@@ -12,7 +12,8 @@ import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'
 import type { BrokerContext } from '../../context.ts'
-import { isPlatformAdmin, tenantRole } from '../../people/tenant-access.ts'
+import { heldTenants, isPlatformAdmin } from '../../people/tenant-access.ts'
+import { perMinute } from '../limits.ts'
 
 const sequence = Type.String({ pattern: '^[0-9]{1,15}$' })
 const auditQuery = Type.Object({
@@ -25,7 +26,7 @@ const auditQuery = Type.Object({
 })
 const mostEntries = 1000
 
-/** What of the log a person may read. A namespace can come to be another tenant's: what was before this tenant is not its business. */
+/** The part of the log that a person may read. A namespace may have belonged to another tenant before: entries older than this tenant are left out. */
 type AuditScope = { readonly namespace?: string; readonly since?: Date }
 
 /** The parts of the broker that the API needs. */
@@ -36,75 +37,80 @@ export type ApiContext = Pick<BrokerContext, 'tenants' | 'verifyIdToken' | 'cloc
 }
 
 export function registerApi(server: WebServer, context: ApiContext): void {
-  const { store, tenants, settings, issuerKeys, verifyIdToken, clock } = context
-  const rateLimit = { max: 300, timeWindow: 60_000 }
+  const { store, tenants, settings, issuerKeys, verifyIdToken } = context
+  const config = perMinute(300)
 
-  const authenticated = async (request: FastifyRequest): Promise<IdentityClaims> => {
-    const token = /^Bearer ([A-Za-z0-9._-]{20,16384})$/i.exec(request.headers.authorization ?? '')?.[1]
-    if (token === undefined) throw new AppError('unauthenticated', 'send an ID token as bearer: sekisho login')
-    return verifyIdToken(token)
-  }
-  const heldTenants = (identity: IdentityClaims) =>
-    tenants.list().flatMap(tenant => {
-      const role = tenantRole(identity, tenant)
-      return role === undefined ? [] : [{ name: tenant.metadata.name, namespace: tenant.spec.namespace, role }]
-    })
-  const auditScope = (identity: IdentityClaims, wanted: string | undefined): AuditScope => {
-    if (isPlatformAdmin(identity, settings.platformAdmins)) return wanted === undefined ? {} : { namespace: wanted }
-    const administered = tenants.list().filter(tenant => tenantRole(identity, tenant) === 'admin')
-    const [found, ...others] = administered.filter(({ spec }) => wanted === undefined || spec.namespace === wanted)
-    if (found === undefined) throw new AppError('not_found', 'there is no audit log that you may read')
-    if (others.length > 0)
-      throw new AppError(
-        'invalid_request',
-        `namespace must be one of ${administered.map(({ spec }) => spec.namespace).join(', ')}`,
-      )
-    return { namespace: found.spec.namespace, since: new Date(found.metadata.creationTimestamp ?? clock.now()) }
-  }
-
-  server.get('/api/v1/whoami', { config: { rateLimit } }, async request => {
-    const identity = await authenticated(request)
+  server.get('/api/v1/whoami', { config }, async request => {
+    const identity = await verifyIdToken(requireBearer(request))
     return {
       subject: identity.subject,
       login: identity.login ?? null,
       groups: identity.groups,
       expiresAt: identity.expiresAt.toISOString(),
       platformAdmin: isPlatformAdmin(identity, settings.platformAdmins),
-      tenants: heldTenants(identity),
+      tenants: heldTenants(identity, tenants.list()).map(({ tenant: { metadata, spec }, role }) => ({
+        name: metadata.name,
+        namespace: spec.namespace,
+        role,
+      })),
     }
   })
 
-  // Public to whoever may sign in; the authority's certificate is no secret.
-  server.get('/api/v1/cluster', { config: { rateLimit } }, async request => {
-    await authenticated(request)
+  // For everybody who can sign in: the certificate of the authority is not a secret.
+  server.get('/api/v1/cluster', { config }, async request => {
+    await verifyIdToken(requireBearer(request))
     const { apiServerUrl, apiServerAuthorityPath } = settings
-    if (apiServerUrl === undefined) throw new AppError('not_found', 'this platform does not say where its API server is')
+    if (apiServerUrl === undefined)
+      throw new AppError('not_found', 'the address of the API server is not configured: ask the platform operator')
     const authority = apiServerAuthorityPath === undefined ? null : await readFile(apiServerAuthorityPath, 'utf8')
     return { server: apiServerUrl.href.replace(/\/$/, ''), certificateAuthority: authority }
   })
 
-  server.get('/api/v1/audit', { schema: { querystring: auditQuery }, config: { rateLimit } }, async (request, reply) => {
-    const identity = await authenticated(request)
-    const query = request.query
-    const limit = Math.min(Number(query.limit ?? 100), mostEntries)
-    const entries = await store.audit.list({
-      limit,
-      ...(query.after === undefined ? {} : { after: Number(query.after) }),
-      ...(query.before === undefined ? {} : { before: Number(query.before) }),
-      ...auditScope(identity, query.namespace),
-      ...(query.action === undefined ? {} : { action: query.action }),
-      ...(query.actor === undefined ? {} : { actor: query.actor }),
-    })
+  server.get('/api/v1/audit', { schema: { querystring: auditQuery }, config }, async (request, reply) => {
+    const identity = await verifyIdToken(requireBearer(request))
+    const scope = auditScope(context, identity, request.query.namespace)
+    const entries = await store.audit.list({ ...auditFilter(request.query), ...scope })
     if (request.headers.accept?.includes('application/x-ndjson'))
       return reply.type('application/x-ndjson').send(entries.map(entry => `${JSON.stringify(entry)}\n`).join(''))
     return { entries }
   })
 
-  server.get('/api/v1/audit/head', { config: { rateLimit } }, async request => {
-    const identity = await authenticated(request)
-    if (!isPlatformAdmin(identity, settings.platformAdmins))
-      throw new AppError('not_found', 'there is no audit log that you may read')
+  server.get('/api/v1/audit/head', { config }, async request => {
+    const identity = await verifyIdToken(requireBearer(request))
+    if (!isPlatformAdmin(identity, settings.platformAdmins)) throw noAuditLog()
     const head = await store.audit.head()
     return { ...head, statement: await signCheckpoint(issuerKeys, settings.publicUrl.origin, head) }
   })
+}
+
+function requireBearer(request: FastifyRequest): string {
+  const token = /^Bearer ([A-Za-z0-9._-]{20,16384})$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (token !== undefined) return token
+  throw new AppError('unauthenticated', 'send an ID token as bearer: run sekisho login')
+}
+
+function auditScope(context: ApiContext, identity: IdentityClaims, namespace: string | undefined): AuditScope {
+  const { tenants, settings, clock } = context
+  if (isPlatformAdmin(identity, settings.platformAdmins)) return namespace === undefined ? {} : { namespace }
+  const administered = heldTenants(identity, tenants.list()).flatMap(({ tenant, role }) => (role === 'admin' ? [tenant] : []))
+  const [found, ...others] = administered.filter(({ spec }) => namespace === undefined || spec.namespace === namespace)
+  if (found === undefined) throw noAuditLog()
+  if (others.length > 0)
+    throw new AppError('invalid_request', `namespace must be one of ${administered.map(({ spec }) => spec.namespace).join(', ')}`)
+  return { namespace: found.spec.namespace, since: new Date(found.metadata.creationTimestamp ?? clock.now()) }
+}
+
+function auditFilter({ limit, after, before, action, actor }: Static<typeof auditQuery>) {
+  return {
+    limit: Math.min(Number(limit ?? 100), mostEntries),
+    ...(after === undefined ? {} : { after: Number(after) }),
+    ...(before === undefined ? {} : { before: Number(before) }),
+    ...(action === undefined ? {} : { action }),
+    ...(actor === undefined ? {} : { actor }),
+  }
+}
+
+/** The same for a log that exists and one that does not. */
+function noAuditLog(): AppError {
+  return new AppError('not_found', 'there is no audit log that you may read')
 }

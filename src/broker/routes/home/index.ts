@@ -1,10 +1,10 @@
-// The first page, the style sheet and the icon.
+// `/`: the tenants of the person, or the welcome page; and the style sheet and the icon of all pages.
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { homePage, welcomePage } from '../../pages/home.ts'
 import { icon } from '../../pages/icon.ts'
 import { styleSheet } from '../../pages/style.ts'
-import { tenantRole } from '../../people/tenant-access.ts'
+import { heldTenants } from '../../people/tenant-access.ts'
 import { sendPage } from '../pages.ts'
 
 export function registerHome(server: WebServer, { sessions, people, tenants, settings }: BrokerContext): void {
@@ -12,11 +12,9 @@ export function registerHome(server: WebServer, { sessions, people, tenants, set
     const person = await sessions.personOf(request)
     if (person === undefined) return sendPage(reply, welcomePage())
     const identity = { subject: person.subject, groups: await people.shownGroups(person.host, person.userId) }
-    const held = tenants.list().flatMap(tenant => {
-      const role = tenantRole(identity, tenant)
-      return role === undefined ? [] : [{ tenant, role }]
-    })
-    held.sort((a, b) => (a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1))
+    const held = heldTenants(identity, tenants.list()).toSorted((a, b) =>
+      a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1,
+    )
     return sendPage(reply, homePage(person, held, settings.publicUrl.origin))
   })
 

@@ -1,5 +1,6 @@
-// Sign-in with GitHub: authorization code with PKCE S256, a one-use state that only this browser can bring back, our own exchange.
-// Order of the callback: take the state (so that it is used up whatever follows) → same browser → code → exchange → who → session.
+// `/login` and `/login/callback`: sign-in with GitHub by authorization code with PKCE S256 and a one-use state that is bound to this browser.
+// Order of the callback: take the state (so that it is used up whatever follows) → same browser → code → exchange by the broker itself →
+// person → session.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app , RFC 9700
 import { createHash, randomBytes } from 'node:crypto'
 import { type Static, Type } from '@fastify/type-provider-typebox'
@@ -10,28 +11,25 @@ import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
-import { safeReturnPath } from '../../return-path.ts'
 import { handleText } from '../field-schemas.ts'
+import { perMinute } from '../limits.ts'
+import { safeReturnPath } from './return-path.ts'
 
 const stateLifeMilliseconds = 10 * 60_000
-export const loginCallbackPath = '/login/callback'
+const callbackPath = '/login/callback'
 
-type SignInState = {
+/** What is remembered, sealed in the store, until GitHub answers. */
+type SignIn = {
   readonly purpose: 'sign-in'
+  /** The binding to the browser that began. */
   readonly browser: string
+  /** RFC 7636. */
   readonly codeVerifier: string
   readonly returnTo: string
 }
 
-function isSignInState(value: JsonValue | undefined): value is SignInState {
-  return typeof value === 'object' && value !== null && 'purpose' in value && value['purpose'] === 'sign-in'
-}
-
-function refused(message: string): AppError {
-  return new AppError('invalid_request', `${message}: go back to the first page and sign in again`)
-}
-
-const callbackQuery = Type.Object({
+const beginning = Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2000 })) })
+const answer = Type.Object({
   state: Type.Optional(handleText),
   code: Type.Optional(Type.String({ minLength: 1, maxLength: 512, pattern: '^[A-Za-z0-9_.-]+$' })),
   error: Type.Optional(Type.String({ maxLength: 200 })),
@@ -41,71 +39,87 @@ const callbackQuery = Type.Object({
 })
 
 export function registerLogin(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, store, github, clock, settings, log } = context
-  const redirectUri = new URL(loginCallbackPath, settings.publicUrl).href
-  const rateLimit = { max: 60, timeWindow: 60_000 }
+  const { sessions, people, github, settings, log } = context
+  const redirectUri = new URL(callbackPath, settings.publicUrl).href
 
-  server.get(
-    '/login',
-    {
-      schema: { querystring: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2000 })) }) },
-      config: { rateLimit },
-    },
-    async (request, reply) => {
-      const returnTo = safeReturnPath(request.query.return_to)
-      const codeVerifier = randomBytes(32).toString('base64url')
-      const data: SignInState = { purpose: 'sign-in', browser: sessions.bindBrowser(request, reply), codeVerifier, returnTo }
-      const expiresAt = new Date(clock.now().getTime() + stateLifeMilliseconds)
-      const state = (await store.sessions.createLoginState({ data, expiresAt })).reveal()
-      const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url')
-      return reply.redirect(github.oauth().authorizeUrl({ state, codeChallenge, redirectUri }), 303)
-    },
-  )
+  server.get('/login', { schema: { querystring: beginning }, config: perMinute(60) }, async (request, reply) => {
+    const returnTo = safeReturnPath(request.query.return_to)
+    const browser = sessions.bindBrowser(request, reply)
+    const codeVerifier = randomBytes(32).toString('base64url')
+    const state = await rememberSignIn(context, { purpose: 'sign-in', browser, codeVerifier, returnTo })
+    const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url')
+    return reply.redirect(github.oauth().authorizeUrl({ state, codeChallenge, redirectUri }), 303)
+  })
 
-  /** What GitHub's answer says, when it answers a sign-in that began in this very browser and was not answered before. */
-  const answered = async (request: FastifyRequest, query: Static<typeof callbackQuery>) => {
-    if (query.state === undefined) throw refused('the answer of GitHub carries no state')
-    const state = await store.sessions.takeLoginState(query.state)
-    if (!isSignInState(state)) throw refused('this sign-in was used already or has expired')
-    if (!sessions.isBoundBrowser(request, state.browser)) throw refused('this sign-in began in another browser')
-    if (query.error !== undefined)
-      throw new AppError('forbidden', 'GitHub did not sign you in: you refused, or the App is blocked')
-    if (query.code === undefined) throw refused('the answer of GitHub carries no code')
-    return { code: query.code, codeVerifier: state.codeVerifier, returnTo: state.returnTo }
-  }
-
-  const exchanged = async (host: string, code: string, codeVerifier: string): Promise<UserTokens> => {
-    try {
-      return await github.oauth().exchange({ code, codeVerifier, redirectUri })
-    } catch (error) {
-      if (!isAppError(error, 'unauthenticated')) throw error
-      await store.audit.append({
-        action: 'session.refused',
-        actor: 'sekisho:broker',
-        object: 'session',
-        outcome: 'denied',
-        reason: 'GitHub refused the code',
-        details: { host },
-      })
-      throw refused('GitHub refused the code')
-    }
-  }
-
-  server.get(loginCallbackPath, { schema: { querystring: callbackQuery }, config: { rateLimit } }, async (request, reply) => {
-    const { code, codeVerifier, returnTo } = await answered(request, request.query)
+  server.get(callbackPath, { schema: { querystring: answer }, config: perMinute(60) }, async (request, reply) => {
+    const { codeVerifier, returnTo } = await takeSignIn(context, request, request.query.state)
+    const code = requireCode(request.query)
     const { host } = github.app().endpoints
-    const person = await people.signedIn(host, await exchanged(host, code, codeVerifier))
+    const tokens = await exchange(context, host, { code, codeVerifier, redirectUri })
+    const person = await people.signedIn(host, tokens)
     const subject = userSubject(host, person.userId)
-    await store.audit.append({
-      action: 'session.signed-in',
-      actor: subject,
-      object: 'session',
-      outcome: 'allowed',
-      reason: 'signed in with GitHub',
-      details: { login: person.login },
-    })
+    await recordSignIn(context, subject, person.login)
     await sessions.begin(request, reply, { host, ...person })
     log.info({ subject }, 'signed in')
     return reply.redirect(returnTo, 303)
   })
+}
+
+/** Resolves to the one-use state to send to GitHub. */
+async function rememberSignIn({ store, clock }: BrokerContext, data: SignIn): Promise<string> {
+  const expiresAt = new Date(clock.now().getTime() + stateLifeMilliseconds)
+  return (await store.sessions.createLoginState({ data, expiresAt })).reveal()
+}
+
+/** Uses the state up. Rejects with `invalid_request` unless the sign-in began in this very browser and was not answered before. */
+async function takeSignIn({ sessions, store }: BrokerContext, request: FastifyRequest, state: string | undefined) {
+  if (state === undefined) throw refused('the answer of GitHub has no state')
+  const signIn = await store.sessions.takeLoginState(state)
+  if (!isSignIn(signIn)) throw refused('this sign-in was used already or has expired')
+  if (!sessions.isBoundBrowser(request, signIn.browser)) throw refused('this sign-in began in another browser')
+  return signIn
+}
+
+function isSignIn(value: JsonValue | undefined): value is SignIn {
+  return typeof value === 'object' && value !== null && 'purpose' in value && value['purpose'] === 'sign-in'
+}
+
+function requireCode({ code, error }: Static<typeof answer>): string {
+  if (error !== undefined) throw new AppError('forbidden', 'GitHub did not sign you in: you refused, or the App is blocked')
+  if (code === undefined) throw refused('the answer of GitHub has no code')
+  return code
+}
+
+type Exchange = { readonly code: string; readonly codeVerifier: string; readonly redirectUri: string }
+
+async function exchange({ github, store }: BrokerContext, host: string, code: Exchange): Promise<UserTokens> {
+  try {
+    return await github.oauth().exchange(code)
+  } catch (error) {
+    if (!isAppError(error, 'unauthenticated')) throw error
+    await store.audit.append({
+      action: 'session.refused',
+      actor: 'sekisho:broker',
+      object: 'session',
+      outcome: 'denied',
+      reason: 'GitHub refused the code',
+      details: { host },
+    })
+    throw refused('GitHub refused the code')
+  }
+}
+
+async function recordSignIn({ store }: BrokerContext, subject: string, login: string): Promise<void> {
+  await store.audit.append({
+    action: 'session.signed-in',
+    actor: subject,
+    object: 'session',
+    outcome: 'allowed',
+    reason: 'signed in with GitHub',
+    details: { login },
+  })
+}
+
+function refused(message: string): AppError {
+  return new AppError('invalid_request', `${message}: go back to the first page and sign in again`)
 }

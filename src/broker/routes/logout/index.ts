@@ -1,4 +1,4 @@
-// Ends the session of this browser, the issuer's too. Only by a form: a link or an image on another site signs nobody out.
+// `/logout`: ends the session of this browser, here and at the issuer. Only by a form: a link or an image on another site signs nobody out.
 import { Type } from '@fastify/type-provider-typebox'
 import { issuerSessionCookie } from '../../../identity/oidc/issuer-configuration.ts'
 import { html } from '../../../web/html.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAttemptLock } from './attempt-lock.ts'
 
-test('locks one person after enough attempts, for the window, and nobody else', () => {
+test('locks one person after the allowed attempts, for the window, and no other person', () => {
   let now = 0
   const lock = createAttemptLock({
     clock: { now: () => new Date(now), sleep: async () => {} },

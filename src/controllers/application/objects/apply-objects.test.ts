@@ -1,4 +1,4 @@
-// In which order an Application's objects are asked for and written: a new one costs one request, and what is somebody else's is never touched.
+// The order of requests for an Application's objects: a new one costs one request, and an object of another owner is never changed.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../api/resource.ts'
@@ -22,7 +22,7 @@ function manifests(): readonly Manifest[] {
   return desired.manifests
 }
 
-/** A server that holds at most one object, and does with versions and uids what the API server does. */
+/** A server with at most one object that treats versions and uids as the API server does. */
 function serverWith(live: KubeObject | undefined) {
   const requests: string[] = []
   const answered = (object: Applied): KubeObject => ({
@@ -62,27 +62,27 @@ const owned = (uid: string): KubeObject => ({
 async function run(live: KubeObject | undefined, isNew: boolean) {
   const { client, requests } = serverWith(live)
   let asked = 0
-  const mayChange = async (): Promise<void> => {
+  const assertCurrent = async (): Promise<void> => {
     asked += 1
   }
-  const known = { cached: () => undefined, isNew: () => isNew }
-  const { kind } = await applyObjects(client, application, manifests(), known, mayChange)
+  const known = { children: new Map(), named: new Set(isNew ? [] : ['v1/ConfigMap/a']) }
+  const { kind } = await applyObjects({ client, application, assertCurrent }, manifests(), known)
   return { kind, requests, asked }
 }
 
-test('what the inventory did not name is made by one request', async () => {
+test('an object that the inventory does not name is created by one request', async () => {
   expect(await run(undefined, true)).toEqual({ kind: 'applied', requests: ['create a'], asked: 0 })
 })
 
-test('what the inventory names and the cache does not hold is looked for first', async () => {
+test('an object that the inventory names and the cache lacks is read first', async () => {
   expect(await run(undefined, false)).toEqual({ kind: 'applied', requests: ['get a', 'create a'], asked: 0 })
 })
 
-test('a new name that is taken already: our own object is changed, after asking whether that may be', async () => {
+test('a new name that is taken by an object of our own: it is changed, after the Application was read again', async () => {
   expect(await run(owned('uid-1'), true)).toEqual({ kind: 'applied', requests: ['create a', 'get a', 'change a'], asked: 1 })
 })
 
-test('a stranger under a new name is never changed', async () => {
+test('an object of another owner is never changed', async () => {
   expect(await run(owned('uid-2'), true)).toEqual({ kind: 'refused', requests: ['create a', 'get a'], asked: 0 })
   expect(await run(owned('uid-2'), false)).toEqual({ kind: 'refused', requests: ['get a'], asked: 0 })
 })

@@ -1,59 +1,69 @@
-// Writes an Application's objects: creates, changes and prunes, and never touches an object that is not this Application's.
-// Called by reconcile.ts only, after the status names what could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
+// Writes an Application's objects: creates, changes and prunes them. Never changes or deletes an object that the Application does not control.
+// reconcile.ts calls it; together they are the only files that write: objects here, the status there. The status must name beforehand what
+// could not be found by its owner (`mustBeNamedFirst` in inventory.ts).
 import { type Application, applicationReasons } from '../../../api/apps/application.ts'
 import type { KubeObject } from '../../../api/resource.ts'
 import type { KubeClient } from '../../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../../kube/client/errors.ts'
 import { controllerOf } from '../../../kube/object/owner.ts'
-import type { Refusal } from '../decide.ts'
+import type { Refusal } from '../../../policy/check.ts'
 import type { Manifest } from '../desired.ts'
 import { entryOf, entryText, type InventoryEntry } from './inventory.ts'
-import { needsApply } from './live-match.ts'
+import { needsApply } from './needs-apply.ts'
 import { renderableKind } from './renderable-kinds.ts'
 
+/** The field manager of an Application's objects and of its status. */
 export const fieldManager = 'sekisho.dev/application'
 
-type Writer = Pick<KubeClient, 'get' | 'apply' | 'delete'>
-
-/** Rejects when the Application is not what it was taken for. Asked before anything that lives is changed or deleted. */
-export type MayChange = () => Promise<void>
-
-/** What is known of an object before the API server is asked. */
-export type Known = {
-  readonly cached: (entry: InventoryEntry) => KubeObject | undefined
-  /** The inventory did not name it before this run, so it is most likely not there: making it costs one request instead of two. */
-  readonly isNew: (entry: InventoryEntry) => boolean
+/** On whose behalf objects are written, and with which client. */
+export type Target = {
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
+  readonly application: Application
+  /** Rejects when the cached Application is out of date. Called before an existing object is changed or deleted. */
+  readonly assertCurrent: () => Promise<void>
 }
 
+/** What is known of the Application's objects before the API server is asked. */
+export type KnownObjects = {
+  /** Cached objects that the Application controls, by `entryText`. */
+  readonly children: ReadonlyMap<string, KubeObject>
+  /** The `entryText` of what was there or named before this run. Anything else is most likely absent: creating it costs one request, not two. */
+  readonly named: ReadonlySet<string>
+}
+
+/** `changed`: at least one object was written. */
 export type AppliedObjects =
-  /** Every object as the server answered or the cache holds it, by `entryText`. */
+  /** Every object as the server answered it or the cache holds it, by `entryText`. */
   | { readonly kind: 'applied'; readonly live: ReadonlyMap<string, KubeObject>; readonly changed: boolean }
   | ({ readonly kind: 'refused'; readonly changed: boolean } & Refusal)
 
-type One =
+type Applied =
   | { readonly kind: 'live'; readonly object: KubeObject; readonly changed: boolean }
   | ({ readonly kind: 'refused' } & Refusal)
 
 /**
- * No object has this version: an apply that names it is a conflict where an object of that name exists, and creates where none does
- * (the API server ignores the version then; test/integration/application.test.ts holds it to that). So this is "create only".
+ * A resourceVersion that no object has: an apply with it conflicts where an object of that name exists and creates where none does, because
+ * the API server ignores the version then (test/integration/application.test.ts proves it). So the apply only ever creates.
  */
 const noVersion = '1'
 
-function nameConflict(manifest: Manifest): One {
+function nameConflict(manifest: Manifest): Applied {
   const { kind, metadata } = manifest
-  const message = `${kind} ${metadata.name} exists and is not this Application's: delete or rename it, or rename the Application`
+  const message = `${kind} ${metadata.name} exists and does not belong to this Application: delete or rename it, or rename the Application`
   return { kind: 'refused', reason: applicationReasons.nameConflict, message }
 }
 
-/** What the API server refuses for what it says is the author's to mend; what may pass by itself is thrown. A conflict is a race that was lost. */
-function refusedByCluster(manifest: Manifest, error: unknown): One {
+/**
+ * A refusal because of the manifest's content is for its author to fix.
+ * @throws the error when a retry may succeed: a server that is busy, an expired credential, a conflict (a race that was lost)
+ */
+function refusedByCluster(manifest: Manifest, error: unknown): Applied {
   if (!isKubeError(error) || error.retryable || error.status === 401 || error.status === 409) throw error
   const message = `the cluster refuses ${manifest.kind} ${manifest.metadata.name}: ${error.message}`.slice(0, 1000)
   return { kind: 'refused', reason: applicationReasons.refusedByCluster, message }
 }
 
-async function create(client: Writer, manifest: Manifest): Promise<One> {
+async function create({ client }: Target, manifest: Manifest): Promise<Applied> {
   const type = renderableKind(manifest)
   if (!type) return nameConflict(manifest)
   try {
@@ -64,27 +74,27 @@ async function create(client: Writer, manifest: Manifest): Promise<One> {
   }
 }
 
-/** 'exists' after a conflict: something most likely has that name already, and the server has to be asked whose it is. */
-async function tryCreate(client: Writer, manifest: Manifest): Promise<One | 'exists'> {
+/** 'exists' after a conflict: an object most likely has that name, and the server has to be asked whose it is. */
+async function tryCreate(target: Target, manifest: Manifest): Promise<Applied | 'exists'> {
   try {
-    return await create(client, manifest)
+    return await create(target, manifest)
   } catch (error) {
     if (isKubeError(error, 409)) return 'exists'
     throw error
   }
 }
 
-async function change(client: Writer, manifest: Manifest, live: KubeObject, mayChange: MayChange): Promise<One> {
+async function change(target: Target, manifest: Manifest, live: KubeObject): Promise<Applied> {
   const type = renderableKind(manifest)
   const { uid } = live.metadata
   if (!type || uid === undefined) return nameConflict(manifest)
   if (!needsApply(manifest, live)) return { kind: 'live', object: live, changed: false }
-  await mayChange()
+  await target.assertCurrent()
   try {
     const object = { ...manifest, metadata: { ...manifest.metadata, uid } }
-    return { kind: 'live', object: await client.apply(type, object, { fieldManager, force: true }), changed: true }
+    return { kind: 'live', object: await target.client.apply(type, object, { fieldManager, force: true }), changed: true }
   } catch (error) {
-    return isGone(error) ? create(client, manifest) : refusedByCluster(manifest, error)
+    return isGone(error) ? create(target, manifest) : refusedByCluster(manifest, error)
   }
 }
 
@@ -92,60 +102,46 @@ function owns(application: Application, object: KubeObject): boolean {
   return controllerOf(object)?.uid === application.metadata.uid
 }
 
-async function applyOne(
-  client: Writer,
-  application: Application,
-  manifest: Manifest,
-  known: Known,
-  mayChange: MayChange,
-): Promise<One> {
-  const entry = entryOf(manifest)
-  const cached = known.cached(entry)
-  if (cached && owns(application, cached) && cached.metadata.deletionTimestamp === undefined)
-    return change(client, manifest, cached, mayChange)
-  if (!cached && known.isNew(entry)) {
-    const one = await tryCreate(client, manifest)
-    if (one !== 'exists') return one
+async function applyOne(target: Target, manifest: Manifest, { children, named }: KnownObjects): Promise<Applied> {
+  const { client, application } = target
+  const text = entryText(entryOf(manifest))
+  const cached = children.get(text)
+  if (cached && cached.metadata.deletionTimestamp === undefined) return change(target, manifest, cached)
+  if (!cached && !named.has(text)) {
+    const created = await tryCreate(target, manifest)
+    if (created !== 'exists') return created
   }
   const type = renderableKind(manifest)
   const live = type && (await client.get(type, { namespace: manifest.metadata.namespace, name: manifest.metadata.name }))
-  if (!live) return create(client, manifest)
-  return owns(application, live) ? change(client, manifest, live, mayChange) : nameConflict(manifest)
+  if (!live) return create(target, manifest)
+  return owns(application, live) ? change(target, manifest, live) : nameConflict(manifest)
 }
 
-/** Applies in order and stops at the first refusal: what comes later may refer to what was refused. */
-export async function applyObjects(
-  client: Writer,
-  application: Application,
-  manifests: readonly Manifest[],
-  known: Known,
-  mayChange: MayChange,
-): Promise<AppliedObjects> {
+/**
+ * Applies the manifests in order and halts at the first refusal: later ones may refer to what was refused.
+ * @throws KubeError when a retry may succeed, and what `assertCurrent` throws
+ */
+export async function applyObjects(target: Target, manifests: readonly Manifest[], known: KnownObjects): Promise<AppliedObjects> {
   const live = new Map<string, KubeObject>()
   let changed = false
   for (const manifest of manifests) {
-    const one = await applyOne(client, application, manifest, known, mayChange)
-    if (one.kind === 'refused') return { ...one, changed }
-    changed ||= one.changed
-    live.set(entryText(entryOf(manifest)), one.object)
+    const applied = await applyOne(target, manifest, known)
+    if (applied.kind === 'refused') return { ...applied, changed }
+    changed ||= applied.changed
+    live.set(entryText(entryOf(manifest)), applied.object)
   }
   return { kind: 'applied', live, changed }
 }
 
-/** Deletes what was rendered once and is not any more. A stranger under that name stays; so does what is gone already. */
-export async function prune(
-  client: Writer,
-  application: Application,
-  entries: readonly InventoryEntry[],
-  mayChange: MayChange,
-): Promise<void> {
+/** Deletes objects that are no longer rendered. Skips what is gone and what another owner controls under that name; safe to repeat. */
+export async function prune({ client, application, assertCurrent }: Target, entries: readonly InventoryEntry[]): Promise<void> {
   for (const entry of entries) {
     const type = renderableKind(entry)
     const key = { namespace: application.metadata.namespace ?? '', name: entry.name }
     const live = type && (await client.get(type, key))
     const uid = live?.metadata.uid
     if (!type || !live || uid === undefined || !owns(application, live)) continue
-    await mayChange()
+    await assertCurrent()
     await client.delete(type, key, { uid })
   }
 }

@@ -1,4 +1,4 @@
-// When a chart is rendered again and when the manifests of an earlier look are good enough.
+// When a chart is rendered again, and when the kept manifests of an earlier reconcile are used.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../api/apps/application.ts'
 import type { ChartInput, ChartOutcome, ChartSource } from '../../../charts/chart-input.ts'
@@ -22,7 +22,7 @@ function inputOf(image: string): ChartInput {
   }
 }
 
-/** Renders the image into a ConfigMap, so that what was rendered can be told from what was kept. */
+/** Renders the image into a ConfigMap, so that a test sees which input the manifests come from. */
 function sourceWith(outcomeOf: (objects: readonly unknown[]) => ChartOutcome) {
   let rendered = 0
   const source = createManifestSource({
@@ -47,14 +47,14 @@ function sourceWith(outcomeOf: (objects: readonly unknown[]) => ChartOutcome) {
 
 const short = (objects: readonly unknown[]): ChartOutcome => ({ kind: 'rendered', objects, length: 100 })
 
-test('a second look at the same Application costs no rendering', async () => {
+test('a second reconcile of the same Application costs no rendering', async () => {
   const { ask, rendered } = sourceWith(short)
   const first = await ask('one', 'a')
   expect(await ask('one', 'a')).toEqual(first)
   expect(rendered()).toBe(1)
 })
 
-test('another spec, another code of the chart, another chart and another Application of that name are rendered anew', async () => {
+test('another spec, another revision of the chart, another chart and another Application of the same name are rendered again', async () => {
   const { ask, rendered } = sourceWith(short)
   expect(await ask('one', 'a')).toEqual({ data: { image: 'a' }, owner: 'one' })
   expect(await ask('one', 'b')).toEqual({ data: { image: 'b' }, owner: 'one' })
@@ -67,14 +67,14 @@ test('another spec, another code of the chart, another chart and another Applica
   expect(rendered()).toBe(7)
 })
 
-test('what failed is tried again', async () => {
+test('a failed rendering is retried', async () => {
   const { ask, rendered } = sourceWith(() => ({ kind: 'failed', message: 'no such size' }))
   expect(await ask('one', 'a')).toBe('no such size')
   expect(await ask('one', 'a')).toBe('no such size')
   expect(rendered()).toBe(2)
 })
 
-test('what is large is not kept, and of many Applications only the last ones are', async () => {
+test('a large rendering is not kept, and of many Applications only the last ones are', async () => {
   const large = sourceWith(objects => ({ kind: 'rendered', objects, length: 100_000 }))
   await large.ask('one', 'a')
   await large.ask('one', 'a')

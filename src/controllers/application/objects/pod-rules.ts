@@ -1,19 +1,10 @@
-// What a rendered pod may not do, whatever the chart says: hold a token of the Kubernetes API, or refer to a Secret of the platform.
-// The last net behind Pod Security and admission. Pure; looks at plain JSON that a chart made.
+// What the pods of a chart may not do, whatever the chart says: hold a token of the Kubernetes API, or refer to a Secret of the platform.
+// The last line of defence behind Pod Security and admission. Pure; reads unchecked JSON that a chart rendered.
 import { reservedSecretPrefix } from '../../../api/names.ts'
+import { isJsonObject, type JsonObject, objectAt } from '../../../lib/json/json-value.ts'
 
-type Json = Readonly<Record<string, unknown>>
-
-export function isJsonObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function at(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((current, name) => (isJsonObject(current) ? current[name] : undefined), value)
-}
-
-/** Where the workload kinds that a chart may render have their pod template; undefined for kinds without pods. */
-export function podTemplatePath(object: Json): readonly string[] | undefined {
+/** The path of the pod template in the kinds of workloads that a chart may render; undefined for kinds without pods. */
+export function podTemplatePath(object: JsonObject): readonly string[] | undefined {
   if (object['kind'] === 'CronJob') return ['spec', 'jobTemplate', 'spec', 'template']
   return object['kind'] === 'Deployment' || object['kind'] === 'Job' ? ['spec', 'template'] : undefined
 }
@@ -30,16 +21,16 @@ function reservedSecretIn(value: unknown, insideSecret: boolean): string | undef
     .find(found => found !== undefined)
 }
 
-/** Why the pods of this object are refused. */
-export function podProblem(object: Json): string | undefined {
+/** Which rule the pods of this object break; undefined for none, and for an object without pods. */
+export function brokenPodRule(object: JsonObject): string | undefined {
   const path = podTemplatePath(object)
-  const template = path && at(object, ...path)
-  if (!isJsonObject(template)) return undefined
-  if (at(template, 'spec', 'automountServiceAccountToken') !== false)
-    return 'spec.template.spec.automountServiceAccountToken must be false'
-  const volumes = at(template, 'spec', 'volumes')
-  if (JSON.stringify(volumes ?? []).includes('"serviceAccountToken"')) return 'volumes must not project a ServiceAccount token'
-  const reserved = reservedSecretIn(at(template, 'spec'), false)
+  const template = path && objectAt(object, ...path)
+  if (!template) return undefined
+  const spec = objectAt(template, 'spec')
+  if (spec?.['automountServiceAccountToken'] !== false) return 'spec.template.spec.automountServiceAccountToken must be false'
+  if (JSON.stringify(spec['volumes'] ?? []).includes('"serviceAccountToken"'))
+    return 'volumes must not project a ServiceAccount token'
+  const reserved = reservedSecretIn(spec, false)
   return reserved === undefined
     ? undefined
     : `pods must not refer to the Secret ${reserved}: names that begin with ${reservedSecretPrefix} are the platform's`

@@ -1,5 +1,4 @@
-// The closed list of what a chart may render, all in the Application's namespace. Everything else is refused: adding a kind is a decision.
-
+// The closed list of the kinds that a chart may render, all namespaced. Any other kind is refused: adding one is a security decision.
 import { configMaps, deployments, ingresses, serviceAccounts, services } from '../../../api/builtin/index.ts'
 import type { ResourceType } from '../../../api/resource.ts'
 
@@ -7,7 +6,7 @@ function kind(apiVersion: string, name: string, plural: string): ResourceType {
   return { apiVersion, kind: name, plural, namespaced: true }
 }
 
-/** Applied in this order: what others refer to comes first. */
+/** In the order of apply: what others refer to comes first. */
 export const renderableKinds: readonly ResourceType[] = [
   serviceAccounts,
   configMaps,
@@ -20,8 +19,10 @@ export const renderableKinds: readonly ResourceType[] = [
   ingresses,
 ]
 
+/** The kind of an object; undefined when charts may not render it. */
 export function renderableKind(object: { readonly apiVersion: string; readonly kind: string }): ResourceType | undefined {
   return renderableKinds.find(type => type.apiVersion === object.apiVersion && type.kind === object.kind)
 }
 
+/** The kinds by name, for messages. */
 export const renderableText: string = renderableKinds.map(type => type.kind).join(', ')

@@ -1,8 +1,8 @@
-// Judging rollouts: states of Deployments and pods as a real cluster shows them.
+// Rollouts, from states of Deployments and pods as a real cluster reports them.
 import { describe, expect, test } from 'vitest'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
-import { podTrouble } from './pod-trouble.ts'
-import { judgeRollout } from './rollout.ts'
+import { podProblem } from './pod-problem.ts'
+import { evaluateRollout } from './rollout.ts'
 
 function deployment(status: Deployment['status'], replicas = 1): Deployment {
   const template = { spec: { containers: [] } }
@@ -31,9 +31,9 @@ function pod(changes: Partial<Statuses[number]>, metadata: Partial<Pod['metadata
 
 describe('rollout', () => {
   test('is complete when all replicas are of this generation and nothing else runs', () => {
-    expect(judgeRollout([deployment(rolledOut)], [])).toMatchObject({ complete: true, available: true })
-    expect(judgeRollout([], [])).toMatchObject({ complete: true, available: true })
-    expect(judgeRollout([deployment({ observedGeneration: 2 }, 0)], [])).toMatchObject({ complete: true, available: true })
+    expect(evaluateRollout([deployment(rolledOut)], [])).toMatchObject({ complete: true, available: true })
+    expect(evaluateRollout([], [])).toMatchObject({ complete: true, available: true })
+    expect(evaluateRollout([deployment({ observedGeneration: 2 }, 0)], [])).toMatchObject({ complete: true, available: true })
   })
 
   test.each<[string, Deployment | undefined, boolean]>([
@@ -42,27 +42,29 @@ describe('rollout', () => {
     ['no new replica yet', deployment({ ...rolledOut, updatedReplicas: 0 }), true],
     ['nothing that answers', deployment({ ...rolledOut, availableReplicas: 0 }), false],
     ['no status', deployment(undefined), false],
-    ['a Deployment that was not seen yet', undefined, false],
+    ['a Deployment that was not observed yet', undefined, false],
   ])('%s is not complete', (_what, item, available) => {
-    expect(judgeRollout([item], [])).toMatchObject({ complete: false, available })
+    expect(evaluateRollout([item], [])).toMatchObject({ complete: false, available })
   })
 
-  test('a stop is told by the Deployment when no pod tells more', () => {
+  test('the problem comes from the Deployment when no pod has one', () => {
     const stalled = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }
     const forbidden = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' }
-    const judge = (conditions: NonNullable<Deployment['status']>['conditions'], pods: readonly Pod[] = []) =>
-      judgeRollout(
+    const problemOf = (conditions: NonNullable<Deployment['status']>['conditions'], pods: readonly Pod[] = []) =>
+      evaluateRollout(
         [deployment({ observedGeneration: 2, updatedReplicas: 1, replicas: 1, ...(conditions ? { conditions } : {}) })],
         pods,
-      ).trouble
-    expect(judge([stalled])).toMatchObject({ reason: 'RolloutStalled' })
-    expect(judge([forbidden])?.message).toContain('exceeded quota')
-    expect(judge([stalled], [pod({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } })])?.message).toContain('code 3')
-    expect(judge([])).toBeUndefined()
+      ).problem
+    expect(problemOf([stalled])).toMatchObject({ reason: 'RolloutStalled' })
+    expect(problemOf([forbidden])?.message).toContain('exceeded quota')
+    expect(problemOf([stalled], [pod({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } })])?.message).toContain(
+      'code 3',
+    )
+    expect(problemOf([])).toBeUndefined()
   })
 })
 
-describe('pod trouble', () => {
+describe('the problem of a pod', () => {
   test.each<[string, Partial<Statuses[number]>, string, string]>([
     [
       'a bad image',
@@ -85,38 +87,38 @@ describe('pod trouble', () => {
       'will run as root',
     ],
   ])('%s is named with the cure', (_what, changes, reason, words) => {
-    const trouble = podTrouble([pod(changes)])
-    expect(trouble?.reason).toBe(reason)
-    expect(trouble?.message).toContain(words)
+    const problem = podProblem([pod(changes)])
+    expect(problem?.reason).toBe(reason)
+    expect(problem?.message).toContain(words)
   })
 
-  test('a pod on its way, a ready one, and one that is being deleted have none', () => {
-    expect(podTrouble([pod({ state: { waiting: { reason: 'ContainerCreating' } } })])).toBeUndefined()
-  })
-
-  test('a failed pull reads the same while the kubelet tries and while it waits', () => {
-    const cause = 'rpc error: code = NotFound desc = failed to resolve reference "i:1": i:1: not found'
-    const message = `Back-off pulling image "i:1": ErrImagePull: ${cause}`
-    const tries = podTrouble([pod({ state: { waiting: { reason: 'ErrImagePull', message: cause } } })])
-    const waits = podTrouble([pod({ state: { waiting: { reason: 'ImagePullBackOff', message } } })])
-    expect(tries?.message).toContain('image i:1 cannot be pulled (failed to resolve reference it: it: not found)')
-    expect(waits).toEqual(tries)
-    expect(podTrouble([pod({ ready: true, restartCount: 3, lastState: { terminated: { exitCode: 1 } } })])).toBeUndefined()
+  test('a pod that is starting, a ready one, and one that is being deleted have none', () => {
+    expect(podProblem([pod({ state: { waiting: { reason: 'ContainerCreating' } } })])).toBeUndefined()
+    expect(podProblem([pod({ ready: true, restartCount: 3, lastState: { terminated: { exitCode: 1 } } })])).toBeUndefined()
     expect(
-      podTrouble([pod({ state: { terminated: { exitCode: 1 } } }, { deletionTimestamp: '2026-01-01T00:00:00Z' })]),
+      podProblem([pod({ state: { terminated: { exitCode: 1 } } }, { deletionTimestamp: '2026-01-01T00:00:00Z' })]),
     ).toBeUndefined()
   })
 
-  test('the newest pod speaks first', () => {
-    const old = pod({ state: { terminated: { exitCode: 1 } } })
-    const young = pod({ state: { terminated: { exitCode: 2 } } }, { creationTimestamp: '2026-01-02T00:00:00Z' })
-    expect(podTrouble([old, young])?.message).toContain('code 2')
+  test('a failed pull has one message while the kubelet retries and while it backs off', () => {
+    const cause = 'rpc error: code = NotFound desc = failed to resolve reference "i:1": i:1: not found'
+    const message = `Back-off pulling image "i:1": ErrImagePull: ${cause}`
+    const tries = podProblem([pod({ state: { waiting: { reason: 'ErrImagePull', message: cause } } })])
+    const waits = podProblem([pod({ state: { waiting: { reason: 'ImagePullBackOff', message } } })])
+    expect(tries?.message).toContain('image i:1 cannot be pulled (failed to resolve reference it: it: not found)')
+    expect(waits).toEqual(tries)
   })
 
-  test('words of a registry or a kubelet are bounded and hold no token', () => {
+  test('the newest pod decides', () => {
+    const old = pod({ state: { terminated: { exitCode: 1 } } })
+    const young = pod({ state: { terminated: { exitCode: 2 } } }, { creationTimestamp: '2026-01-02T00:00:00Z' })
+    expect(podProblem([old, young])?.message).toContain('code 2')
+  })
+
+  test('messages of a registry or a kubelet are bounded and contain no token', () => {
     const message = `${'x'.repeat(1000)} ghs_0123456789abcdefghijABCDEFGHIJ012345`
-    const trouble = podTrouble([pod({ state: { waiting: { reason: 'ErrImagePull', message } } })])
-    expect(trouble?.message.length).toBeLessThan(500)
-    expect(trouble?.message).not.toContain('ghs_')
+    const problem = podProblem([pod({ state: { waiting: { reason: 'ErrImagePull', message } } })])
+    expect(problem?.message.length).toBeLessThan(500)
+    expect(problem?.message).not.toContain('ghs_')
   })
 })

@@ -1,16 +1,18 @@
-// Judges a rollout from Deployments and pods: does something answer, and is it the newest generation everywhere? Pure.
+// The state of a rollout, from Deployments and pods: whether something answers, and whether it is the newest generation everywhere. Pure.
 // Source: how `kubectl rollout status` decides, https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { Deployment, Pod } from '../../../api/builtin/index.ts'
-import { podTrouble, type Trouble } from './pod-trouble.ts'
+import { type Problem, podProblem } from './pod-problem.ts'
 
+/** The state of all Deployments of an Application together. */
 export type Rollout = {
   /** Every process that should run has at least one pod that answers, of this or of an earlier generation. */
   readonly available: boolean
   /** Every process runs this generation with all its replicas, and nothing else runs. */
   readonly complete: boolean
-  /** Why it does not go on, when that is known. */
-  readonly trouble?: Trouble
+  /** Why it does not proceed, when that is known. */
+  readonly problem?: Problem
+  /** For people: how many replicas run this version. */
   readonly progress: string
 }
 
@@ -26,7 +28,7 @@ function counts(deployment: Deployment): Counts {
   return { wanted, updated, available, complete }
 }
 
-function conditionTrouble(deployment: Deployment): Trouble | undefined {
+function deploymentProblem(deployment: Deployment): Problem | undefined {
   const { name, generation = 1 } = deployment.metadata
   if ((deployment.status?.observedGeneration ?? 0) < generation) return undefined
   const find = (type: string, status: string) =>
@@ -35,23 +37,23 @@ function conditionTrouble(deployment: Deployment): Trouble | undefined {
   if (failure)
     return {
       reason: applicationReasons.rolloutStalled,
-      message: `Deployment ${name} cannot make pods: ${failure.message ?? failure.reason ?? ''}`.slice(0, 500),
+      message: `Deployment ${name} cannot create pods: ${failure.message ?? failure.reason ?? ''}`.slice(0, 500),
     }
   if (find('Progressing', 'False')?.reason !== 'ProgressDeadlineExceeded') return undefined
-  const message = `Deployment ${name} made no progress in time: its pods start but do not become ready; check healthPath and port`
+  const message = `Deployment ${name} made no progress in time: its pods start but do not become ready: check healthPath and port`
   return { reason: applicationReasons.rolloutStalled, message }
 }
 
-/** `deployments` in the order of the manifests; an undefined one has not been seen yet. */
-export function judgeRollout(deployments: readonly (Deployment | undefined)[], pods: readonly Pod[]): Rollout {
-  const seen = deployments.filter(deployment => deployment !== undefined)
-  const all = seen.map(counts)
-  const complete = seen.length === deployments.length && all.every(item => item.complete)
-  const available = seen.length === deployments.length && all.every(item => item.wanted === 0 || item.available > 0)
+/** `deployments` in the order of the manifests; undefined for one that has not been observed yet, which makes the rollout incomplete. */
+export function evaluateRollout(deployments: readonly (Deployment | undefined)[], pods: readonly Pod[]): Rollout {
+  const observed = deployments.filter(deployment => deployment !== undefined)
+  const all = observed.map(counts)
+  const complete = observed.length === deployments.length && all.every(item => item.complete)
+  const available = observed.length === deployments.length && all.every(item => item.wanted === 0 || item.available > 0)
   const updated = all.reduce((sum, item) => sum + item.updated, 0)
   const wanted = all.reduce((sum, item) => sum + item.wanted, 0)
   const progress = `${updated} of ${wanted} replicas run this version`
   if (complete) return { available, complete, progress }
-  const trouble = podTrouble(pods) ?? seen.map(conditionTrouble).find(found => found !== undefined)
-  return { available, complete, progress, ...(trouble ? { trouble } : {}) }
+  const problem = podProblem(pods) ?? observed.map(deploymentProblem).find(found => found !== undefined)
+  return { available, complete, progress, ...(problem ? { problem } : {}) }
 }

@@ -1,36 +1,38 @@
-// Asks GitHub, as the App, whether the teams that a Tenant names are teams of its organisation. A wrong number binds nobody and would
-// otherwise be found by people who wonder why they may not work. Never throws: what could not be learned is a finding too.
+// Asks GitHub, as the App, whether the teams that a Tenant names are teams of its organisation. A wrong id gives nobody a role and would
+// otherwise be noticed only by people who lack access. Writes nothing to the cluster; never throws: a failure to find out is an answer, too.
 // Source: https://docs.github.com/en/rest/teams/teams#list-teams
 import type { Installation } from '../../../api/github/installation.ts'
-import { wakeAnnotation } from '../../../api/names.ts'
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
 import { createOrganizationClient, type Fetch } from '../../../github/index.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { isAppError, messageOf } from '../../../lib/errors.ts'
 import type { GitHubApps } from '../../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
+import { type Unreachable, unreachable } from '../../github-unreachable.ts'
+import { wakeOf } from '../../observed-wake.ts'
 
-export type TeamFinding =
-  /** No team is named, or the account is a person's, which has none (`teams` says how many are named all the same). */
+/** GitHub's answer about the teams in `spec.roles`, or why it was not asked. */
+export type TeamsAnswer =
+  /** No team is named, or the account is a person's, which has no teams (`teams` lists those that are named all the same). */
   | { readonly kind: 'no-organization-teams'; readonly teams: readonly number[] }
   | { readonly kind: 'known'; readonly teams: readonly number[]; readonly missing: readonly number[]; readonly askedAt: Date }
   | { readonly kind: 'not-checkable'; readonly message: string }
-  | { readonly kind: 'unreachable'; readonly message: string; readonly retryAfterSeconds: number | undefined }
-  /** Asked recently enough, and nothing has changed since. */
+  | Unreachable
+  /** GitHub was asked recently enough, and nothing has changed since. */
   | { readonly kind: 'not-due' }
 
 export type TeamCheckDeps = SingleUseTokenDeps & {
   readonly githubApps: GitHubApps
   readonly clock: Clock
-  /** The Installations of a namespace. */
+  /** The cached Installations of a namespace. */
   readonly installationsIn: (namespace: string) => readonly Installation[]
-  /** How often the teams are asked for without a reason. */
+  /** How often the teams are checked without a reason. */
   readonly teamCheckMilliseconds: number
   readonly fetch?: Fetch
 }
 
-export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<TeamFinding> {
+/** Costs no request unless a team is named, an Installation is ready and the check is due. */
+export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<TeamsAnswer> {
   const { account, roles, namespace } = tenant.spec
   const named = roles.map(({ subject }) => (subject.type === 'Team' ? subject.id : undefined))
   const teams = [...new Set(named.filter(id => id !== undefined))]
@@ -46,22 +48,23 @@ export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<T
   return ask(deps, tenant, ready, teams)
 }
 
-function isDue({ metadata, status }: Tenant, now: Date, interval: number): boolean {
+function isDue(tenant: Tenant, now: Date, interval: number): boolean {
+  const { metadata, status } = tenant
   const before = findCondition(status?.conditions, tenantConditions.rolesResolved)
   if (before === undefined || before.reason === tenantReasons.teamsNotChecked || status?.teamsCheckedAt === undefined) return true
   if (before.observedGeneration !== metadata.generation) return true
-  if (metadata.annotations?.[wakeAnnotation] !== status.observedWake) return true
+  if (wakeOf(tenant) !== status.observedWake) return true
   return now.getTime() - Date.parse(status.teamsCheckedAt) >= interval
 }
 
-async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamFinding> {
+async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamsAnswer> {
   const askedAt = deps.clock.now()
   const { log, clock, fetch } = deps
   const request: PlatformRequest = {
     actor: 'sekisho:tenant-controller',
     namespace: tenant.spec.namespace,
     object: `Tenant/${tenant.metadata.name}`,
-    reason: 'are the teams that have roles teams of the organisation',
+    reason: 'do the teams that have roles belong to the organisation',
     installationId: spec.installationId,
     permissions: { members: 'read' },
   }
@@ -75,7 +78,6 @@ async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, 
     })
     return { kind: 'known', teams, missing: teams.filter(id => !found?.has(id)), askedAt }
   } catch (error) {
-    const retryAfterSeconds = isAppError(error) ? error.retryAfterSeconds : undefined
-    return { kind: 'unreachable', message: messageOf(error), retryAfterSeconds }
+    return unreachable(error)
   }
 }

@@ -1,10 +1,10 @@
-// What a Tenant says about its roles, one row a finding, and that nothing is claimed about what was not asked.
+// The condition about a Tenant's roles, one row for each answer; nothing is claimed about what was not asked.
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
 import { nextStatus } from '../status.ts'
-import type { TeamFinding } from './check-teams.ts'
-import { judgeTeams, nextTeamCheckMilliseconds } from './decide-teams.ts'
+import type { TeamsAnswer } from './check-teams.ts'
+import { nextTeamCheckMilliseconds, rolesResolvedCondition } from './decide-teams.ts'
 
 const askedAt = new Date('2026-01-01T00:00:00Z')
 
@@ -26,9 +26,9 @@ function found(reason: string, status: 'True' | 'False' | 'Unknown', generation 
 }
 
 const many = Array.from({ length: 12 }, (_, index) => index + 1)
-const rows: readonly [string, TeamFinding, string, string, RegExp][] = [
+const rows: readonly [string, TeamsAnswer, string, string, RegExp][] = [
   ['no team named', { kind: 'no-organization-teams', teams: [] }, 'True', 'TeamsFound', /no role is for a team/],
-  ['one team, found', { kind: 'known', teams: [1], missing: [], askedAt }, 'True', 'TeamsFound', /the team is of acme/],
+  ['one team, found', { kind: 'known', teams: [1], missing: [], askedAt }, 'True', 'TeamsFound', /the team belongs to acme/],
   [
     'an unknown team',
     { kind: 'known', teams: [1, 9], missing: [9], askedAt },
@@ -39,7 +39,7 @@ const rows: readonly [string, TeamFinding, string, string, RegExp][] = [
   ['many unknown teams', { kind: 'known', teams: many, missing: many, askedAt }, 'False', 'UnknownTeam', /1, 2, .*10 and 2 more/],
   ['nothing to ask with', { kind: 'not-checkable', message: 'no Installation' }, 'Unknown', 'TeamsNotChecked', /no Installation/],
   [
-    'GitHub away at first',
+    'GitHub unreachable at first',
     { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined },
     'Unknown',
     'TeamsNotChecked',
@@ -47,37 +47,43 @@ const rows: readonly [string, TeamFinding, string, string, RegExp][] = [
   ],
 ]
 
-test.each(rows)('%s', (_case, finding, status, reason, message) => {
-  const condition = judgeTeams(tenant(), finding)
+test.each(rows)('%s', (...[, answer, status, reason, message]) => {
+  const condition = rolesResolvedCondition(tenant(), answer)
   expect(condition).toMatchObject({ type: 'RolesResolved', status, reason })
   expect(condition.message).toMatch(message)
 })
 
-test("a person's account has no teams, and the cure is named", () => {
-  const condition = judgeTeams(tenant(undefined, 'User'), { kind: 'no-organization-teams', teams: [7] })
+test("a person's account has no teams; the message names the cure", () => {
+  const condition = rolesResolvedCondition(tenant(undefined, 'User'), { kind: 'no-organization-teams', teams: [7] })
   expect(condition).toMatchObject({ status: 'False', reason: 'UnknownTeam' })
   expect(condition.message).toMatch(/spec\.roles.*\(7\): use type User/)
 })
 
 describe('while GitHub cannot be reached', () => {
-  const away: TeamFinding = { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined }
+  const away: TeamsAnswer = { kind: 'unreachable', message: 'away', retryAfterSeconds: undefined }
 
-  test('what was found about these very roles still counts', () => {
-    expect(judgeTeams(tenant(found('UnknownTeam', 'False')), away)).toMatchObject({ status: 'False', message: 'before' })
+  test('an earlier answer about these very roles still counts', () => {
+    expect(rolesResolvedCondition(tenant(found('UnknownTeam', 'False')), away)).toMatchObject({
+      status: 'False',
+      message: 'before',
+    })
   })
 
-  test('about roles that changed nothing is claimed', () => {
-    expect(judgeTeams(tenant(found('TeamsFound', 'True', 1)), away)).toMatchObject({ status: 'Unknown', message: 'away' })
+  test('nothing is claimed about roles that changed', () => {
+    expect(rolesResolvedCondition(tenant(found('TeamsFound', 'True', 1)), away)).toMatchObject({
+      status: 'Unknown',
+      message: 'away',
+    })
   })
 
-  test('the next look waits as long as GitHub asks, within bounds', () => {
+  test('the next check waits as long as GitHub asks, within bounds', () => {
     expect(nextTeamCheckMilliseconds(away, 1)).toBe(60_000)
     expect(nextTeamCheckMilliseconds({ ...away, retryAfterSeconds: 90 }, 1)).toBe(90_000)
     expect(nextTeamCheckMilliseconds({ ...away, retryAfterSeconds: 1e9 }, 1)).toBe(3_600_000)
   })
 })
 
-test('an unknown team takes nothing from Ready, and the check is remembered with the wake it saw', () => {
+test('an unknown team does not change Ready, and the status records the check with the wake it saw', () => {
   const status = nextStatus(tenant(), { kind: 'fill' }, { kind: 'known', teams: [9], missing: [9], askedAt }, askedAt)
   expect(status.conditions).toMatchObject([
     { type: 'Ready', status: 'True' },
@@ -86,7 +92,7 @@ test('an unknown team takes nothing from Ready, and the check is remembered with
   expect(status).toMatchObject({ teamsCheckedAt: askedAt.toISOString(), observedWake: 'w2' })
 })
 
-test('a finding that is not due says the same again', () => {
+test('a check that is not due leaves the status equal', () => {
   const first = nextStatus(tenant(), { kind: 'fill' }, { kind: 'known', teams: [1], missing: [], askedAt }, askedAt)
   const later = new Date('2026-01-01T00:30:00Z')
   expect(nextStatus(tenant(first), { kind: 'fill' }, { kind: 'not-due' }, later)).toEqual(first)

@@ -1,36 +1,33 @@
-// What a Tenant says about its roles, from what GitHub said about its teams. Pure. An unknown team does not take Ready away: everybody
-// else works; the condition and its Event say which number is wrong and what to do.
+// The condition RolesResolved of a Tenant, from GitHub's answer about its teams. Pure. An unknown team does not make the Tenant unready, because
+// everybody else can work; the condition and its Event name the wrong id and the cure.
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
 import { findCondition, type WantedCondition } from '../../../kube/object/conditions.ts'
-import type { TeamFinding } from './check-teams.ts'
+import { retryMilliseconds } from '../../github-unreachable.ts'
+import type { TeamsAnswer } from './check-teams.ts'
 
 const type = tenantConditions.rolesResolved
 const unreachableMilliseconds = 60_000
-const longestWaitMilliseconds = 3_600_000
 
-export function judgeTeams(tenant: Tenant, finding: TeamFinding): WantedCondition {
+/** Repeats the condition of the status while GitHub was not asked. */
+export function rolesResolvedCondition(tenant: Tenant, answer: TeamsAnswer): WantedCondition {
   const before = findCondition(tenant.status?.conditions, type)
-  switch (finding.kind) {
+  switch (answer.kind) {
     case 'no-organization-teams': {
       const { login } = tenant.spec.account
-      if (finding.teams.length === 0)
+      if (answer.teams.length === 0)
         return { type, status: 'True', reason: tenantReasons.rolesResolved, message: 'no role is for a team' }
-      const message = `spec.roles: ${login} is a person's account and has no teams (${listed(finding.teams)}): use type User, Owners or Members`
+      const message = `spec.roles: ${login} is a person's account and has no teams (${listed(answer.teams)}): use type User, Owners or Members`
       return { type, status: 'False', reason: tenantReasons.unknownTeam, message }
     }
     case 'known':
-      return known(tenant, finding)
+      return known(tenant, answer)
     case 'not-checkable':
-      return unknown(finding.message)
+      return unknown(answer.message)
     case 'unreachable':
-      // What was found about these very roles still counts; about changed ones nothing is known.
-      return before && before.observedGeneration === tenant.metadata.generation ? before : unknown(finding.message)
+      // An earlier answer about these very roles still counts; nothing is known about changed ones.
+      return before && before.observedGeneration === tenant.metadata.generation ? before : unknown(answer.message)
     case 'not-due':
       return before ?? unknown('GitHub was not asked yet')
-    default: {
-      const never: never = finding
-      return never
-    }
   }
 }
 
@@ -38,14 +35,14 @@ function unknown(message: string): WantedCondition {
   return { type, status: 'Unknown', reason: tenantReasons.teamsNotChecked, message }
 }
 
-function known(tenant: Tenant, { teams, missing }: Extract<TeamFinding, { kind: 'known' }>): WantedCondition {
+function known(tenant: Tenant, { teams, missing }: Extract<TeamsAnswer, { kind: 'known' }>): WantedCondition {
   const { login } = tenant.spec.account
   if (missing.length === 0) {
-    const message = `${teams.length === 1 ? 'the team is' : `all ${teams.length} teams are`} of ${login}`
+    const message = `${teams.length === 1 ? 'the team belongs' : `all ${teams.length} teams belong`} to ${login}`
     return { type, status: 'True', reason: tenantReasons.rolesResolved, message }
   }
   const message =
-    `spec.roles: ${login} has no team with the id ${listed(missing)}, so nobody has that role by it: ` +
+    `spec.roles: ${login} has no team with the id ${listed(missing)}, so nobody has that role through it: ` +
     'set subject.id to the number that `gh api orgs/<organisation>/teams` shows, or remove the role'
   return { type, status: 'False', reason: tenantReasons.unknownTeam, message }
 }
@@ -57,16 +54,16 @@ function listed(ids: readonly number[]): string {
   return ids.length > mostListed ? `${shown} and ${ids.length - mostListed} more` : shown
 }
 
-/** When to look again though nothing wakes us. */
-export function nextTeamCheckMilliseconds(finding: TeamFinding, interval: number): number | undefined {
-  switch (finding.kind) {
+/** When to check again although nothing wakes the Tenant; undefined when only a change can lead to another answer. */
+export function nextTeamCheckMilliseconds(answer: TeamsAnswer, interval: number): number | undefined {
+  switch (answer.kind) {
     case 'unreachable':
-      return Math.min(Math.max(unreachableMilliseconds, (finding.retryAfterSeconds ?? 0) * 1000), longestWaitMilliseconds)
+      return retryMilliseconds(answer, unreachableMilliseconds)
     case 'known':
     case 'not-due':
       return interval
     default:
-      // A change of the Tenant or of its Installation wakes us.
+      // A change of the Tenant or of its Installation wakes it.
       return undefined
   }
 }

@@ -1,9 +1,10 @@
-// Why a pod of an Application does not come up, in words for the person who wrote it, with the cure. Pure.
+// Why a pod of an Application does not become ready: the reason and the cure, for the Application's author. Pure.
 import { applicationReasons } from '../../../api/apps/application.ts'
 import type { ContainerStatus, Pod } from '../../../api/builtin/index.ts'
 import { redactTokens } from '../../../lib/log.ts'
 
-export type Trouble = { readonly reason: string; readonly message: string }
+/** Why a rollout does not proceed: a reason of the Ready condition, and a sentence with the cure. */
+export type Problem = { readonly reason: string; readonly message: string }
 
 const pullFailures: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -12,14 +13,14 @@ const pullFailures: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
   'RegistryUnavailable',
 ])
-/** Waiting reasons of a pod that is simply on its way. */
-const onTheWay: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing'])
+/** Waiting reasons of a container that is still starting. */
+const starting: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing'])
 
 function bounded(text: string): string {
   return redactTokens(text.replaceAll(/\s+/g, ' ')).slice(0, 300)
 }
 
-/** The kubelet tells the same failure in two ways by turns, and repeats the image in it: one text for both, so that the status rests. */
+/** The kubelet alternates between two messages for one failure, both with the image: one text for both, so that the status does not change. */
 function pullProblem(
   image: string,
   { reason = '', message = '' }: { readonly reason?: string; readonly message?: string },
@@ -28,7 +29,7 @@ function pullProblem(
   return bounded(cause === '' ? reason : cause.replaceAll(`"${image}"`, 'it').replaceAll(image, 'it'))
 }
 
-function containerTrouble(pod: Pod, container: ContainerStatus): Trouble | undefined {
+function containerProblem(pod: Pod, container: ContainerStatus): Problem | undefined {
   const { waiting, terminated } = container.state ?? {}
   const last = terminated ?? container.lastState?.terminated
   const logs = `kubectl logs -n ${pod.metadata.namespace} ${pod.metadata.name} -c ${container.name} --previous`
@@ -44,14 +45,14 @@ function containerTrouble(pod: Pod, container: ContainerStatus): Trouble | undef
     const message = `process ${container.name} exits with code ${last.exitCode} after ${container.restartCount} restarts: see ${logs}`
     return { reason: applicationReasons.crashing, message }
   }
-  if (waiting && !onTheWay.has(waiting.reason ?? '')) {
+  if (waiting && !starting.has(waiting.reason ?? '')) {
     const message = `process ${container.name} cannot start: ${waiting.reason}: ${bounded(waiting.message ?? '')}`
     return { reason: applicationReasons.rolloutStalled, message }
   }
   return undefined
 }
 
-function schedulingTrouble(pod: Pod): Trouble | undefined {
+function schedulingProblem(pod: Pod): Problem | undefined {
   const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')
   if (scheduled?.status !== 'False') return undefined
   return {
@@ -60,23 +61,23 @@ function schedulingTrouble(pod: Pod): Trouble | undefined {
   }
 }
 
-/** The trouble of the newest pod that has one. Pods that are being deleted belong to the past. */
-export function podTrouble(pods: readonly Pod[]): Trouble | undefined {
+/** The problem of the newest pod that has one. Ignores pods that are being deleted. */
+export function podProblem(pods: readonly Pod[]): Problem | undefined {
   const newestFirst = pods
     .filter(pod => pod.metadata.deletionTimestamp === undefined)
     .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
   for (const pod of newestFirst) {
     const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
-    const trouble =
-      statuses.map(status => containerTrouble(pod, status)).find(found => found !== undefined) ?? schedulingTrouble(pod)
-    if (trouble) return trouble
+    const problem =
+      statuses.map(status => containerProblem(pod, status)).find(found => found !== undefined) ?? schedulingProblem(pod)
+    if (problem) return problem
   }
   return undefined
 }
 
-/** What of a pod can change its trouble: other updates of the pod wake nobody. */
-export function troublePart(pod: Pod): unknown {
+/** The part of a pod that determines its problem: other updates of a pod do not wake the Application. */
+export function problemFields(pod: Pod): unknown {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
   const scheduled = pod.status?.conditions?.find(condition => condition.type === 'PodScheduled')?.status
-  return { deleted: pod.metadata.deletionTimestamp, scheduled, trouble: statuses.map(status => containerTrouble(pod, status)) }
+  return { deleted: pod.metadata.deletionTimestamp, scheduled, problems: statuses.map(status => containerProblem(pod, status)) }
 }

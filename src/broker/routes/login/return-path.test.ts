@@ -35,7 +35,7 @@ test.each([
   expect(() => safeReturnPath(text)).toThrow('return_to must be a path')
 })
 
-test('whatever is let through stays on this host, as a browser reads it', () => {
+test('every accepted text stays on this host, as a browser reads it', () => {
   fc.assert(
     fc.property(
       fc.oneof(

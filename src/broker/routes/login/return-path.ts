@@ -1,11 +1,11 @@
-// Where a person may be sent back to after signing in: a path of our own pages, never another host. Pure.
-// Browsers read backslashes as slashes and drop tabs and line breaks, so a text is refused rather than repaired. So is one with dots or empty
-// parts in its path: `/.//evil.example` becomes `//evil.example` when it is normalised, and that is another host (RFC 3986 §4.2).
-import { AppError } from '../lib/errors.ts'
+// Decides where a person may be sent after signing in: to a path of our own pages, never to another host. Pure.
+// Browsers read backslashes as slashes and drop tabs and line breaks, so a text is refused rather than repaired. A path with dots or empty
+// segments is refused too: `/.//evil.example` is normalised to `//evil.example`, which is another host (RFC 3986 §4.2).
+import { AppError } from '../../../lib/errors.ts'
 
 const longest = 512
 
-/** The path and query to go to; `/` when nothing was asked. Throws `invalid_request` for anything that could lead away. */
+/** The path and query to go to; `/` for none. Throws `invalid_request` for a text that could lead to another host. */
 export function safeReturnPath(text: string | undefined): string {
   if (text === undefined || text === '') return '/'
   const refused = new AppError('invalid_request', 'return_to must be a path of this site, such as /tenants/acme')

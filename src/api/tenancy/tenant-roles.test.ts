@@ -1,0 +1,55 @@
+// The closed roles stay closed: nothing by wildcard, nothing that discloses a token or another identity, and of our kinds what they declare.
+import { describe, expect, test } from 'vitest'
+import { tenantRoles } from '../names.ts'
+import { kinds } from '../registry.ts'
+import { type RoleRule, tenantRoleRules } from './tenant-roles.ts'
+
+const rolesByName = tenantRoleRules()
+const rights = (rules: readonly RoleRule[] | undefined): readonly string[] =>
+  (rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap(group => resources.flatMap(resource => verbs.map(verb => `${verb} ${resource}.${group}`))),
+  )
+
+test('there is a role for every name, and an admin has the rights of a developer', () => {
+  expect([...rolesByName.keys()]).toEqual(Object.values(tenantRoles))
+  expect(rights(rolesByName.get(tenantRoles.admin))).toEqual(rights(rolesByName.get(tenantRoles.developer)))
+})
+
+describe.each([...rolesByName])('%s', (name, rules) => {
+  const granted = rights(rules)
+  const viewer = name === tenantRoles.viewer
+
+  test('names every resource and verb once', () => {
+    expect(granted.filter(right => right.includes('*'))).toEqual([])
+    expect(new Set(granted).size).toBe(granted.length)
+  })
+
+  test('only reads as a viewer', () => {
+    if (viewer) expect(granted.filter(right => !/^(get|list|watch) /.test(right))).toEqual([])
+  })
+
+  test('creates and updates Secrets at most', () => {
+    expect(granted.filter(right => right.includes('secrets'))).toEqual(viewer ? [] : ['create secrets.', 'update secrets.'])
+  })
+
+  test.each([
+    /pods\/(exec|attach|portforward|proxy|ephemeralcontainers)|services\/proxy/,
+    /serviceaccounts\/token|(impersonate|bind|escalate) |roles|rolebindings/,
+    /^(create|update|patch|delete|deletecollection) (ingresses|namespaces|resourcequotas|limitranges|networkpolicies|installations)\./,
+    /^(update|patch) repositorygrants\./,
+    /\/status\.(apps|github|tenancy)\.sekisho\.dev/,
+  ])('does not contain %s', forbidden => {
+    expect(granted.filter(right => forbidden.test(right))).toEqual([])
+  })
+
+  test('grants on our kinds what they declare, and nothing on kinds of the whole cluster', () => {
+    const changes = { read: [], 'create-delete': ['create', 'delete'], write: ['create', 'update', 'patch', 'delete'] }
+    for (const { plural, group, namespaced, options } of kinds) {
+      const { tenantAccess } = options
+      if (!namespaced) expect(tenantAccess, plural).toBeUndefined()
+      const verbs = tenantAccess === undefined ? [] : ['get', 'list', 'watch', ...(viewer ? [] : changes[tenantAccess])]
+      const ending = ` ${plural}.${group}`
+      expect(granted.filter(right => right.endsWith(ending)).sort()).toEqual(verbs.map(verb => verb + ending).sort())
+    }
+  })
+})

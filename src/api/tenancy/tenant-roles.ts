@@ -1,0 +1,79 @@
+// The closed roles of tenants as data (docs/adr/0009): rights on our kinds follow from each kind's `tenantAccess`, rights on built-in kinds are
+// the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must never contain a wildcard.
+import type { TenantAccess } from '../kind.ts'
+import { tenantRoles } from '../names.ts'
+import { kinds } from '../registry.ts'
+
+/** A rule of rbac.authorization.k8s.io/v1. */
+export type RoleRule = {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+/** What the roles leave out, and why; written at the top of the generated file. */
+export const leftOut = `\
+- secrets get/list/watch: a user who reads Secrets has whatever any controller stores there. patch, delete and deletecollection are left out
+  too: the API server answers them with the data (dry run, finalizers, error texts). create and update return the sender's own body.
+- pods/exec, attach, portforward, proxy, ephemeralcontainers; services/proxy: they reach into pods that hold a delivered token.
+- serviceaccounts/token, impersonate, bind, escalate, roles and rolebindings: they give their holder another identity or more rights.
+- ingresses (write): a host name belongs to the tenant that the platform gave it to; a tenant names domains in an Application, whose chart
+  creates the Ingress. With Ingresses of its own one tenant could take another's host name.
+- namespaces (write), resourcequotas, limitranges, networkpolicies (write): they contain the tenant.
+- installations (write) and grants (update, patch): only the broker binds, and a grant must stay what was decided.
+- the status of our kinds (write): only controllers report what was observed.`
+
+const read = ['get', 'list', 'watch']
+const write = ['create', 'update', 'patch', 'delete']
+const changes: Readonly<Record<TenantAccess, readonly string[]>> = { read: [], 'create-delete': ['create', 'delete'], write }
+
+const rule = (group: string, resources: readonly string[], verbs: readonly string[]): RoleRule => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+})
+
+const builtInReads: readonly RoleRule[] = [
+  rule('', ['pods', 'pods/log', 'pods/status', 'events', 'services', 'endpoints', 'persistentvolumeclaims', 'configmaps'], read),
+  rule('', ['serviceaccounts', 'resourcequotas', 'limitranges'], read),
+  rule('events.k8s.io', ['events'], read),
+  rule('apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], read),
+  rule('batch', ['jobs', 'cronjobs'], read),
+  rule('networking.k8s.io', ['ingresses', 'networkpolicies'], read),
+  rule('discovery.k8s.io', ['endpointslices'], read),
+  rule('autoscaling', ['horizontalpodautoscalers'], read),
+  rule('policy', ['poddisruptionbudgets'], read),
+]
+
+const builtInChanges: readonly RoleRule[] = [
+  rule('', ['pods', 'serviceaccounts'], ['create', 'delete']),
+  rule('', ['services', 'configmaps', 'persistentvolumeclaims'], write),
+  rule('', ['secrets'], ['create', 'update']),
+  rule('apps', ['deployments', 'statefulsets'], write),
+  rule('apps', ['deployments/scale', 'statefulsets/scale', 'replicasets/scale'], ['get', 'update', 'patch']),
+  rule('batch', ['jobs', 'cronjobs'], write),
+  rule('autoscaling', ['horizontalpodautoscalers'], write),
+  rule('policy', ['poddisruptionbudgets'], write),
+]
+
+/** The rules of each role. In the cluster an admin has the rights of a developer; the broker lets only admins read the audit log. */
+export function tenantRoleRules(): ReadonlyMap<string, readonly RoleRule[]> {
+  const developer = [...builtInReads, ...kindRules(access => [...read, ...changes[access]]), ...builtInChanges]
+  return new Map([
+    [tenantRoles.viewer, [...builtInReads, ...kindRules(() => read)]],
+    [tenantRoles.developer, developer],
+    [tenantRoles.admin, developer],
+  ])
+}
+
+/** One rule for all kinds of a group that have the same verbs. */
+function kindRules(verbsOf: (access: TenantAccess) => readonly string[]): readonly RoleRule[] {
+  const rules = new Map<string, RoleRule>()
+  for (const { group, plural, options } of kinds) {
+    if (options.tenantAccess === undefined) continue
+    const verbs = verbsOf(options.tenantAccess)
+    const key = `${group} ${verbs}`
+    rules.set(key, rule(group, [...(rules.get(key)?.resources ?? []), plural], verbs))
+  }
+  return [...rules.values()]
+}

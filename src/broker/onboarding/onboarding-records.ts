@@ -1,0 +1,91 @@
+// The onboardings of the store with their intent as a typed value: what is remembered between the proof and the last object, so that it
+// survives a crash. The only place that parses or writes the store's JSON; JSON that is not an intent is an `integrity_violation`.
+import type { Installation } from '../../api/github/installation.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
+import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
+import { objectAt } from '../../lib/json/json-value.ts'
+import type { Log } from '../../lib/log.ts'
+import type { NewOnboarding, Onboarding, OnboardingState, Onboardings } from '../../store/onboardings.ts'
+
+type Spec = Installation['spec']
+export type ChosenTeam = { readonly id: number; readonly slug: string }
+
+export type OnboardingIntent = {
+  readonly app: string
+  readonly account: Spec['account']
+  readonly boundBy: Spec['boundBy']
+  /** Absent while an owner has yet to approve. */
+  readonly proof?: Spec['proof']
+  readonly ceiling?: Spec['ceiling']
+  /** Teams whose members become developers. */
+  readonly teams: readonly ChosenTeam[]
+  /** The person has seen the roles and agreed; nothing is created before that. */
+  readonly confirmed: boolean
+  /** Chosen before the Tenant is created. */
+  readonly tenantName?: string
+}
+
+export type ProvedIntent = OnboardingIntent & { readonly proof: Spec['proof']; readonly ceiling: Spec['ceiling'] }
+
+/** An onboarding of the store; its JSON was parsed when it was read. */
+export type OnboardingRecord<Intent = OnboardingIntent> = Omit<Onboarding, 'data'> & { readonly intent: Intent }
+
+type NewRecord = Omit<NewOnboarding, 'data'> & {
+  readonly intent: OnboardingIntent
+  readonly state: 'waiting-for-approval' | 'proved'
+}
+
+export type OnboardingRecords = {
+  /** Stores a new onboarding and resolves to its id. */
+  readonly begin: (record: NewRecord) => Promise<string>
+  /** Moves on to a state, and replaces the intent when one is given. Rejects with `not_found` for an unknown id. */
+  readonly advance: (id: string, state: OnboardingState, intent?: OnboardingIntent) => Promise<void>
+  /** Rejects with `integrity_violation` when the stored JSON is not an intent. */
+  readonly find: (id: string) => Promise<OnboardingRecord | undefined>
+  /** What is neither finished nor abandoned, oldest first. A record that cannot be read is logged and left out: it delays no other. */
+  readonly unfinished: () => Promise<readonly OnboardingRecord[]>
+}
+
+export function createOnboardingRecords(onboardings: Onboardings, log: Pick<Log, 'error'>): OnboardingRecords {
+  return {
+    begin: async ({ intent, ...record }) => (await onboardings.begin({ ...record, data: dataOf(intent) })).id,
+    async advance(id, state, intent) {
+      await onboardings.advance(id, state, intent === undefined ? {} : { data: dataOf(intent) })
+    },
+    async find(id) {
+      const found = await onboardings.find(id)
+      return found && recordOf(found)
+    },
+    async unfinished() {
+      return (await onboardings.unfinished()).flatMap(onboarding => {
+        try {
+          return [recordOf(onboarding)]
+        } catch (error) {
+          log.error({ onboarding: onboarding.id, error: messageOf(error) }, 'failed to read onboarding')
+          return []
+        }
+      })
+    },
+  }
+}
+
+/** The same record when its intent carries a proof; throws `integrity_violation` otherwise. */
+export function provedRecord(record: OnboardingRecord): OnboardingRecord<ProvedIntent> {
+  const { proof, ceiling } = record.intent
+  if (proof !== undefined && ceiling !== undefined) return { ...record, intent: { ...record.intent, proof, ceiling } }
+  throw new AppError('integrity_violation', `onboarding ${record.id} has no proof`)
+}
+
+function recordOf({ data, ...onboarding }: Onboarding): OnboardingRecord {
+  const intent = objectAt(data, 'intent')
+  const isIntent = objectAt(intent, 'account') && objectAt(intent, 'boundBy') && Array.isArray(intent?.['teams'])
+  if (!isIntent) throw new AppError('integrity_violation', `the stored intent of onboarding ${onboarding.id} cannot be read`)
+  return { ...onboarding, intent: intent as unknown as OnboardingIntent }
+}
+
+function dataOf(intent: OnboardingIntent): NewOnboarding['data'] {
+  const plain: JsonValue = JSON.parse(JSON.stringify(intent))
+  // Throws before anything is stored that has no canonical form.
+  canonicalJson(plain)
+  return { intent: plain }
+}

@@ -1,0 +1,36 @@
+// `/onboard/confirm`: the person sees the roles and the ceiling, chooses the developers' teams, and confirms. Confirming proves again.
+import { Type } from '@fastify/type-provider-typebox'
+import type { WebServer } from '../../../web/server.ts'
+import type { BrokerContext } from '../../context.ts'
+import { confirmOnboarding, openOnboarding } from '../../onboarding/onboarding-requests.ts'
+import { confirmPage } from '../../pages/onboard.ts'
+import { csrfText, idTexts, numbersOf, onboardingId } from '../field-schemas.ts'
+import { perMinute } from '../limits.ts'
+import { personOrSignIn, sendPage } from '../pages.ts'
+import { progressPath } from './progress.ts'
+
+/** The address of this page for an onboarding. */
+export function confirmPath(id: string): string {
+  return `/onboard/confirm?onboarding=${encodeURIComponent(id)}`
+}
+
+export function registerConfirm(server: WebServer, { sessions, people, onboarding, onboardingController }: BrokerContext): void {
+  const shown = Type.Object({ onboarding: onboardingId })
+  server.get('/onboard/confirm', { schema: { querystring: shown }, config: perMinute(60) }, async (request, reply) => {
+    const person = await personOrSignIn(sessions, request, reply)
+    if (person === undefined) return reply
+    const { id, intent } = await openOnboarding(onboarding, person, request.query.onboarding)
+    const client = await people.userClient(person.host, person.userId)
+    const teams = intent.account.type === 'Organization' ? await client.organizationTeams(intent.account) : []
+    return sendPage(reply, confirmPage(person, id, intent, teams))
+  })
+
+  const confirmed = Type.Object({ csrf: csrfText, onboarding: onboardingId, team: idTexts })
+  server.post('/onboard/confirm', { schema: { body: confirmed }, config: perMinute(60) }, async (request, reply) => {
+    const person = await sessions.requireForm(request, request.body.csrf)
+    const open = await openOnboarding(onboarding, person, request.body.onboarding)
+    await confirmOnboarding(onboarding, person, open, numbersOf(request.body.team))
+    await onboardingController.attempt(open.id)
+    return reply.redirect(progressPath(open.id), 303)
+  })
+}

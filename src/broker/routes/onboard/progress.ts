@@ -1,0 +1,24 @@
+// `/onboard/progress`: waits until the tenant is there, then leads to its page.
+import { Type } from '@fastify/type-provider-typebox'
+import type { WebServer } from '../../../web/server.ts'
+import type { BrokerContext } from '../../context.ts'
+import { ownOnboarding } from '../../onboarding/onboarding-requests.ts'
+import { preparingPage } from '../../pages/onboard.ts'
+import { onboardingId } from '../field-schemas.ts'
+import { personOrSignIn, sendPage } from '../pages.ts'
+
+/** The address of this page for an onboarding. */
+export function progressPath(id: string): string {
+  return `/onboard/progress?onboarding=${encodeURIComponent(id)}`
+}
+
+export function registerProgress(server: WebServer, { sessions, onboarding }: BrokerContext): void {
+  const shown = Type.Object({ onboarding: onboardingId })
+  server.get('/onboard/progress', { schema: { querystring: shown } }, async (request, reply) => {
+    const person = await personOrSignIn(sessions, request, reply)
+    if (person === undefined) return reply
+    const { state, intent } = await ownOnboarding(onboarding, person, request.query.onboarding)
+    if (state === 'finished' && intent.tenantName !== undefined) return reply.redirect(`/tenants/${intent.tenantName}`, 303)
+    return sendPage(reply, preparingPage(person, intent.account.login))
+  })
+}

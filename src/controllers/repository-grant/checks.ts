@@ -1,0 +1,86 @@
+// What must hold before the policy is asked about a grant: checks in order, each with its rule, its reason and the cure. Pure.
+import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import type { RepositoryPermission } from '../../github/index.ts'
+import type { Check, Refusal } from '../../policy/check.ts'
+import { highestLevel, isWithinLevel, levelsOf, type PermissionLevel, permissionAbove } from '../../policy/permission-level.ts'
+import type { Facts } from './gather.ts'
+
+/** `rule` names the check, for the status and the audit log. */
+export type GrantRefusal = Refusal & { readonly rule: string }
+
+/**
+ * The permission level that a person's role on a repository amounts to.
+ * Source: https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
+ */
+const levelOfRole: Readonly<Record<RepositoryPermission, PermissionLevel | undefined>> = {
+  none: undefined,
+  read: 'read',
+  triage: 'read',
+  write: 'write',
+  maintain: 'write',
+  admin: 'admin',
+}
+
+/** Stops a level that GitHub does not have for the permission, such as `contents: admin`. */
+const levelsExist: Check<Facts, GrantRefusal> = ({ object }) => {
+  const unknown = Object.entries(object.spec.permissions).find(([name, level]) => !levelsOf(name).includes(level))
+  if (!unknown) return undefined
+  const [name, level] = unknown
+  const message = `GitHub does not have ${name}: ${level}; the levels of ${name} are: ${levelsOf(name).join(', ')}`
+  return { rule: 'levels-exist', reason: reasons.unknownPermissionLevel, message }
+}
+
+/** Stops a name that is not a repository which this installation reaches. */
+const repositoriesExist: Check<Facts, GrantRefusal> = ({ answer }) => {
+  if (answer.kind !== 'missing') return undefined
+  const message = `the App's installation does not reach ${answer.names.join(', ')}: check the names, or add them to the installation on GitHub`
+  return { rule: 'repositories-exist', reason: reasons.repositoryNotFound, message }
+}
+
+/** Stops a repository that the Installation's ceiling does not contain. */
+const repositoriesWithinCeiling: Check<Facts, GrantRefusal> = ({ answer, installation }) => {
+  const { ceiling } = installation?.spec ?? {}
+  if (answer.kind !== 'found' || ceiling?.repositories === 'All') return undefined
+  const allowed = new Set(ceiling?.repositoryIds ?? [])
+  const above = answer.repositories.find(({ id }) => !allowed.has(id))
+  const message = `${above?.name} is not among the repositories of the Installation`
+  return above && { rule: 'repositories-within-ceiling', reason: reasons.aboveCeiling, message }
+}
+
+/** Stops a permission above the Installation's ceiling. `metadata: read` comes with every token and is within every ceiling. */
+const permissionsWithinCeiling: Check<Facts, GrantRefusal> = ({ object, installation }) => {
+  const above = permissionAbove(object.spec.permissions, installation?.spec.ceiling.permissions ?? {})
+  const message = `${above} is above what the Installation allows`
+  return above === undefined ? undefined : { rule: 'permissions-within-ceiling', reason: reasons.aboveCeiling, message }
+}
+
+/** Stops a requester without an account on this GitHub: a ServiceAccount, a certificate or a person of another host has no access to pass on. */
+const requesterIsKnown: Check<Facts, GrantRefusal> = ({ object, answer }) => {
+  if (answer.kind !== 'no-person' && (answer.kind !== 'found' || answer.requester.kind !== 'unknown')) return undefined
+  const message = `${object.spec.requestedBy} is not a person on the GitHub of this Installation: a person who is signed in with GitHub must make the request`
+  return { rule: 'requester-is-known', reason: reasons.requesterUnknown, message }
+}
+
+/** Stops a requester who lacks, on one of the repositories, the access that the grant would pass on. */
+const requesterHasAccess: Check<Facts, GrantRefusal> = ({ object, answer }) => {
+  if (answer.kind !== 'found' || answer.requester.kind !== 'known') return undefined
+  const { login, permissions } = answer.requester
+  const needed = neededLevel(object)
+  const lacking = answer.repositories.find(({ id }) => !isWithinLevel(needed, levelOfRole[permissions.get(id) ?? 'none']))
+  const message = `${login} does not have ${needed} access to ${lacking?.name} on GitHub: somebody who has it must make the request`
+  return lacking && { rule: 'requester-has-access', reason: reasons.requesterLacksAccess, message }
+}
+
+function neededLevel({ spec }: RepositoryGrant): PermissionLevel {
+  return highestLevel(spec.permissions) ?? 'admin'
+}
+
+/** The order matters: the first check that does not hold decides, and its rule is reported. */
+export const checks: readonly Check<Facts, GrantRefusal>[] = [
+  levelsExist,
+  repositoriesExist,
+  repositoriesWithinCeiling,
+  permissionsWithinCeiling,
+  requesterIsKnown,
+  requesterHasAccess,
+]
