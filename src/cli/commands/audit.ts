@@ -111,9 +111,9 @@ async function verifyFrom(api: PlatformApi, checkpoints: readonly ChainHead[], s
     after = last.sequence
     say(`${after} entries read`)
   }
-  const verdict = verifier.verdict()
-  if (!verdict.ok) throw new AppError('integrity_violation', `entry ${verdict.sequence}: ${verdict.problem}`)
-  return verdict.head
+  const result = verifier.result()
+  if (!result.ok) throw new AppError('integrity_violation', `entry ${result.sequence}: ${result.problem}`)
+  return result.head
 }
 
 type AuditVerifyOptions = { readonly output: PlainFormat; readonly checkpoint?: string }
