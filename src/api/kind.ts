@@ -28,9 +28,6 @@ export const readyColumns: readonly PrinterColumn[] = [
 /** The last column of every kind. */
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
-/** A sentence for every reason of a list such as `applicationReasons`: a missing one does not compile. */
-export type ReasonTexts<Reasons extends Readonly<Record<string, string>>> = Readonly<Record<Reasons[keyof Reasons], string>>
-
 /** Everything that defines a kind. */
 export type KindOptions<Spec extends TSchema, Status extends Record<string, TSchema>> = {
   readonly group: 'tenancy' | 'github' | 'apps'

@@ -1,6 +1,6 @@
-// A hash chain over records: each entry's hash covers its whole content and the hash before it, so that no entry can be edited, removed
-// or moved without every later hash failing to fit. What a chain alone cannot show (a cut tail, a chain computed anew) a checkpoint shows.
-// Pure: used by the store when it appends, and by the CLI on what it downloaded. It trusts no stored hash.
+// A hash chain over records: the hash of each entry covers its whole content and the previous hash, so that an edited, removed or moved
+// entry breaks every later hash. A chain alone does not reveal a truncated end or a chain that was computed again; checkpoints reveal both.
+// Pure: the store uses it to append, the CLI to verify what it downloaded. It never trusts a stored hash.
 // Source of the idea: RFC 6962 §2 (append-only logs), reduced to a list because every reader reads the whole log.
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonValue } from './json/canonical-json.ts'

@@ -1,6 +1,7 @@
 // RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated reason.
 // Immutable; the controller decides it. Without an approved grant no token is issued.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import type { ReasonTexts } from '../resource.ts'
 import {
   numericId,
   objectName,
