@@ -112,7 +112,12 @@ const organization = (login: string) => organizationByLogin(world(), login) ?? e
 function installedOn(login: string, by: string) {
   const [app] = world().apps
   if (!app) return expect.fail('no App')
-  return installApp(github.context, app, organization(login).id, person(by).id, { repositorySelection: 'all', repositoryIds: [] })
+  return installApp(github.context, app, {
+    accountId: organization(login).id,
+    installerId: person(by).id,
+    repositorySelection: 'all',
+    repositoryIds: [],
+  })
 }
 
 type Binding = {
@@ -235,11 +240,11 @@ describe('an Installation', () => {
   test('ends its tokens when the person who bound it is an owner no more', async () => {
     const site = await withControllers()
     await site.putKey(github.app.privateKeyPem)
-    const acme = organization('acme')
-    setRole(github.context, acme, person('mia'), 'admin')
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    setRole(inAcme, person('mia'), 'admin')
     await bind(site, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia' })
     await becomes(site, 'Verified')
-    setRole(github.context, acme, person('mia'), 'member')
+    setRole(inAcme, person('mia'), 'member')
     await wake(site, 'demoted')
     await becomes(site, 'BinderNoLongerOwner')
     await waitUntil('tokens ended', async () => (site.revoked.length > 0 ? true : undefined), patience)
@@ -248,14 +253,14 @@ describe('an Installation', () => {
   test('never holds for somebody who is only invited as an owner', async () => {
     const site = await withControllers()
     await site.putKey(github.app.privateKeyPem)
-    const acme = organization('acme')
-    setRole(github.context, acme, person('noah'), 'admin')
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    setRole(inAcme, person('noah'), 'admin')
     await bind(site, { installationId: installedOn('acme', 'olivia').id, boundBy: 'noah' })
     await becomes(site, 'BinderNoLongerOwner')
-    acceptMembership(github.context, acme, person('noah'))
+    acceptMembership({ ...inAcme, sender: person('noah') })
     await wake(site, 'accepted')
     await becomes(site, 'Verified')
-    setRole(github.context, acme, person('noah'), 'member')
+    setRole(inAcme, person('noah'), 'member')
   })
 
   test('of another account, of nobody, or with a ceiling above what GitHub grants, does not hold', async () => {
