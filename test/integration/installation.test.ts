@@ -18,7 +18,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { installKinds, patience, readyReason, type Site, withSite } from '../fixtures/application-fixture.ts'
+import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => github?.stop())
 
-type InstallationFixture = Site & {
+type InstallationFixture = Fixture & {
   readonly app: string
   readonly revoked: { readonly reason: string; readonly installationId: number }[]
   readonly audited: AuditRecord[]
@@ -38,7 +38,7 @@ type InstallationFixture = Site & {
 }
 
 async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<InstallationFixture> {
-  const fixture = await withSite()
+  const fixture = await withFixture()
   const app = `app-${randomBytes(4).toString('hex')}`
   await fixture.client.apply(
     namespaces,
@@ -154,7 +154,7 @@ function bind(fixture: InstallationFixture, binding: Binding): Promise<Installat
 }
 
 const becomes = (fixture: InstallationFixture, reason: string) =>
-  readyReason(fixture.client, installation, fixture.namespace, 'github', reason)
+  readyReason(fixture.client, installation, { namespace: fixture.namespace, name: 'github' }, reason)
 const wake = (fixture: InstallationFixture, value: string) =>
   fixture.client.mergePatch(
     installation,

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => renderer.stop())
 
 function becomes(fixture: RemoteSyncFixture, reason: string, name = 'shop'): Promise<RemoteSync> {
-  return readyReason(fixture.client, remoteSync, fixture.namespace, name, reason)
+  return readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name }, reason)
 }
 
 async function messageOf(fixture: RemoteSyncFixture, type = 'Ready'): Promise<string> {
@@ -88,7 +88,7 @@ describe('RemoteSync', () => {
     await becomes(fixture, 'Building')
 
     await fixture.endBuild(build, succeeded(1))
-    await readyReason(client, application, namespace, 'shop', 'RollingOut')
+    await readyReason(client, application, { namespace, name: 'shop' }, 'RollingOut')
     expect((await client.get(application, { namespace, name: 'shop' }))?.spec).toMatchObject({ image: image(1), commit: first })
     expect(await status(url)).toBe(404)
     await runPods(client, namespace, image(1), 1)
