@@ -1,18 +1,19 @@
-// Where the CLI gets its settings: flags first, then environment variables, then the config file that `sekisho login` writes.
-// The only place in the CLI that looks at the process's environment. Never holds a token.
+// The settings of the CLI: flags first, then environment variables, then the config file that `sekisho login` writes.
+// The only file of the CLI that reads the environment of the process. It never contains a token.
 import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { kubernetesClientId } from '../api/names.ts'
 import { AppError } from '../lib/errors.ts'
+import { isJsonObject } from '../lib/json/json-value.ts'
 import { readJsonFile } from './files/private-file.ts'
 
 export type CliFlags = { readonly issuer?: string | undefined; readonly caFile?: string | undefined }
 
 export type CliFolders = {
-  /** Holds one file per issuer and client, readable by the person alone. */
+  /** Contains one file per issuer and client, which only the user may read. */
   readonly tokens: string
   readonly configFile: string
-  /** What `audit verify` remembers of the log. */
+  /** Contains the last verified entry of the audit log, per issuer. */
   readonly state: string
 }
 
@@ -20,7 +21,7 @@ export type CliSettings = {
   /** The issuer's origin, such as https://sekisho.example.com. */
   readonly issuer: string
   readonly clientId: string
-  /** PEM file with the authority of the issuer's certificate, where it is not publicly trusted. Absolute: it is remembered. */
+  /** PEM file with the authority of the issuer's certificate, if it is not publicly trusted. An absolute path, because it is saved. */
   readonly caFile: string | undefined
   readonly folders: CliFolders
 }
@@ -55,6 +56,7 @@ function homeOf(environment: NodeJS.ProcessEnv): string {
   return variable(environment, 'HOME') ?? homedir()
 }
 
+/** The folders of the user, by the XDG base directory specification. */
 export function cliFolders(environment: NodeJS.ProcessEnv = process.env): CliFolders {
   const home = homeOf(environment)
   const cache = variable(environment, 'XDG_CACHE_HOME') ?? join(home, '.cache')
@@ -67,16 +69,18 @@ export function cliFolders(environment: NodeJS.ProcessEnv = process.env): CliFol
   }
 }
 
-/** The command that kubeconfigs name: the wrapper when it started us, else the name on PATH. */
+/** The command to write into kubeconfigs: the wrapper when it started this process, else the name on PATH. */
 export function ownCommand(environment: NodeJS.ProcessEnv = process.env): string {
   return variable(environment, 'SEKISHO_COMMAND') ?? 'sekisho'
 }
 
+/** The first file of KUBECONFIG, else ~/.kube/config. */
 export function kubeconfigPath(environment: NodeJS.ProcessEnv = process.env): string {
   const [first] = (variable(environment, 'KUBECONFIG') ?? '').split(delimiter).filter(path => path !== '')
   return first ?? join(homeOf(environment), '.kube', 'config')
 }
 
+/** Whether a browser can be opened. */
 export function hasDisplay(environment: NodeJS.ProcessEnv = process.env, platform: string = process.platform): boolean {
   return platform !== 'linux' || (['DISPLAY', 'WAYLAND_DISPLAY'] as const).some(name => variable(environment, name) !== undefined)
 }
@@ -91,18 +95,16 @@ function issuerOf(text: string): string {
 }
 
 function isSavedConfig(value: unknown): value is SavedConfig {
-  if (typeof value !== 'object' || value === null) return false
-  const { issuer, caFile } = value as Record<string, unknown>
-  return [issuer, caFile].every(field => field === undefined || typeof field === 'string')
+  return isJsonObject(value) && ['issuer', 'caFile'].every(field => ['undefined', 'string'].includes(typeof value[field]))
 }
 
-/** Throws `invalid_request` with the cure when no issuer is known. */
+/** Rejects with `invalid_request`, which says what to do, when no issuer is configured. */
 export async function readCliSettings(flags: CliFlags, environment: NodeJS.ProcessEnv = process.env): Promise<CliSettings> {
   const folders = cliFolders(environment)
   const saved = await readJsonFile(folders.configFile, isSavedConfig)
   const issuer = flags.issuer ?? variable(environment, 'SEKISHO_ISSUER') ?? saved?.issuer
   if (issuer === undefined)
-    throw new AppError('invalid_request', 'no issuer is known: run sekisho login --issuer URL, or set SEKISHO_ISSUER')
+    throw new AppError('invalid_request', 'no issuer is configured: run sekisho login --issuer URL, or set SEKISHO_ISSUER')
   const caFile = flags.caFile ?? variable(environment, 'SEKISHO_CA_FILE') ?? saved?.caFile
   return {
     issuer: issuerOf(issuer),

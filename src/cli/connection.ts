@@ -1,4 +1,4 @@
-// How the CLI reaches the platform: one HTTP connection that trusts the given authority, used for OIDC and for our API alike.
+// The CLI's HTTP connection to the platform, for OIDC and for the API. It trusts the configured certificate authority.
 import { readFileSync } from 'node:fs'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
@@ -7,8 +7,8 @@ import type { CliSettings } from './config.ts'
 
 export type Connection = { readonly fetch: typeof fetch; readonly close: () => Promise<void> }
 
-const longestWaitMilliseconds = 30_000
-/** A page of a thousand audit entries is far below. */
+const timeoutMilliseconds = 30_000
+/** A page of a thousand audit entries is far smaller. */
 const mostBytes = 64 * 1024 * 1024
 
 function authority(caFile: string | undefined): string | undefined {
@@ -25,21 +25,21 @@ function reason(error: unknown): string {
   return messageOf(cause)
 }
 
-/** Every answer is read whole, within the time and up to `mostBytes`. Throws `unavailable` when it does not come, `upstream_failed` beyond. */
+/** Reads every response whole. Rejects with `unavailable` without one in time, `upstream_failed` for one that is larger than `mostBytes`. */
 export function createConnection(settings: Pick<CliSettings, 'issuer' | 'caFile'>): Connection {
   const ca = authority(settings.caFile)
   const agent = new Agent({ connect: { ...(ca === undefined ? {} : { ca }), timeout: 10_000 } })
   const connected = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const address = input instanceof Request ? input.url : input
-    const signal = AbortSignal.timeout(longestWaitMilliseconds)
+    const signal = AbortSignal.timeout(timeoutMilliseconds)
     try {
-      // undici's own fetch, because only it takes undici's own agent; its types differ from the global ones in name only.
+      // Only undici's own fetch accepts its agent; its types differ from the global ones in name only.
       const options = { ...init, redirect: 'manual', signal, dispatcher: agent } as unknown as Parameters<typeof undiciFetch>[1]
       const response = (await undiciFetch(address, options)) as unknown as Response
       return await withBoundedBody(
         response,
         mostBytes,
-        () => new AppError('upstream_failed', `the answer of ${settings.issuer} is larger than ${mostBytes} bytes`),
+        () => new AppError('upstream_failed', `the response of ${settings.issuer} is larger than ${mostBytes} bytes`),
       )
     } catch (cause) {
       if (isAppError(cause)) throw cause

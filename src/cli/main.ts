@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// `sekisho`: parses, runs one command, turns errors into one line on standard error and an exit code.
+// `sekisho`: parses the arguments, runs one command, and reports an error as one line on standard error and an exit code.
 import { CommanderError } from 'commander'
 import { errorText, exitCodeOf, exitCodes, processTerminal } from './output.ts'
 import { createProgram } from './program.ts'
 
-// Whoever reads our output may have seen enough, as `head` does.
+// A reader such as `head` may close the pipe before the end.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -15,7 +15,7 @@ try {
   await createProgram(processTerminal).parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    // Said already: the help that was asked for, or what is wrong with the arguments.
+    // commander has printed the requested help, or what is wrong with the arguments.
     process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage
   } else {
     processTerminal.say(await errorText(error))

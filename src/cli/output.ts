@@ -1,24 +1,26 @@
-// What the CLI prints: results on standard output (text, table or JSON), everything else on standard error, and exit codes that mean something.
+// The output of the CLI: results on standard output (text, table or JSON), everything else on standard error, and exit codes.
 import { AppError, messageOf } from '../lib/errors.ts'
 
-/** 0 done · 1 failed · 2 wrong usage · 3 sign in first · 4 the audit log does not verify. */
+/** 0 is success; 1 failure, 2 invalid usage, 3 not signed in, 4 the audit log does not verify. */
 export const exitCodes = { failed: 1, usage: 2, signIn: 3, notVerified: 4 } as const
 
 export type PlainFormat = 'table' | 'json'
 export type OutputFormat = PlainFormat | 'wide'
 
 export type Terminal = {
+  /** Prints a line of the result. */
   readonly result: (text: string) => void
+  /** Prints a message for people. */
   readonly say: (text: string) => void
 }
 
-/** Control characters never reach the terminal: names, reasons and error texts come from other people. */
+/** Standard output and error. Control characters are replaced, because names, reasons and error texts come from other people. */
 export const processTerminal: Terminal = {
   result: text => void process.stdout.write(`${printableLines(text)}\n`),
   say: text => void process.stderr.write(`${printableLines(text)}\n`),
 }
 
-/** Columns as wide as their widest cell; a cell is one line. */
+/** A table whose columns are as wide as their widest cell. Control characters, newlines among them, are replaced. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
   const clean = rows.map(row => row.map(printable))
   const widths = headers.map((header, column) => Math.max(header.length, ...clean.map(row => row[column]?.length ?? 0)))
@@ -30,9 +32,10 @@ export function table(headers: readonly string[], rows: readonly (readonly strin
   return [line(headers), ...clean.map(line)].join('\n')
 }
 
-/** What moves a cursor, changes colours (C0 and C1) or turns the direction of writing around. */
+/** Characters that move the cursor, change colours (C0 and C1) or change the direction of text. */
 const controls = /[\p{Cc}\p{Bidi_Control}]/gu
 
+/** Replaces control characters, newlines among them, by `?`. */
 export function printable(text: string): string {
   return text.replace(controls, '?')
 }
@@ -41,7 +44,7 @@ function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n')
 }
 
-/** JSON for programs: nothing in it is changed, what a terminal would obey is written as an escape. */
+/** JSON for programs: control characters are escaped, so that no information is lost. */
 export function json(value: unknown): string {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(value, null, 2)
@@ -50,6 +53,7 @@ export function json(value: unknown): string {
     .join('\n')
 }
 
+/** The exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof AppError)) return exitCodes.failed
   if (error.code === 'unauthenticated') return exitCodes.signIn
@@ -57,7 +61,7 @@ export function exitCodeOf(error: unknown): number {
   return error.code === 'invalid_request' ? exitCodes.usage : exitCodes.failed
 }
 
-/** One line for a person; the stack only for what we did not foresee. What redacts is loaded here, because most runs need no error. */
+/** One line for people, with a stack only for an unexpected error. Redaction is loaded on demand, because most runs have no error. */
 export async function errorText(error: unknown): Promise<string> {
   const { redactTokens } = await import('../lib/log.ts')
   if (error instanceof AppError) return `sekisho: ${redactTokens(error.message)}`

@@ -1,27 +1,19 @@
-// The broker's API as the CLI uses it: bearer is the person's ID token; answers are checked before they are believed.
+// The broker's API for the CLI. Requests carry the user's ID token; the callers check the responses before they use them.
 import { AppError } from '../lib/errors.ts'
+import { objectAt, parseJson, textAt } from '../lib/json/json-value.ts'
 import { redactTokens } from '../lib/log.ts'
 import type { Connection } from './connection.ts'
 
 export type PlatformApi = {
+  /** Rejects with an AppError for any status except 2xx, and for a response that is not JSON. */
   readonly json: (path: string, query?: URLSearchParams) => Promise<unknown>
-  /** One JSON value per line. */
+  /** One JSON value per line. Rejects as `json` does. */
   readonly lines: (path: string, query: URLSearchParams) => Promise<readonly unknown[]>
 }
 
-function messageIn(text: string): string | undefined {
-  try {
-    const body: unknown = JSON.parse(text)
-    if (typeof body !== 'object' || body === null || !('error' in body)) return undefined
-    const { error } = body
-    return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function failure(status: number, text: string): AppError {
-  const message = redactTokens(messageIn(text) ?? `the platform answered ${status}`).slice(0, 500)
+  const given = textAt(objectAt(parseJson(text), 'error'), 'message')
+  const message = redactTokens(given ?? `the platform responded with status ${status}`).slice(0, 500)
   if (status === 401) return new AppError('unauthenticated', message)
   if (status === 403) return new AppError('forbidden', message)
   if (status === 404) return new AppError('not_found', message)
@@ -31,13 +23,12 @@ function failure(status: number, text: string): AppError {
 }
 
 function parsed(text: string, path: string, issuer: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('upstream_failed', `the answer to ${path} is no JSON: is ${issuer} a Sekisho platform?`, { cause })
-  }
+  const value = parseJson(text)
+  if (value !== undefined) return value
+  throw new AppError('upstream_failed', `the response to ${path} is not JSON: is ${issuer} a Sekisho platform?`)
 }
 
+/** Sends requests over the connection, which it does not close. */
 export function createPlatformApi(issuer: string, idToken: string, connection: Connection): PlatformApi {
   const fetchText = async (path: string, query: URLSearchParams | undefined, accept: string): Promise<string> => {
     const url = new URL(path, issuer)

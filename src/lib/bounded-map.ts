@@ -1,5 +1,6 @@
-// A Map that forgets: once it holds more than it may, the entry that was set longest ago goes.
+// A Map with a maximum size: beyond it, the entry that was set longest ago is dropped.
 
+/** `most` is the maximum number of entries. */
 export class BoundedMap<V> extends Map<string, V> {
   readonly #most: number
 
@@ -8,7 +9,7 @@ export class BoundedMap<V> extends Map<string, V> {
     this.#most = most
   }
 
-  /** The entry is the youngest from now on, also when there was one with its key. */
+  /** The entry becomes the newest, also when the key existed. */
   override set(key: string, value: V): this {
     this.delete(key)
     super.set(key, value)

@@ -1,5 +1,5 @@
-// The one error type that crosses module borders, and the closed list of its codes.
-// `expose` decides whether a message may reach the outside; a message never holds a token, a body or a policy detail.
+// The one error type that crosses module borders, and the closed list of its codes. `expose` decides whether clients may read the message.
+// A message must never contain a token, a body or a detail of a policy.
 
 /**
  * Every way in which Sekisho refuses or fails. `status` is the HTTP status where the error becomes a response (RFC 9110); `description` is for
@@ -53,12 +53,13 @@ export type ErrorCode = keyof typeof errorCodes
 
 export type AppErrorOptions = {
   readonly cause?: unknown
-  /** Seconds the caller should wait before it tries again (RFC 9110 §10.2.3). */
+  /** Seconds that the caller should wait before a retry (RFC 9110 §10.2.3). */
   readonly retryAfterSeconds?: number
-  /** A stable CamelCase word for conditions and audit records, when there is one. */
+  /** A stable CamelCase word for conditions and audit records, if there is one. */
   readonly reason?: string
 }
 
+/** A refusal or failure that the code expects. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
@@ -77,11 +78,12 @@ export class AppError extends Error {
   }
 }
 
+/** Whether the error is an AppError, and has this code when one is given. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code)
 }
 
-/** The message of anything thrown, for logs and wrapped errors. */
+/** The message of any thrown value, for logs and for errors that wrap it. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -18,7 +18,7 @@ function chain(reasons: readonly string[]): Entry[] {
 function verdict(entries: readonly Entry[], checkpoint?: ChainHead) {
   const verifier = createChainVerifier(checkpoint)
   for (let start = 0; start < entries.length; start += 3) verifier.add(entries.slice(start, start + 3))
-  return verifier.verdict()
+  return verifier.result()
 }
 
 /** An intruder's change of a log of at least two entries; a forger who computes every hash anew is the checkpoint's business. */

@@ -1,5 +1,5 @@
-// Structured logs on standard output: a constant message and key/values. Levels: info, debug, error.
-// Redaction here is the last net; the rule is that secrets travel as SecretString, which shows itself as a mark.
+// Structured logs on standard output: a constant message and fields. Levels: info, debug, error.
+// Redaction is only the last safeguard: secrets must be passed as SecretString, which never prints its value.
 import { pino } from 'pino'
 
 export type LogFields = { readonly [key: string]: unknown }
@@ -13,11 +13,12 @@ export type Log = {
 
 const tokenShapes = /\b(gh[a-z]_[A-Za-z0-9._-]{20,}|github_pat_[A-Za-z0-9_]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9._-]{20,})/g
 
-/** Replaces everything that has the shape of a token. Also used on texts from outside before they reach status or Events. */
+/** Replaces everything that has the shape of a token. Apply it also to external texts before they reach a status or an Event. */
 export function redactTokens(text: string): string {
   return text.replace(tokenShapes, '[redacted]')
 }
 
+/** JSON lines on standard output, with tokens redacted. */
 export function createLog(options: { readonly level: 'debug' | 'info' | 'error' | 'silent'; readonly name: string }): Log {
   return pino(
     { level: options.level, name: options.name, serializers: { error: pino.stdSerializers.err }, base: { name: options.name } },

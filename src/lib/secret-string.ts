@@ -1,10 +1,11 @@
-// A string that must never be seen by accident: JSON, string conversion and inspection show a mark, only `reveal()` the value.
-// Tokens, keys and client secrets travel as SecretString from the edge where they enter to the edge where they are used.
+// A string that must never be printed by accident: JSON, string conversion and inspection show `[secret]`; only `reveal()` returns the value.
+// Tokens, keys and client secrets are SecretStrings from where they enter the process to where they are used.
 import { timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
 
 const mark = '[secret]'
 
+/** Immutable. */
 export class SecretString {
   readonly #value: string
 
@@ -21,7 +22,7 @@ export class SecretString {
     return this.#value.length
   }
 
-  /** Compares in time that depends on length only. */
+  /** Compares in a time that depends on the length only. */
   equals(other: SecretString | string): boolean {
     const left = Buffer.from(this.#value)
     const right = Buffer.from(typeof other === 'string' ? other : other.reveal())

@@ -1,6 +1,7 @@
-// One run for concurrent equal requests: callers with the same key share the promise that is already under way.
-// Nothing is kept after it settles; it is no cache.
+// One run for concurrent equal requests: callers with the same key share the promise in progress. It is not a cache: a settled promise is
+// dropped.
 
+/** `work` must not throw synchronously. */
 export class SingleFlight<T> {
   readonly #running = new Map<string, Promise<T>>()
 

@@ -6,7 +6,7 @@ import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { installDefinitions, seeing, withSite } from '../fixtures/application-fixture.ts'
-import { image as builtImage, kpackDefinitions, succeeded, withWorld } from '../fixtures/remote-sync-fixture.ts'
+import { image as builtImage, kpackDefinitions, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
 import {
@@ -240,7 +240,7 @@ async function buildsOnce(): Promise<void> {
   const plain = await withSite()
   const proxy = await withProxy()
   const site = { ...plain, controllersClient: seeing(withClientOf(proxy), plain.namespace) }
-  const world = await withWorld(renderer, { site })
+  const world = await startRemoteSyncFixture(renderer, { site })
   const { client, namespace, github } = world
   const runsImage = (n: number): Promise<true> =>
     until(`image ${n}`, async () => (await client.get(application, { namespace, name: 'shop' }))?.spec.image === builtImage(n))

@@ -169,7 +169,7 @@ describe('sekisho audit', () => {
     expect(listed[0]).toMatchObject({ actor: site.subjectOf('olivia'), namespace: site.organization.login })
     const first = await sekisho('olivia', ['audit', 'verify'])
     expect(first.err).not.toContain('sekisho:')
-    expect(first.out).toContain('audit log holds')
+    expect(first.out).toContain('audit log verified')
     const second = await sekisho('olivia', ['audit', 'verify', '-o', 'json'])
     expect(JSON.parse(second.out)).toMatchObject({ ok: true, signed: true })
     expect(JSON.parse(second.out).remembered.sequence).toBeGreaterThan(0)

@@ -112,7 +112,12 @@ const organization = (login: string) => organizationByLogin(world(), login) ?? e
 function installedOn(login: string, by: string) {
   const [app] = world().apps
   if (!app) return expect.fail('no App')
-  return installApp(github.context, app, organization(login).id, person(by).id, { repositorySelection: 'all', repositoryIds: [] })
+  return installApp(github.context, app, {
+    accountId: organization(login).id,
+    installerId: person(by).id,
+    repositorySelection: 'all',
+    repositoryIds: [],
+  })
 }
 
 type Binding = {
@@ -236,11 +241,11 @@ describe('an Installation', () => {
   test('revokes its tokens when the person who bound it is no longer an owner', async () => {
     const fixture = await withControllers()
     await fixture.putKey(github.app.privateKeyPem)
-    const acme = organization('acme')
-    setRole(github.context, acme, person('mia'), 'admin')
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    setRole(inAcme, person('mia'), 'admin')
     await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia' })
     await becomes(fixture, 'Verified')
-    setRole(github.context, acme, person('mia'), 'member')
+    setRole(inAcme, person('mia'), 'member')
     await wake(fixture, 'demoted')
     await becomes(fixture, 'BinderNoLongerOwner')
     await waitUntil('tokens were revoked', async () => (fixture.revoked.length > 0 ? true : undefined), patience)
@@ -249,14 +254,14 @@ describe('an Installation', () => {
   test('is not verified for a person who is only invited as an owner', async () => {
     const fixture = await withControllers()
     await fixture.putKey(github.app.privateKeyPem)
-    const acme = organization('acme')
-    setRole(github.context, acme, person('noah'), 'admin')
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    setRole(inAcme, person('noah'), 'admin')
     await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'noah' })
     await becomes(fixture, 'BinderNoLongerOwner')
-    acceptMembership(github.context, acme, person('noah'))
+    acceptMembership({ ...inAcme, sender: person('noah') })
     await wake(fixture, 'accepted')
     await becomes(fixture, 'Verified')
-    setRole(github.context, acme, person('noah'), 'member')
+    setRole(inAcme, person('noah'), 'member')
   })
 
   test('is not verified for another account, an unknown installation, or a ceiling above what GitHub grants', async () => {

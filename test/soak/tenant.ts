@@ -55,7 +55,12 @@ export async function openTenant(site: SoakSite): Promise<void> {
   const { context } = site.github
   const [app] = context.world.apps
   if (app === undefined) throw new Error('the emulator has no App')
-  const installed = installApp(context, app, organization.id, 1001, { repositorySelection: 'all', repositoryIds: [] })
+  const installed = installApp(context, app, {
+    accountId: organization.id,
+    installerId: 1001,
+    repositorySelection: 'all',
+    repositoryIds: [],
+  })
   const tenant = {
     apiVersion: 'tenancy.sekisho.dev/v1alpha1',
     kind: 'Tenant',

@@ -1,10 +1,11 @@
-// `sekisho audit list` and `audit verify`. verify downloads everything and checks the chain on this computer: it takes nobody's word but
-// the signature of the issuer, and remembers the head so that a later cut or rewrite is found.
+// `sekisho audit list` and `sekisho audit verify`. `verify` downloads the whole log and checks the hash chain on this computer. It trusts only
+// the issuer's signature, and saves the head so that the next run finds a truncated or rewritten log.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type ChainHead, type ChainLink, createChainVerifier } from '../../lib/hash-chain.ts'
+import { asObject, integerAt, isJsonObject, textAt } from '../../lib/json/json-value.ts'
 import { checkpointsIn } from '../files/checkpoint-file.ts'
 import { readJsonFile, readTextFile, writePrivateFile } from '../files/private-file.ts'
 import { json, type OutputFormat, type PlainFormat, table } from '../output.ts'
@@ -13,7 +14,7 @@ import type { CommandContext } from './context.ts'
 
 type Entry = ChainLink & Readonly<Record<string, unknown>>
 
-export type AuditListOptions = {
+type AuditListOptions = {
   readonly namespace?: string
   readonly action?: string
   readonly actor?: string
@@ -24,14 +25,12 @@ export type AuditListOptions = {
 const pageSize = 1000
 
 function isEntry(value: unknown): value is Entry {
-  if (typeof value !== 'object' || value === null) return false
-  const { sequence, previousHash, hash } = value as Record<string, unknown>
-  return Number.isSafeInteger(sequence) && typeof previousHash === 'string' && typeof hash === 'string'
+  return isHead(value) && textAt(asObject(value), 'previousHash') !== undefined
 }
 
 function entriesOf(values: readonly unknown[]): readonly Entry[] {
   if (values.every(isEntry)) return values
-  throw new AppError('integrity_violation', 'the platform sent something that is no audit entry')
+  throw new AppError('integrity_violation', 'the platform sent data that is not an audit entry')
 }
 
 function row(entry: Entry, wide: boolean): readonly string[] {
@@ -48,7 +47,7 @@ function row(entry: Entry, wide: boolean): readonly string[] {
   return wide ? [...base, JSON.stringify(entry['details'] ?? {}), entry.hash.slice(0, 12)] : base
 }
 
-/** Newest first; the filters are the server's. */
+/** Prints entries, newest first; the server applies the filters. */
 export async function auditList(context: CommandContext, options: AuditListOptions): Promise<void> {
   const query = new URLSearchParams({ limit: options.limit })
   for (const name of ['namespace', 'action', 'actor'] as const) {
@@ -70,24 +69,22 @@ export async function auditList(context: CommandContext, options: AuditListOptio
 type SignedHead = ChainHead & { readonly statement: string }
 
 function isHead(value: unknown): value is ChainHead {
-  if (typeof value !== 'object' || value === null) return false
-  const { sequence, hash } = value as Record<string, unknown>
-  return Number.isSafeInteger(sequence) && typeof hash === 'string'
+  return isJsonObject(value) && integerAt(value, 'sequence') !== undefined && textAt(value, 'hash') !== undefined
 }
 
 function isSignedHead(value: unknown): value is SignedHead {
-  return isHead(value) && 'statement' in value && typeof value.statement === 'string'
+  return isHead(value) && textAt(asObject(value), 'statement') !== undefined
 }
 
 function isKeySet(value: unknown): value is CheckpointKeys {
-  return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
+  return isJsonObject(value) && Array.isArray(value['keys'])
 }
 
-/** Throws what `api` throws when there is no answer: an outage must not look like a log that was altered. */
+/** Rejects as `api` does without a response: an outage must not look like a changed log. */
 async function platformKeys(api: PlatformApi): Promise<CheckpointKeys> {
   const keys = await api.json('/oidc/jwks')
   if (isKeySet(keys)) return keys
-  throw new AppError('upstream_failed', 'the platform sent no keys')
+  throw new AppError('upstream_failed', 'the platform sent no signing keys')
 }
 
 async function signedHead(api: PlatformApi, keys: CheckpointKeys, issuer: string): Promise<ChainHead> {
@@ -95,11 +92,11 @@ async function signedHead(api: PlatformApi, keys: CheckpointKeys, issuer: string
   if (!isSignedHead(head)) throw new AppError('integrity_violation', 'the platform sent no signed head')
   const stated = await verifyCheckpoint(head.statement, keys, issuer)
   if (stated.sequence !== head.sequence || stated.hash !== head.hash)
-    throw new AppError('integrity_violation', 'the signed head is not the head that the platform names')
+    throw new AppError('integrity_violation', 'the signed head differs from the head that the platform reports')
   return stated
 }
 
-/** Throws `integrity_violation` that names the first entry at fault. */
+/** Rejects with `integrity_violation`, which names the first entry that does not verify. */
 async function verifyFrom(api: PlatformApi, checkpoints: readonly ChainHead[], say: (text: string) => void): Promise<ChainHead> {
   const verifier = createChainVerifier(...checkpoints)
   let after = 0
@@ -109,38 +106,43 @@ async function verifyFrom(api: PlatformApi, checkpoints: readonly ChainHead[], s
     verifier.add(entries)
     const last = entries.at(-1)
     if (last === undefined) break
-    if (last.sequence <= after) throw new AppError('integrity_violation', `entry ${after + 1}: the platform repeats itself`)
+    if (last.sequence <= after)
+      throw new AppError('integrity_violation', `entry ${after + 1}: the platform sent earlier entries again`)
     after = last.sequence
     say(`${after} entries read`)
   }
-  const verdict = verifier.verdict()
-  if (!verdict.ok) throw new AppError('integrity_violation', `entry ${verdict.sequence}: ${verdict.problem}`)
-  return verdict.head
+  const result = verifier.result()
+  if (!result.ok) throw new AppError('integrity_violation', `entry ${result.sequence}: ${result.problem}`)
+  return result.head
 }
 
-export type AuditVerifyOptions = { readonly output: PlainFormat; readonly checkpoint?: string }
+type AuditVerifyOptions = { readonly output: PlainFormat; readonly checkpoint?: string }
 
 async function keptCheckpoints(file: string | undefined, keys: CheckpointKeys, issuer: string): Promise<readonly ChainHead[]> {
   if (file === undefined) return []
   const text = await readTextFile(file)
-  if (text === undefined) throw new AppError('invalid_request', `--checkpoint: there is no file ${file}`)
+  if (text === undefined) throw new AppError('invalid_request', `--checkpoint: the file ${file} does not exist`)
   return checkpointsIn(text, keys, issuer)
 }
 
+/** Verifies the whole log and saves its head. Rejects with `integrity_violation` when it does not verify. */
 export async function auditVerify(context: CommandContext, options: AuditVerifyOptions): Promise<void> {
   const { settings, terminal, say } = context
-  const memory = join(
+  const headFile = join(
     settings.folders.state,
     `audit-head-${createHash('sha256').update(settings.issuer).digest('hex').slice(0, 16)}.json`,
   )
   const api = await context.api()
-  const remembered = await readJsonFile(memory, isHead)
+  const remembered = await readJsonFile(headFile, isHead)
   const keys = await platformKeys(api)
   const stated = await signedHead(api, keys, settings.issuer)
   const kept = await keptCheckpoints(options.checkpoint, keys, settings.issuer)
   const head = await verifyFrom(api, [stated, ...(remembered === undefined ? [] : [remembered]), ...kept], say)
-  await writePrivateFile(memory, `${JSON.stringify(head)}\n`)
-  const seen = remembered === undefined ? 'first look at this log' : `entry ${remembered.sequence} is as it was before`
+  await writePrivateFile(headFile, `${JSON.stringify(head)}\n`)
+  const since =
+    remembered === undefined
+      ? 'first verification on this computer'
+      : `entry ${remembered.sequence} is unchanged since the last verification`
   if (options.output === 'json')
     terminal.result(
       json({
@@ -154,6 +156,6 @@ export async function auditVerify(context: CommandContext, options: AuditVerifyO
     )
   else
     terminal.result(
-      `audit log holds: ${head.sequence} entries, head ${head.hash}, signed by ${settings.issuer}; ${seen}${kept.length === 0 ? '' : `; it agrees with ${kept.length} checkpoints kept outside`}`,
+      `audit log verified: ${head.sequence} entries, head ${head.hash}, signed by ${settings.issuer}; ${since}${kept.length === 0 ? '' : `; ${kept.length} kept checkpoints match`}`,
     )
 }

@@ -1,4 +1,4 @@
-// What every command starts from: settings, a connection that opens when it is needed first, the person's login. Closed when the command ends.
+// What every command starts from: settings, a connection that is opened on first use, and the user's login.
 import { systemClock } from '../../lib/clock.ts'
 import { type CliFlags, readCliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
@@ -9,10 +9,11 @@ import type { PlatformApi } from '../platform-api.ts'
 
 export type CommandContext = SessionDeps & {
   readonly terminal: Terminal
-  /** With a token that is good now. */
+  /** The platform's API, with a valid token. Rejects with `unauthenticated` without a login. */
   readonly api: () => Promise<PlatformApi>
 }
 
+/** Runs a command and closes the connection afterwards. */
 export async function withContext(
   flags: CliFlags,
   terminal: Terminal,

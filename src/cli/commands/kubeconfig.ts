@@ -1,13 +1,14 @@
-// `sekisho kubeconfig`: a context that gets its tokens from `sekisho token`. Merges by name; other entries and comments stay as they are.
+// `sekisho kubeconfig`: writes a context that gets its tokens from `sekisho token`. Other entries and comments of the file are kept.
 import { resolve } from 'node:path'
 import { Document, isMap, isSeq, parseDocument } from 'yaml'
 import { AppError } from '../../lib/errors.ts'
+import { isJsonObject } from '../../lib/json/json-value.ts'
 import { kubeconfigPath, ownCommand } from '../config.ts'
 import { readTextFile, writePrivateFile } from '../files/private-file.ts'
 import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
-export type KubeconfigOptions = {
+type KubeconfigOptions = {
   readonly server?: string
   readonly certificateAuthority?: string
   readonly namespace?: string
@@ -21,21 +22,18 @@ type Named = { readonly name: string } & Readonly<Record<string, unknown>>
 type Cluster = { readonly server: string; readonly authority: string | undefined }
 
 function isCluster(value: unknown): value is { readonly server: string; readonly certificateAuthority?: string | null } {
-  return typeof value === 'object' && value !== null && 'server' in value && typeof value.server === 'string'
+  return isJsonObject(value) && typeof value['server'] === 'string'
 }
 
-/** From the flags, else what the platform says of its own API server. */
+/** From the flags, else as the platform reports its API server. */
 async function clusterOf(context: CommandContext, options: KubeconfigOptions): Promise<Cluster> {
   const { server, certificateAuthority } = options
   if (server !== undefined) return { server, authority: await authorityIn(certificateAuthority) }
   if (certificateAuthority !== undefined)
-    throw new AppError('invalid_request', '--certificate-authority goes with --server: without it the platform says both')
+    throw new AppError('invalid_request', '--certificate-authority requires --server; without both, the platform reports them')
   const answer = await (await context.api()).json('/api/v1/cluster')
   if (!isCluster(answer))
-    throw new AppError(
-      'not_found',
-      'the platform does not say where its API server is: give --server and --certificate-authority',
-    )
+    throw new AppError('not_found', 'the platform does not report its API server: use --server and --certificate-authority')
   return { server: answer.server, authority: answer.certificateAuthority ?? undefined }
 }
 
@@ -43,7 +41,7 @@ async function authorityIn(file: string | undefined): Promise<string | undefined
   if (file === undefined) return undefined
   const text = await readTextFile(file)
   if (text?.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new AppError('invalid_request', `--certificate-authority: ${file} is no file with a certificate in PEM`)
+  throw new AppError('invalid_request', `--certificate-authority: ${file} is not a PEM file with a certificate`)
 }
 
 function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry: Named): void {
@@ -57,6 +55,7 @@ function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry:
   else items.add(document.createNode(entry))
 }
 
+/** Adds or replaces the cluster, user and context, and makes the context the current one. */
 export async function kubeconfig(context: CommandContext, options: KubeconfigOptions): Promise<void> {
   const { settings } = context
   const path = options.kubeconfig ?? kubeconfigPath()
@@ -64,7 +63,7 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
   const text = await readTextFile(path)
   const document: Document =
     text === undefined || text.trim() === '' ? new Document({ apiVersion: 'v1', kind: 'Config' }) : parseDocument(text)
-  if (document.errors.length > 0) throw new AppError('invalid_request', `${path} is no YAML: it is left as it is`)
+  if (document.errors.length > 0) throw new AppError('invalid_request', `${path} is not valid YAML and was not changed`)
 
   const name = options.context
   const caArguments = settings.caFile === undefined ? [] : ['--ca-file', settings.caFile]
@@ -84,7 +83,7 @@ export async function kubeconfig(context: CommandContext, options: KubeconfigOpt
         args: ['token', '--issuer', settings.issuer, ...caArguments],
         interactiveMode: 'Never',
         provideClusterInfo: false,
-        installHint: 'sekisho is the command of the platform you use; its operator says where to get it.',
+        installHint: 'sekisho is the command of the platform that you use; ask its operator where to get it.',
       },
     },
   })

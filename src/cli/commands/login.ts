@@ -1,4 +1,4 @@
-// `sekisho login` and `logout`.
+// `sekisho login` and `sekisho logout`.
 import { AppError } from '../../lib/errors.ts'
 import { hasDisplay, type SavedConfig } from '../config.ts'
 import { writePrivateFile } from '../files/private-file.ts'
@@ -8,7 +8,7 @@ import { signIn, signOut } from '../login/session.ts'
 import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
-export type LoginOptions = {
+type LoginOptions = {
   readonly device?: boolean
   /** commander's name for `--no-browser`. */
   readonly browser: boolean
@@ -21,6 +21,7 @@ async function rememberIssuer({ settings }: CommandContext): Promise<void> {
   await writePrivateFile(settings.folders.configFile, `${JSON.stringify(saved, null, 2)}\n`)
 }
 
+/** Signs in and saves the issuer for later commands. */
 export async function login(context: CommandContext, options: LoginOptions): Promise<void> {
   const { say, terminal } = context
   const tokens = await signIn(context, configuration =>
@@ -39,6 +40,7 @@ export async function login(context: CommandContext, options: LoginOptions): Pro
   else say(`signed in to ${tokens.issuer}`)
 }
 
+/** Signs out. Rejects with `not_found` when the user was not signed in. */
 export async function logout(context: CommandContext, options: { readonly output: PlainFormat }): Promise<void> {
   const { issuer } = context.settings
   if (!(await signOut(context))) throw new AppError('not_found', `you were not signed in to ${issuer}`)

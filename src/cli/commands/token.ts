@@ -1,8 +1,8 @@
-// `sekisho token`: a credential for kubectl on standard output and nothing else. Never opens a browser; says the cure when it cannot go on.
+// `sekisho token`: a credential for kubectl on standard output, and nothing else. It never opens a browser.
 import { currentTokens } from '../login/current-tokens.ts'
 import type { CommandContext } from './context.ts'
 
-/** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
+/** Prints an ExecCredential: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins */
 export async function token(context: CommandContext): Promise<void> {
   const { idToken, expiresAt } = await currentTokens(context)
   const expirationTimestamp = new Date(expiresAt * 1000).toISOString()

@@ -1,5 +1,6 @@
-// `sekisho whoami`: who the platform takes me for.
+// `sekisho whoami`: the user's identity, groups and roles as the platform sees them.
 import { AppError } from '../../lib/errors.ts'
+import { isJsonObject } from '../../lib/json/json-value.ts'
 import { json, type OutputFormat, table } from '../output.ts'
 import type { CommandContext } from './context.ts'
 
@@ -12,15 +13,18 @@ type WhoAmI = {
 }
 
 function isWhoAmI(value: unknown): value is WhoAmI {
-  if (typeof value !== 'object' || value === null) return false
-  const { subject, groups, tenants } = value as Record<string, unknown>
-  return typeof subject === 'string' && Array.isArray(groups) && Array.isArray(tenants)
+  return (
+    isJsonObject(value) &&
+    typeof value['subject'] === 'string' &&
+    ['groups', 'tenants'].every(field => Array.isArray(value[field]))
+  )
 }
 
+/** Prints identity and roles; `wide` adds the groups. */
 export async function whoami(context: CommandContext, options: { readonly output: OutputFormat }): Promise<void> {
   const answer = await (await context.api()).json('/api/v1/whoami')
   if (!isWhoAmI(answer))
-    throw new AppError('upstream_failed', 'the answer of the platform is not understood: is this sekisho up to date?')
+    throw new AppError('upstream_failed', 'the response of the platform is not valid: is this sekisho up to date?')
   const { terminal } = context
   if (options.output === 'json') return terminal.result(json(answer))
   terminal.result(`${answer.login ?? 'unknown'} (${answer.subject})${answer.platformAdmin ? ', platform admin' : ''}`)

@@ -1,23 +1,24 @@
-// Reads signed checkpoints of the audit log that somebody kept: statements one a line, or the ConfigMap of the platform as `kubectl get -o json`
-// shows it. Owns the form of the file and that every statement in it holds; one that does not makes the whole file worthless.
-
+// Reads signed checkpoints of the audit log that a user kept: one statement per line, or the platform's ConfigMap in the form of
+// `kubectl get -o json`. Every statement in the file must be valid.
 import { type CheckpointKeys, verifyCheckpoint } from '../../identity/oidc/audit-checkpoint.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { ChainHead } from '../../lib/hash-chain.ts'
+import { objectAt, parseJson } from '../../lib/json/json-value.ts'
 
 const mostStatements = 10_000
 const keysField = 'keys.json'
 
 /**
- * The platform's present keys decide. A statement by a key that has gone out of use since holds by the keys kept in the same file: whoever
- * kept it vouches for those. Throws `integrity_violation` for a statement that does not hold, `invalid_request` for a file without any.
+ * The heads that the statements in a checkpoint file sign. A statement must be signed by a current key of the platform, or by a key kept in
+ * the same file (a key that has been rotated out since): whoever kept the file vouches for those. Throws `integrity_violation` for a statement
+ * with another signature, `invalid_request` for a file without statements.
  */
 export async function checkpointsIn(text: string, keys: CheckpointKeys, issuer: string): Promise<readonly ChainHead[]> {
   const { statements, kept } = contentOf(text)
   if (statements.length === 0 || statements.length > mostStatements)
     throw new AppError(
       'invalid_request',
-      `a checkpoint file holds 1 to ${mostStatements} statements, this one ${statements.length}`,
+      `the checkpoint file contains ${statements.length} statements; it must contain 1 to ${mostStatements}`,
     )
   const heads: ChainHead[] = []
   for (const statement of statements) heads.push(await verified(statement, [keys, ...kept], issuer))
@@ -46,12 +47,8 @@ function contentOf(text: string): { readonly statements: readonly string[]; read
 }
 
 function dataOf(text: string): Readonly<Record<string, string>> {
-  try {
-    const { data } = JSON.parse(text) as { readonly data?: unknown }
-    if (typeof data === 'object' && data !== null && Object.values(data).every(value => typeof value === 'string'))
-      return data as Readonly<Record<string, string>>
-  } catch (cause) {
-    throw new AppError('invalid_request', 'the checkpoint file begins like JSON and is none', { cause })
-  }
-  throw new AppError('invalid_request', 'the checkpoint file is JSON, but no ConfigMap with data')
+  const data = objectAt(parseJson(text), 'data')
+  if (data !== undefined && Object.values(data).every(value => typeof value === 'string'))
+    return data as Readonly<Record<string, string>>
+  throw new AppError('invalid_request', 'the checkpoint file begins with { but is not a ConfigMap with data in JSON')
 }

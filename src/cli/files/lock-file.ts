@@ -1,5 +1,5 @@
-// One login or refresh at a time per issuer, over all processes of the person: a refresh token works once, and twenty kubectl must not
-// open twenty browsers. The lock names its process; one whose process is gone is taken over.
+// A lock for one login or refresh at a time per issuer, across all processes of the user: a refresh token works once, and twenty kubectl must
+// not open twenty browsers. The lock file contains the id of its process; the lock of a process that has ended is taken over.
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
@@ -13,7 +13,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it lives, but belongs to somebody else.
+    // EPERM: the process exists, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
@@ -32,13 +32,13 @@ async function tryTake(path: string): Promise<boolean> {
 
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readTextFile(path)
-  // Empty: its process is between creating and writing it, or died there; the wait below decides.
+  // Empty: its process has not written the file yet, or ended before it did; the caller waits.
   if (holder === undefined || holder === '') return false
   const pid = Number(holder)
   return !Number.isInteger(pid) || !isAlive(pid)
 }
 
-/** Of several that see it abandoned one removes it, after another look: else the last would remove the lock of whoever took it next. */
+/** One of several waiting processes removes the file, after a second check: otherwise one could remove the lock of the next holder. */
 async function dropAbandoned(path: string): Promise<void> {
   const removal = `${path}.removal`
   if (!(await isAbandoned(path)) || !(await tryTake(removal))) return
@@ -49,6 +49,10 @@ async function dropAbandoned(path: string): Promise<void> {
   }
 }
 
+/**
+ * Runs `work` while holding the lock, and releases it also when `work` rejects. Rejects with `unavailable`, which names the file, when another
+ * process holds the lock for longer than `waitMilliseconds`.
+ */
 export async function withLockFile<T>(
   path: string,
   options: { readonly clock: Clock; readonly waitMilliseconds: number; readonly onWaiting: () => void },
@@ -63,7 +67,7 @@ export async function withLockFile<T>(
     if (clock.now().getTime() > deadline)
       throw new AppError(
         'unavailable',
-        `another sekisho has been signing in for long: end it, or remove ${path} and ${path}.removal`,
+        `another sekisho process has held the login lock for too long: end it, or remove ${path} and ${path}.removal`,
       )
     await clock.sleep(pollMilliseconds)
   }

@@ -1,19 +1,20 @@
-// Files that only the person may read: written whole or not at all, mode 0600 in folders of mode 0700.
+// Files that only the user may read: written atomically, with mode 0600 in folders of mode 0700.
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError, messageOf } from '../../lib/errors.ts'
+import { parseJson } from '../../lib/json/json-value.ts'
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** The system's own text does not always name the file. */
+/** Names the file, which the message of the system does not always do. */
 function unusable(path: string, what: 'read' | 'written', cause: unknown): AppError {
   return new AppError('invalid_configuration', `${path} cannot be ${what}: ${messageOf(cause)}`, { cause })
 }
 
-/** Undefined when there is no such file; throws `invalid_configuration` that names it when it cannot be read. */
+/** Resolves to undefined when the file does not exist; rejects with `invalid_configuration`, which names it, when it cannot be read. */
 export async function readTextFile(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
@@ -23,20 +24,13 @@ export async function readTextFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined when the file is missing or is not what `accepts` expects: then it is written anew. */
+/** Resolves to undefined when the file does not exist or `accepts` rejects its content: the caller then writes it again. */
 export async function readJsonFile<T>(path: string, accepts: (value: unknown) => value is T): Promise<T | undefined> {
-  const text = await readTextFile(path)
-  if (text === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return accepts(value) ? value : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  const value = parseJson((await readTextFile(path)) ?? '')
+  return accepts(value) ? value : undefined
 }
 
-/** Where a link leads: people keep their kubeconfig elsewhere and link to it. */
+/** Follows symbolic links: some users link to a kubeconfig that is kept elsewhere. */
 async function targetOf(path: string): Promise<string> {
   try {
     return await realpath(path)
@@ -58,7 +52,7 @@ async function replaceFile(target: string, text: string): Promise<void> {
   }
 }
 
-/** Throws `invalid_configuration` that names the file; what was there before is then still there. */
+/** Rejects with `invalid_configuration`, which names the file; its former content is then unchanged. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -68,6 +62,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   }
 }
 
+/** Succeeds also when the file does not exist. */
 export async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true })
 }

@@ -1,6 +1,7 @@
-// What `sekisho login` got, per issuer and client: the ID token while it lives and the refresh token. One file, readable by the person alone.
+// The tokens of `sekisho login` per issuer and client: the ID token and the refresh token, in one file that only the user may read.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { isJsonObject } from '../../lib/json/json-value.ts'
 import type { CliSettings } from '../config.ts'
 import { readJsonFile, removeFile, writePrivateFile } from './private-file.ts'
 
@@ -8,20 +9,20 @@ export type CachedTokens = {
   readonly issuer: string
   readonly clientId: string
   readonly idToken: string
-  /** Seconds since 1970. */
+  /** When the ID token expires, in seconds since 1970. */
   readonly expiresAt: number
   readonly refreshToken: string | undefined
 }
 
-type Place = Pick<CliSettings, 'issuer' | 'clientId' | 'folders'>
+type Login = Pick<CliSettings, 'issuer' | 'clientId' | 'folders'>
 
 function isCachedTokens(value: unknown): value is CachedTokens {
-  if (typeof value !== 'object' || value === null) return false
-  const { issuer, clientId, idToken, expiresAt } = value as Record<string, unknown>
-  return [issuer, clientId, idToken].every(field => typeof field === 'string') && typeof expiresAt === 'number'
+  if (!isJsonObject(value) || typeof value['expiresAt'] !== 'number') return false
+  return ['issuer', 'clientId', 'idToken'].every(field => typeof value[field] === 'string')
 }
 
-export function tokenFile({ issuer, clientId, folders }: Place): string {
+/** The path of the token file. */
+export function tokenFile({ issuer, clientId, folders }: Login): string {
   const key = createHash('sha256')
     .update(JSON.stringify([issuer, clientId]))
     .digest('hex')
@@ -29,15 +30,18 @@ export function tokenFile({ issuer, clientId, folders }: Place): string {
   return join(folders.tokens, `${key}.json`)
 }
 
-export async function readTokens(place: Place): Promise<CachedTokens | undefined> {
-  const found = await readJsonFile(tokenFile(place), isCachedTokens)
-  return found?.issuer === place.issuer && found.clientId === place.clientId ? found : undefined
+/** Resolves to undefined without a login, and for a file that belongs to another issuer or client. */
+export async function readTokens(login: Login): Promise<CachedTokens | undefined> {
+  const found = await readJsonFile(tokenFile(login), isCachedTokens)
+  return found?.issuer === login.issuer && found.clientId === login.clientId ? found : undefined
 }
 
-export function writeTokens(place: Place, tokens: CachedTokens): Promise<void> {
-  return writePrivateFile(tokenFile(place), `${JSON.stringify(tokens)}\n`)
+/** Replaces the login. */
+export function writeTokens(login: Login, tokens: CachedTokens): Promise<void> {
+  return writePrivateFile(tokenFile(login), `${JSON.stringify(tokens)}\n`)
 }
 
-export function removeTokens(place: Place): Promise<void> {
-  return removeFile(tokenFile(place))
+/** Forgets the login, if there is one. */
+export function removeTokens(login: Login): Promise<void> {
+  return removeFile(tokenFile(login))
 }

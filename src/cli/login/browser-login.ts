@@ -1,4 +1,4 @@
-// Signs in through the browser: authorization code with PKCE, state and nonce, back to this computer.
+// Sign-in through the browser: authorization code flow with PKCE, state and nonce, and a redirect to this computer.
 import { spawn } from 'node:child_process'
 import * as oidc from 'openid-client'
 import { writePrivateFile } from '../files/private-file.ts'
@@ -6,9 +6,9 @@ import { loginScope, type Tokens, translated } from './issuer-client.ts'
 import { startLoopbackServer } from './loopback-server.ts'
 
 export type BrowserLoginOptions = {
-  /** Tries to open the person's browser; the address is shown in any case. */
+  /** Tries to open the user's browser; the URL is printed in any case. */
   readonly openBrowser: boolean
-  /** Also writes the address here, for programs that play the browser. */
+  /** Also writes the URL to this file, for programs that act as the browser. */
   readonly printUrlFile: string | undefined
   readonly say: (text: string) => void
   readonly platform: string
@@ -16,7 +16,7 @@ export type BrowserLoginOptions = {
 
 const waitMilliseconds = 5 * 60_000
 
-/** Once, and never waited for: when it does not open, the person has the address. */
+/** Does not wait for the browser, nor fail without one: the user has the URL. */
 function openBrowser(url: string, platform: string): void {
   const [command, ...args] =
     platform === 'darwin'
@@ -29,6 +29,7 @@ function openBrowser(url: string, platform: string): void {
   child.unref()
 }
 
+/** Resolves when the user has signed in. Rejects with an AppError: `unavailable` after five minutes, `forbidden` when refused. */
 export async function browserLogin(configuration: oidc.Configuration, options: BrowserLoginOptions): Promise<Tokens> {
   const state = oidc.randomState()
   const server = await startLoopbackServer(state)
@@ -49,8 +50,8 @@ export async function browserLogin(configuration: oidc.Configuration, options: B
     if (options.openBrowser) openBrowser(url, options.platform)
     options.say(
       options.openBrowser
-        ? 'waiting for you to sign in in the browser …'
-        : 'open this address in a browser on this computer; waiting …',
+        ? 'waiting for the sign-in in your browser …'
+        : 'open this URL in a browser on this computer; waiting …',
     )
     const answer = await server.callback(waitMilliseconds)
     return await translated(() =>

@@ -1,12 +1,12 @@
-// An ID token that is good for a while: from the file, else refreshed silently. Never opens anything. The OIDC library is loaded only
-// when there is something to refresh, because kubectl asks for a token at every start.
+// A valid ID token: from the token file, else refreshed. It never opens a browser. The OIDC library is loaded only for a refresh, because
+// kubectl starts `sekisho token` for every command.
 import { AppError } from '../../lib/errors.ts'
 import { type CachedTokens, readTokens } from '../files/token-cache.ts'
 import { isGood, type SessionDeps, underLock } from './login-state.ts'
 
 const refreshWaitMilliseconds = 60_000
 
-/** Throws `unauthenticated` with the cure when there is no login or it has ended. */
+/** Rejects with `unauthenticated`, which says what to do, when there is no login or it has ended. */
 export async function currentTokens(deps: SessionDeps): Promise<CachedTokens> {
   const { settings, clock } = deps
   const cached = await readTokens(settings)

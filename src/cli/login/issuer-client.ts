@@ -1,4 +1,4 @@
-// The OIDC client of the CLI: public, PKCE, ES256 only; every ID token's signature is checked. The only importer of openid-client.
+// The OIDC client of the CLI: public, with PKCE, ES256 only. The signature of every ID token is verified.
 import * as oidc from 'openid-client'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { redactTokens } from '../../lib/log.ts'
@@ -10,6 +10,7 @@ export const loginScope = 'openid offline_access'
 
 export type Tokens = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers
 
+/** Reads the issuer's metadata. Rejects with an AppError. */
 export async function discoverIssuer(settings: CliSettings, connection: Connection): Promise<oidc.Configuration> {
   const metadata = { id_token_signed_response_alg: 'ES256', redirect_uris: ['http://127.0.0.1/callback'] }
   const options = { [oidc.customFetch]: connection.fetch as oidc.CustomFetch, timeout: 30 }
@@ -20,6 +21,7 @@ export async function discoverIssuer(settings: CliSettings, connection: Connecti
   return configuration
 }
 
+/** `former` provides the refresh token when the issuer did not rotate it. Throws `upstream_failed` without an ID token. */
 export function tokensToCache(settings: CliSettings, tokens: Tokens, former?: CachedTokens): CachedTokens {
   const claims = tokens.claims()
   const idToken = tokens.id_token
@@ -33,7 +35,7 @@ export function tokensToCache(settings: CliSettings, tokens: Tokens, former?: Ca
   }
 }
 
-/** Turns the library's errors into ours: `unauthenticated` means that the person has to sign in again. */
+/** Converts the library's errors to AppErrors; `unauthenticated` means that the user has to sign in again. */
 export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -43,7 +45,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof oidc.ResponseBodyError) throw refusedByIssuer(error)
     if (error instanceof oidc.AuthorizationResponseError)
       throw new AppError('forbidden', `the sign-in was refused: ${error.error_description ?? error.error}`)
-    throw new AppError('upstream_failed', `the issuer's answer is not usable: ${redactTokens(messageOf(error))}`, {
+    throw new AppError('upstream_failed', `the issuer's response is not valid: ${redactTokens(messageOf(error))}`, {
       cause: error,
     })
   }

@@ -1,4 +1,4 @@
-// What a login on this computer is made of: where its tokens are, when they are good, and the lock under which they change.
+// The state of a login on this computer: its token file, whether its tokens are valid, and the lock for changing them.
 import type { Clock } from '../../lib/clock.ts'
 import type { CliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
@@ -7,7 +7,7 @@ import { type CachedTokens, tokenFile } from '../files/token-cache.ts'
 
 export type SessionDeps = {
   readonly settings: CliSettings
-  /** Opened when it is needed first. */
+  /** Opened on first use. */
   readonly connection: () => Promise<Connection>
   readonly clock: Clock
   readonly say: (text: string) => void
@@ -15,18 +15,19 @@ export type SessionDeps = {
 
 const leastLifeSeconds = 60
 
-/** Seconds. */
+/** The remaining lifetime of the ID token in seconds. */
 export function lifeLeft(tokens: CachedTokens, clock: Clock): number {
   return tokens.expiresAt - clock.now().getTime() / 1000
 }
 
+/** Whether the ID token is valid for at least another minute. */
 export function isGood(tokens: CachedTokens, clock: Clock): boolean {
   return lifeLeft(tokens, clock) > leastLifeSeconds
 }
 
-/** All changes to the cached tokens happen under this lock, after another look at the file: a refresh token works once. */
+/** Every change of the token file happens under this lock, after the file was read again: a refresh token works only once. */
 export function underLock<T>(deps: SessionDeps, waitMilliseconds: number, work: () => Promise<T>): Promise<T> {
   const { clock, say } = deps
-  const onWaiting = (): void => say('another sekisho is signing in; waiting for it …')
+  const onWaiting = (): void => say('another sekisho process is signing in; waiting for it …')
   return withLockFile(`${tokenFile(deps.settings)}.lock`, { clock, waitMilliseconds, onWaiting }, work)
 }

@@ -1,4 +1,4 @@
-// Waits on this computer for the browser to come back (RFC 8252 §7.3): one address, one path, one answer, then gone.
+// Receives the redirect of the browser on this computer (RFC 8252 §7.3). It accepts one response with the right state, and no other path.
 import { timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { AppError } from '../../lib/errors.ts'
@@ -8,8 +8,9 @@ const page = (text: string): string =>
 
 export type LoopbackServer = {
   readonly redirectUri: string
-  /** The address that the browser was sent to, with its parameters. Throws `unavailable` after `waitMilliseconds`. */
+  /** Resolves to the redirect URL with its parameters. Rejects with `unavailable` after `waitMilliseconds`. */
   readonly callback: (waitMilliseconds: number) => Promise<URL>
+  /** Ends all connections. */
   readonly close: () => Promise<void>
 }
 
@@ -18,14 +19,14 @@ function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Only an answer that carries `state` ends the wait: other programs on this computer may ask too. */
+/** Listens on a free loopback port. Only a request with `state` is accepted, because other programs on this computer can reach the port. */
 export async function startLoopbackServer(state: string): Promise<LoopbackServer> {
   const arrived = Promise.withResolvers<URL>()
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16_384 }, (request, response) => {
     const url = new URL(request.url ?? '/', redirectUri())
     const isAnswer = url.pathname === '/callback' && sameText(url.searchParams.get('state') ?? '', state)
     if (request.method !== 'GET' || !isAnswer) {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here\n')
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')
       return
     }
     const headers = {
@@ -52,7 +53,7 @@ export async function startLoopbackServer(state: string): Promise<LoopbackServer
     async callback(waitMilliseconds) {
       const late = Promise.withResolvers<never>()
       const timer = setTimeout(
-        () => late.reject(new AppError('unavailable', 'nobody signed in in time: run sekisho login again')),
+        () => late.reject(new AppError('unavailable', 'the sign-in was not completed in time: run sekisho login again')),
         waitMilliseconds,
       )
       try {
@@ -64,7 +65,7 @@ export async function startLoopbackServer(state: string): Promise<LoopbackServer
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())
-        // Browsers open connections ahead of need; one on which nothing was asked yet would keep us for half a minute.
+        // Browsers open connections in advance; one without a request would delay the end by half a minute.
         server.closeAllConnections()
       }),
   }

@@ -1,4 +1,4 @@
-// Begins, renews and ends the person's login at the issuer, and keeps what it brings in the token file. Callers of `refreshTokens` hold the lock.
+// Begins, refreshes and ends the user's login at the issuer, and keeps its tokens in the token file.
 import * as oidc from 'openid-client'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import { type CachedTokens, readTokens, removeTokens, writeTokens } from '../files/token-cache.ts'
@@ -8,7 +8,7 @@ import { isGood, lifeLeft, type SessionDeps, underLock } from './login-state.ts'
 const loginWaitMilliseconds = 6 * 60_000
 const logoutWaitMilliseconds = 60_000
 
-/** With the lock held. Throws `unauthenticated` when the login has ended; then it is forgotten here too. */
+/** Call it under the lock. Rejects with `unauthenticated` when the login has ended, and removes its tokens then. */
 export async function refreshTokens(deps: SessionDeps, latest: CachedTokens, refreshToken: string): Promise<CachedTokens> {
   const { settings, clock } = deps
   try {
@@ -19,13 +19,13 @@ export async function refreshTokens(deps: SessionDeps, latest: CachedTokens, ref
     return next
   } catch (error) {
     if (isAppError(error, 'unauthenticated')) await removeTokens(settings)
-    // The platform does not answer, but what we hold is still good for a moment.
+    // The platform does not respond, but the present token is still valid for a short time.
     else if (lifeLeft(latest, clock) > 5) return latest
     throw error
   }
 }
 
-/** Runs a login under the lock and keeps what it brings. Who had to wait for another login gets that one's result. */
+/** Runs `login` under the lock and saves its tokens. After waiting for another login it resolves to that login's tokens. */
 export async function signIn(
   deps: SessionDeps,
   login: (configuration: oidc.Configuration) => Promise<Tokens>,
@@ -43,7 +43,7 @@ export async function signIn(
   })
 }
 
-/** Forgets the login here, then ends it at the issuer. Returns false when there was none; throws when only the first could be done. */
+/** Removes the tokens here, then ends the login at the issuer. Resolves to false without a login; rejects when only the first succeeded. */
 export async function signOut(deps: SessionDeps): Promise<boolean> {
   const { settings } = deps
   return underLock(deps, logoutWaitMilliseconds, async () => {
@@ -57,7 +57,7 @@ export async function signOut(deps: SessionDeps): Promise<boolean> {
     } catch (cause) {
       throw new AppError(
         'unavailable',
-        `signed out on this computer, but ${settings.issuer} could not be told (${messageOf(cause)}): there the login ends when it has not been used for 12 hours`,
+        `signed out on this computer, but not at ${settings.issuer} (${messageOf(cause)}): the login ends there after 12 hours without use`,
         { cause },
       )
     }

@@ -1,6 +1,6 @@
-// Reading a stream of bytes without trusting its length: as a whole, or line by line.
+// Reads a stream of bytes of unknown length within a limit: as a whole, or line by line.
 
-/** All bytes, or `undefined` as soon as there are more than `limit`; the stream is left then. Rejects when the stream breaks. */
+/** All bytes, or `undefined` as soon as there are more than `limit`, which ends the stream. Rejects when the stream fails. */
 export async function readAtMost(limit: number, stream: AsyncIterable<Uint8Array>): Promise<Buffer<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -13,8 +13,8 @@ export async function readAtMost(limit: number, stream: AsyncIterable<Uint8Array
 }
 
 /**
- * Complete lines of UTF-8 only, without empty ones: what stands behind the last newline when the stream ends was cut off. Throws RangeError
- * when an end of line does not come within `longest` bytes.
+ * The complete lines (UTF-8) that are not empty; text after the last newline is incomplete and dropped. Throws RangeError when a line is
+ * longer than `longest` bytes.
  */
 export async function* completeLines(longest: number, stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Buffer[] = []

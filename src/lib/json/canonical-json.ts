@@ -1,9 +1,9 @@
-// One text for one value (RFC 8785 for the values we use: no floats, no undefined): the input of hashes and cache keys.
-// Every entry of the audit log goes through it twice, so it builds one text and sorts nothing but keys.
+// One text per JSON value (RFC 8785 for the values in use: no floats, no undefined): the input of hashes and cache keys.
+// Every entry of the audit log passes here twice, so it builds one text and sorts only keys.
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
-/** Throws TypeError for what has no canonical form here: undefined, functions, non-integer or unsafe numbers. */
+/** Throws TypeError for values without a canonical form: undefined, functions, numbers that are not safe integers. */
 export function canonicalJson(value: JsonValue): string {
   switch (typeof value) {
     case 'string':
@@ -28,7 +28,7 @@ function isList(value: object): value is readonly JsonValue[] {
 function canonicalList(list: readonly JsonValue[]): string {
   let text = ''
   for (let index = 0; index < list.length; index++) {
-    // A hole is undefined, which has no canonical form.
+    // A hole in the list is undefined, which throws.
     text += `${index === 0 ? '' : ','}${canonicalJson(list[index] as JsonValue)}`
   }
   return `[${text}]`
@@ -36,14 +36,14 @@ function canonicalList(list: readonly JsonValue[]): string {
 
 function canonicalObject(object: { readonly [key: string]: JsonValue }): string {
   let text = ''
-  // By UTF-16 code units (RFC 8785 §3.2.3), which is how sort() compares texts.
+  // sort() compares UTF-16 code units, as RFC 8785 §3.2.3 requires.
   for (const key of Object.keys(object).sort()) {
     text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(object[key] as JsonValue)}`
   }
   return `{${text}}`
 }
 
-/** Texts of nothing but printable ASCII without quote and backslash stand for themselves (RFC 8259 §7). */
+/** Printable ASCII without quote and backslash needs no escaping (RFC 8259 §7). */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 function quoted(text: string): string {

@@ -1,18 +1,13 @@
-// Whether two JSON values say the same: the order of keys does not matter, and an undefined field is an absent one. Pure.
-// It sits in the path of every admission review, so it makes no copies of what it compares.
+// Deep equality of JSON values: the order of keys does not matter, and an undefined field equals an absent one. Pure.
+// Every admission review uses it, so it copies nothing.
+import { isJsonObject, type JsonObject } from './json-value.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** Deep equality as the API server would see it. */
+/** Deep equality as the API server sees it. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  // The first is for 0 and -0, which JSON writes alike; the second for NaN, which equals nothing.
+  // `===` for 0 and -0, which are the same in JSON; `Object.is` for NaN.
   if (a === b || Object.is(a, b)) return true
   if (Array.isArray(a)) return Array.isArray(b) && sameLists(a, b)
-  return isFields(a) && isFields(b) && holdsAllOf(a, b) && hasNoMoreThan(a, b)
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isJsonObject(a) && isJsonObject(b) && holdsAllOf(a, b) && hasNoMoreThan(a, b)
 }
 
 function sameLists(a: readonly unknown[], b: readonly unknown[]): boolean {
@@ -21,8 +16,8 @@ function sameLists(a: readonly unknown[], b: readonly unknown[]): boolean {
   return true
 }
 
-/** Only own fields count: a key such as `constructor` must not be found on the prototype. */
-function holdsAllOf(a: Fields, b: Fields): boolean {
+/** Only own fields count; a key such as `constructor` must not be found on the prototype. */
+function holdsAllOf(a: JsonObject, b: JsonObject): boolean {
   for (const key of Object.keys(b)) {
     const wanted = b[key]
     if (wanted !== undefined && !(Object.hasOwn(a, key) && sameJson(a[key], wanted))) return false
@@ -30,7 +25,7 @@ function holdsAllOf(a: Fields, b: Fields): boolean {
   return true
 }
 
-function hasNoMoreThan(a: Fields, b: Fields): boolean {
+function hasNoMoreThan(a: JsonObject, b: JsonObject): boolean {
   for (const key of Object.keys(a)) if (a[key] !== undefined && !(Object.hasOwn(b, key) && b[key] !== undefined)) return false
   return true
 }

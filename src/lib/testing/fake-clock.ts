@@ -1,10 +1,10 @@
-// A clock for tests that only moves when told, waking sleepers in order of their time. Never used outside tests.
+// A clock for tests that only advances on request and wakes sleepers in the order of their time. Never used outside tests.
 import type { Clock } from '../clock.ts'
 
 export type FakeClock = Clock & {
-  /** Moves time on, waking each sleeper at its own moment and letting what it started settle before the next. */
+  /** Advances the time, wakes each sleeper at its own time and lets everything it started settle before the next. */
   readonly advance: (milliseconds: number) => Promise<void>
-  /** Moves the wall clock alone, as an administrator might. */
+  /** Changes the wall clock only, as an administrator might. */
   readonly step: (milliseconds: number) => void
   readonly monotonic: () => number
   readonly sleepers: () => number
@@ -12,7 +12,7 @@ export type FakeClock = Clock & {
 
 type Sleeper = { readonly at: number; readonly wake: () => void }
 
-/** Lets every promise that can settle do so. */
+/** Waits until every promise that can settle has settled. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
 }

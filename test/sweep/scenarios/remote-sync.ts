@@ -1,6 +1,5 @@
-// A RemoteSync goes from a commit to a running Application, follows a push, is deleted in the middle of a build, and loses its branch. kpack is
-// played: whatever Build of the commit is there gets its end.
-
+// A RemoteSync goes from a commit to a running Application, follows a push, is deleted during a build, and loses its branch. The scenario acts
+// as kpack: it ends every Build of the commit.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { application } from '../../../src/api/apps/application.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
@@ -19,7 +18,7 @@ const clusterBuilder = { apiVersion: 'kpack.io/v1alpha2', kind: 'ClusterBuilder'
 
 function repositoryOf(world: World) {
   const { repository } = world.account
-  if (repository === undefined) throw new Error('this world has no repository')
+  if (repository === undefined) throw new Error('the account of this environment has no repository')
   return repository
 }
 
@@ -70,7 +69,7 @@ async function buildsOf(world: World, commit: string): Promise<readonly KpackBui
   return builds.filter(build => build.spec.source.git?.revision === commit && build.metadata.deletionTimestamp === undefined)
 }
 
-/** Plays kpack until the Application runs what was built from the commit. */
+/** Acts as kpack until the Application runs what was built from the commit. */
 async function buildAndDeploy(world: World, commit: string, n: number): Promise<void> {
   const ended = { latestImage: image(n), conditions: [{ type: 'Succeeded', status: 'True' }] }
   await waitUntil(
@@ -115,7 +114,7 @@ export const remoteSyncDeletion: Scenario = {
     await settle(world)
     const commit = await push(world, 'one')
     await applyRemoteSync(world)
-    await waitUntil('a build is under way', async () => ((await buildsOf(world, commit)).length > 0 ? true : undefined), patience)
+    await waitUntil('a build is running', async () => ((await buildsOf(world, commit)).length > 0 ? true : undefined), patience)
     await ready(world, remoteSync, 'shop', 'Building')
   },
   async act(world) {

@@ -1,12 +1,12 @@
 // For tests and the bench: verifies a whole audit log through its port, as `sekisho audit verify` does over HTTP.
-import { type ChainHead, type ChainVerdict, createChainVerifier } from '../../../lib/hash-chain.ts'
+import { type ChainHead, type ChainResult, createChainVerifier } from '../../../lib/hash-chain.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { AuditLog } from '../audit-log.ts'
 
 const pageSize = 1000
 
 /** Reads and rehashes every entry. A checkpoint taken earlier also finds a truncated and a rewritten chain. */
-export async function verifyLog(log: Pick<AuditLog, 'list'>, checkpoint?: ChainHead): Promise<ChainVerdict> {
+export async function verifyLog(log: Pick<AuditLog, 'list'>, checkpoint?: ChainHead): Promise<ChainResult> {
   const verifier = createChainVerifier(checkpoint)
   const pageAfter = (after: number) => log.list({ after, limit: pageSize })
   const addPage = async (entries: readonly AuditEntry[]): Promise<void> => {
@@ -19,5 +19,5 @@ export async function verifyLog(log: Pick<AuditLog, 'list'>, checkpoint?: ChainH
     const [following] = await Promise.all([pageAfter(page.at(-1)?.sequence ?? 0), addPage(page)])
     page = following
   }
-  return verifier.verdict()
+  return verifier.result()
 }
