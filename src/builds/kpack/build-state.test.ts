@@ -123,7 +123,7 @@ describe('kpack build', () => {
     })
   })
 
-  test('a build that could not read its source is told apart from one that read it and failed', () => {
+  test('a build that could not read its source differs from one that read it and failed', () => {
     const message = 'Error: Container prepare terminated with error'
     const state = (log: string) => readBuildState(failed(message), { pod: undefined, log }, now)
     expect(state('Cloning "x"...\nunable to fetch references')).toMatchObject({ step: 'prepare', sourceUnread: true })

@@ -1,4 +1,4 @@
-// The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows kpack.
+// The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows how kpack behaves.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
 import { pods } from '../../api/builtin/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'

@@ -109,7 +109,7 @@ describe('the action for a build', () => {
       },
     ],
     [
-      'running beyond its deadline: look again in a second',
+      'running beyond its deadline: check again in a second',
       decideOn({ ...running, deadline: new Date(now.getTime() - 5) }),
       { kind: 'wait', halt: { afterMilliseconds: 1000 } },
     ],

@@ -45,7 +45,7 @@ export type Facts = {
   /** The Tenant of the namespace; undefined when there is none or it has no build namespace yet. */
   readonly tenant: { readonly buildNamespace: string; readonly concurrentBuilds: number } | undefined
   readonly installation: Installation | undefined
-  /** The one with the name of the owned grant, whoever owns it. */
+  /** The one with the name of the owned grant, whether or not this RemoteSync owns it. */
   readonly grant: RepositoryGrant | undefined
   readonly application: Application | undefined
   /** Other RemoteSyncs with the same Application. */

@@ -51,7 +51,7 @@ type Run = Pick<ReconcileContext, 'log' | 'signal'> & { readonly deps: RemoteSyn
 /** What a stage leaves: the state so far, and either why it halted or what the next stage needs. */
 type Halted = { readonly state: ReconcileState; readonly halted: Halt }
 type Passed<Values> = { readonly state: ReconcileState; readonly halted?: undefined } & Values
-type Stage<Values> = Promise<Halted | Passed<Values>>
+type StageResult<Values> = Promise<Halted | Passed<Values>>
 
 type OpenAccess = () => Promise<RepositoryAccess>
 type Resolved = { readonly commit: string; readonly retry: boolean; readonly access: OpenAccess }
@@ -60,7 +60,7 @@ type FetchedStart = Start & { readonly url: string }
 type Fetched = { readonly action: Exclude<BuildAction, Start> | FetchedStart }
 
 /** The four stages in order; the first one that halts ends the run. */
-async function advance(run: Run): Stage<unknown> {
+async function advance(run: Run): StageResult<unknown> {
   const resolved = await resolveCommit(run)
   if (resolved.halted) return resolved
   const fetched = await fetchSource(run, resolved)
@@ -71,7 +71,7 @@ async function advance(run: Run): Stage<unknown> {
 }
 
 /** Resolved: the checks hold, the owned grant is approved, and the commit is known. */
-async function resolveCommit({ deps, facts }: Run): Stage<Resolved> {
+async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
   const { remoteSync, owner, now } = facts
   const initial: ReconcileState = { remoteSync, status: remoteSync.status ?? {} }
   const refused = decide(facts)
@@ -113,7 +113,7 @@ async function ensureGrant(deps: RemoteSyncDeps, facts: Facts, plan: Exclude<Own
 }
 
 /** Fetched: the source store has the commit where the build still needs it. A build that is to start holds a slot from here on. */
-async function fetchSource(run: Run, { state, commit, retry, access }: Passed<Resolved>): Stage<Fetched> {
+async function fetchSource(run: Run, { state, commit, retry, access }: Passed<Resolved>): StageResult<Fetched> {
   const { deps, facts } = run
   const plan = planBuild(facts, state.status, commit, retry)
   const action = plan.kind === 'build' ? decideBuild(facts, plan, await gatherBuild(deps, facts, plan)) : plan
@@ -127,7 +127,7 @@ async function fetchSource(run: Run, { state, commit, retry, access }: Passed<Re
   }
 }
 
-async function fetchForStart(run: Run, state: ReconcileState, action: Start, access: OpenAccess): Stage<Fetched> {
+async function fetchForStart(run: Run, state: ReconcileState, action: Start, access: OpenAccess): StageResult<Fetched> {
   const { deps, facts, log } = run
   const { name, commit } = action.build
   for (const superseded of action.cancel) {
@@ -161,7 +161,7 @@ function fetchFailed(state: ReconcileState, commit: string, error: unknown): Hal
 }
 
 /** Built: there is an image of the commit. The address of the source is closed as soon as the build has ended. */
-async function buildImage(run: Run, { state, action }: Passed<Fetched>): Stage<BuiltImage> {
+async function buildImage(run: Run, { state, action }: Passed<Fetched>): StageResult<BuiltImage> {
   const { deps, facts } = run
   switch (action.kind) {
     case 'keepImage':
@@ -197,7 +197,7 @@ async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, 
 }
 
 /** Deployed: image and commit are set on the Application. Ready: the Application has rolled them out. */
-async function deployImage({ deps, facts }: Run, { state, image, commit }: Passed<BuiltImage>): Stage<unknown> {
+async function deployImage({ deps, facts }: Run, { state, image, commit }: Passed<BuiltImage>): StageResult<unknown> {
   const action = decideDeploy(facts, { image, commit })
   if (action.kind === 'halt') return { state, halted: action.halt }
   const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
