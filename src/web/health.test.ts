@@ -3,12 +3,12 @@ import { silentLog } from '../lib/log.ts'
 import { createHealthServer } from './health.ts'
 import { prometheusRegistry } from './metrics.ts'
 
-test('readiness names the checks that do not hold, and throwing is not holding', async () => {
+test('readiness names the checks that fail, and a check that throws fails', async () => {
   let synced = false
   const checks = {
     caches: () => synced,
     store: () => {
-      if (!synced) throw new Error('away')
+      if (!synced) throw new Error('unavailable')
       return true
     },
     clock: async () => true,
