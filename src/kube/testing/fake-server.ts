@@ -26,6 +26,7 @@ export type FakeServer = {
   readonly watch: (from: string, signal: AbortSignal) => AsyncGenerator<WatchEvent<Thing>, void, undefined>
 }
 
+/** A server without objects. */
 export function createFakeServer(): FakeServer {
   const objects = new Map<string, Thing>()
   const log: Entry[] = []

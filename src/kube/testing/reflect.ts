@@ -8,6 +8,7 @@ import type { WatchEnd } from '../metrics.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { type Thing, things } from './objects.ts'
 
+/** Starts the reflector after `prepare`; every test must call `stop`. */
 export function reflect(prepare: (server: FakeServer) => void = () => {}) {
   const server = createFakeServer()
   prepare(server)
