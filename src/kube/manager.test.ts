@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Lease, leases } from '../api/builtin/index.ts'
-import { silentLog } from '../lib/log.ts'
 import { createFakeClock, settle } from '../lib/testing/fake-clock.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import type { KubeClient } from './client/client.ts'
 import { KubeError } from './client/errors.ts'
 import { type ControllerDefinition, done, watches } from './controller/controller.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../lib/log.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import { createHealthServer } from './health.ts'
 import { prometheusRegistry } from './metrics.ts'
 

@@ -1,7 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { expect, onTestFinished, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { silentLog } from '../lib/log.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import { html } from './html.ts'
 import { createWebServer, type WebServerOptions } from './server.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { KubeError } from '../client/errors.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'

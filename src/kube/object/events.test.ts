@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
 import { KubeError } from '../client/errors.ts'
 import { thing } from '../testing/objects.ts'

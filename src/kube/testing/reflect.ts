@@ -1,6 +1,7 @@
 // A reflector and its cache on the fake server, with a fake clock. For the reflector's tests.
-import { silentLog } from '../../lib/log.ts'
+
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { createObjectCache } from '../cache/object-cache.ts'
 import { createReflector } from '../cache/reflector.ts'
 import type { WatchOptions } from '../client/client.ts'

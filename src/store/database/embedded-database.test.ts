@@ -1,7 +1,7 @@
 // The way of statements into the database's thread: buffers are handed over and come back, and none is written to before it is back.
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../../lib/log.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { openEmbedded } from './database.ts'
 
 test('statements of any size arrive as they were sent, one after the other and many at once', async () => {
