@@ -166,6 +166,18 @@ module.exports = {
       from: { path: '^(src|test)', pathNot: '^src/store' },
       to: { path: 'node_modules/(@prisma|pg|pglite-prisma-adapter|@electric-sql)/' },
     },
+    layer(
+      'pg-in-database-audit-inbox',
+      '^src/store/(?!(database|audit|inbox)/|.*[.]test[.]ts$)',
+      'node_modules/(@types/)?pg/',
+      'Use Prisma: only the audit log and the inbox are SQL over the driver, wholly (docs/adr/0013).',
+    ),
+    layer(
+      'audit-and-inbox-without-prisma',
+      '^src/store/(audit|inbox)/',
+      '^src/store/generated/|node_modules/@prisma/',
+      'Use the pool: these two aggregates are SQL over the driver, wholly (docs/adr/0013).',
+    ),
     {
       name: 'octokit-one-door',
       severity: 'error',
@@ -254,8 +266,9 @@ module.exports = {
     ),
   ],
   options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['src/store/generated', 'dev/cluster/modules', 'deploy/examples'] },
+    doNotFollow: { path: ['node_modules', 'src/store/generated'] },
+    // The entry of the generated client stays a module, so that rules can name who imports it.
+    exclude: { path: ['src/store/generated/(?!client[.]ts)', 'dev/cluster/modules', 'deploy/examples'] },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

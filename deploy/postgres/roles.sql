@@ -1,11 +1,12 @@
 -- Database roles for production: one for each level of trust. Run it once as the owner of the database, after the first migration
 -- (`psql -v broker_password=… -v desk_password=… -v audit_password=… -f roles.sql`), and again after every migration that adds a table.
 --
---   sekisho_broker  people, sessions, webhooks; nothing of tokens
---   sekisho_desk    installation tokens; nothing of people
---   sekisho_audit   may add to the log and read it; it cannot change, remove or empty it, nor take the trigger away that refuses it
+--   sekisho_broker  reads and writes people, sessions and webhooks; cannot read tokens
+--   sekisho_desk    reads and writes installation tokens; cannot read people
+--   sekisho_audit   appends to the audit log and reads it; cannot change, delete or empty it, nor drop the trigger that refuses that
 --
--- Migrations run as the owner, which no process has at run time.
+-- The platform is one process: its login (SEKISHO_DATABASE_URL) gets both `GRANT sekisho_broker, sekisho_desk TO …`; the audit log is written
+-- as sekisho_audit (SEKISHO_AUDIT_DATABASE_URL). Migrations run as the owner of the database, which no process connects as.
 \set ON_ERROR_STOP on
 
 SELECT format('CREATE ROLE %I LOGIN', name) FROM (VALUES ('sekisho_broker'), ('sekisho_desk'), ('sekisho_audit')) AS wanted(name)
@@ -15,7 +16,7 @@ ALTER ROLE sekisho_broker PASSWORD :'broker_password';
 ALTER ROLE sekisho_desk PASSWORD :'desk_password';
 ALTER ROLE sekisho_audit PASSWORD :'audit_password';
 
--- Nobody has anything by default.
+-- By default nobody has any right.
 REVOKE ALL ON SCHEMA broker, desk, audit FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA broker, desk, audit FROM PUBLIC, sekisho_broker, sekisho_desk, sekisho_audit;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
@@ -29,5 +30,5 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA desk TO sekisho_des
 GRANT USAGE ON SCHEMA audit TO sekisho_audit;
 GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA audit TO sekisho_audit;
 
--- At start every process looks which migrations are applied.
+-- At start every process checks which migrations are applied.
 GRANT SELECT ON public._prisma_migrations TO sekisho_broker, sekisho_desk, sekisho_audit;

@@ -28,7 +28,9 @@ const sources = sizes
   .sort((a, b) => a - b)
 const tooLong = sizes
   .filter(file => file.lines > (file.test ? limits.test : limits.source))
-  .map(({ path, test, lines }) => `${path}: ${lines} lines; the limit is ${test ? limits.test : limits.source}: split it by ideas`)
+  .map(
+    ({ path, test, lines }) => `${path}: ${lines} lines; the limit is ${test ? limits.test : limits.source}: split it by ideas`,
+  )
 const folders = budgets.map(budget => {
   const parts = sizes.filter(({ path, test }) => !test && path.startsWith(budget.folder) && !path.includes('/testing/'))
   return { ...budget, size: parts.reduce((sum, { lines }) => sum + lines, 0) }

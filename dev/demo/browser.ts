@@ -2,7 +2,7 @@
 // It sends what a form holds (hidden fields, ticked boxes, the pressed button), as the HTML standard says, and nothing else.
 import { type HTMLElement, parse } from 'node-html-parser'
 import { CookieJar } from 'tough-cookie'
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher, request } from 'undici'
 
 export type Page = { readonly url: URL; readonly status: number; readonly html: string; readonly root: HTMLElement }
 
@@ -51,30 +51,40 @@ export class Browser {
     let [current, verb, payload] = [url, method, body]
     for (let hops = 0; hops < 20; hops++) {
       if (this.#stopAt?.(current)) return pageOf(current, 0, '')
-      const response = await request(current, {
-        method: verb,
-        dispatcher: this.#agent,
-        headers: {
-          accept: 'text/html',
-          cookie: await this.#jar.getCookieString(current.href),
-          ...(payload === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', origin: current.origin }),
-        },
-        ...(payload === undefined ? {} : { body: payload.toString() }),
-      })
-      for (const cookie of [response.headers['set-cookie'] ?? []].flat()) await this.#jar.setCookie(cookie, current.href)
+      const response = await this.#request(verb, current, payload)
       const text = await response.body.text()
-      const location = response.headers['location']
-      if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== 'string')
-        return pageOf(current, response.statusCode, text)
-      current = new URL(location, current)
+      const next = redirectOf(response)
+      if (next === undefined) return pageOf(current, response.statusCode, text)
+      current = new URL(next, current)
       if (response.statusCode !== 307 && response.statusCode !== 308) [verb, payload] = ['GET', undefined]
     }
     throw new Error(`too many redirects from ${url.origin}${url.pathname}`)
   }
 
+  async #request(method: 'GET' | 'POST', url: URL, body: URLSearchParams | undefined): Promise<Dispatcher.ResponseData> {
+    const response = await request(url, {
+      method,
+      dispatcher: this.#agent,
+      headers: {
+        accept: 'text/html',
+        cookie: await this.#jar.getCookieString(url.href),
+        ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', origin: url.origin }),
+      },
+      ...(body === undefined ? {} : { body: body.toString() }),
+    })
+    for (const cookie of [response.headers['set-cookie'] ?? []].flat()) await this.#jar.setCookie(cookie, url.href)
+    return response
+  }
+
   close(): Promise<void> {
     return this.#agent.close()
   }
+}
+
+/** Where the answer sends the browser; undefined when it is the page itself. */
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+  const { location } = headers
+  return statusCode >= 300 && statusCode < 400 && typeof location === 'string' ? location : undefined
 }
 
 function pageOf(url: URL, status: number, html: string): Page {
@@ -91,29 +101,36 @@ export function summary(page: Page): string {
   return `HTTP ${page.status} "${text.slice(0, 300)}"`
 }
 
+/** What the form sends: its fields as the page filled them, with the person's changes, and the pressed button. */
 function formBody(form: HTMLElement, pressed: HTMLElement, input: FormInput): URLSearchParams {
   const body = new URLSearchParams()
   for (const field of form.querySelectorAll('input, select, textarea')) {
     const name = field.getAttribute('name')
-    const type = field.getAttribute('type') ?? 'text'
-    if (name === undefined || type === 'submit' || field.hasAttribute('disabled')) continue
-    const value = field.getAttribute('value') ?? (field.tagName === 'TEXTAREA' ? field.text : type === 'checkbox' ? 'on' : '')
-    const wanted = input[name]
-    if (type === 'checkbox' || type === 'radio') {
-      const ticked = wanted === undefined ? field.hasAttribute('checked') : [wanted].flat().includes(value)
-      if (ticked) body.append(name, value)
-    } else if (field.tagName === 'SELECT') {
-      const options = field.querySelectorAll('option')
-      const chosen =
-        wanted ?? (options.find(option => option.hasAttribute('selected')) ?? options[0])?.getAttribute('value') ?? ''
-      for (const item of [chosen].flat()) body.append(name, item)
-    } else {
-      for (const item of [wanted ?? value].flat()) body.append(name, item)
-    }
+    if (name === undefined || field.getAttribute('type') === 'submit' || field.hasAttribute('disabled')) continue
+    for (const value of valuesOf(field, input[name])) body.append(name, value)
   }
   const name = pressed.getAttribute('name')
   if (name !== undefined) body.append(name, pressed.getAttribute('value') ?? '')
   return body
+}
+
+/** What one field sends; `wanted` is the person's change, if any. */
+function valuesOf(field: HTMLElement, wanted: string | readonly string[] | undefined): readonly string[] {
+  const type = field.getAttribute('type') ?? 'text'
+  if (type === 'checkbox' || type === 'radio') {
+    const value = field.getAttribute('value') ?? 'on'
+    const ticked = wanted === undefined ? field.hasAttribute('checked') : [wanted].flat().includes(value)
+    return ticked ? [value] : []
+  }
+  return [wanted ?? shownValue(field)].flat()
+}
+
+function shownValue(field: HTMLElement): string {
+  if (field.tagName === 'SELECT') {
+    const options = field.querySelectorAll('option')
+    return (options.find(option => option.hasAttribute('selected')) ?? options[0])?.getAttribute('value') ?? ''
+  }
+  return field.getAttribute('value') ?? (field.tagName === 'TEXTAREA' ? field.text : '')
 }
 
 /** Whether the page offers a button or link with this text. */

@@ -6,10 +6,7 @@ import { webhookEvents } from '../github/contract/webhook-events.ts'
 import { describeFault, type FaultKind, faultKinds } from '../github/faults/kinds.ts'
 import type { RestRoute } from '../github/rest/route.ts'
 import { restRoutes } from '../github/rest/routes.ts'
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [headings, headings.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n')
+import { table } from './markdown.ts'
 
 type Find = (name: DescriptionName, route: RestRoute) => DescribedRoute | undefined
 

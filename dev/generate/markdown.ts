@@ -5,11 +5,11 @@ export function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Text that people wrote for plain output, such as `kubectl explain`: `<name>` outside of code spans is not HTML. */
+/** Text that people wrote for plain output, such as `kubectl explain`: `<name>` outside of code spans is not HTML; `<br>` is. */
 function withoutHtml(text: string): string {
   return text
     .split('`')
-    .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '&lt;') : part))
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll(/<(?!br>)/g, '&lt;') : part))
     .join('`')
 }
 
@@ -26,6 +26,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return rows.length === 0 ? '' : lines.map(line => `| ${line.join(' | ')} |`).join('\n')
 }
 
+/** The parts of a generated page. */
 export type Page = {
   readonly title: string
   /** One sentence: what the page lists. */

@@ -11,6 +11,7 @@ import type { StoredCertificates } from './certificate/serving-certificate.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { createReviewServer } from './review-server.ts'
 
+/** What the webhook needs. */
 export type AdmissionDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'apply'>
   readonly clock: Clock
@@ -23,6 +24,7 @@ export type AdmissionDeps = {
   readonly keepMilliseconds?: number
 }
 
+/** The webhook’s lifecycle; it starts once. */
 export type AdmissionApp = {
   /** Resolves to the port when the webhook answers and the API server trusts its certificate. */
   readonly start: () => Promise<number>

@@ -16,6 +16,7 @@ export type AdmissionResponse = {
   readonly patch?: string
 }
 
+/** The rules and the clock of one review. */
 export type DispatchDeps = {
   readonly rules: readonly Rule[]
   readonly identities: PlatformIdentities

@@ -2,6 +2,7 @@
 // names. Rules authorise by identity only; field managers are free text and prove nothing.
 import { platformNamespace } from '../api/names.ts'
 
+/** User names and groups that rules name. */
 export type PlatformIdentities = {
   /** May create Tenants and Installations. */
   readonly brokers: readonly string[]

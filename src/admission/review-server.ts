@@ -10,6 +10,7 @@ import type { PlatformIdentities } from './identities.ts'
 import { admissionRequest } from './review.ts'
 import { rules } from './rules/index.ts'
 
+/** What the server needs. */
 export type ReviewServerDeps = {
   readonly log: Log
   readonly certificate: Certificate

@@ -4,6 +4,7 @@
 import { AppError } from '../lib/errors.ts'
 import { asObject, type JsonObject, listAt, textAt } from '../lib/json/json-value.ts'
 
+/** The operations of admission; CONNECT is accepted by the parser and matched by no rule. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** The request of a review. */

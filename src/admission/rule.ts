@@ -18,6 +18,7 @@ export type Validation = { readonly expression: string } & (
   | { readonly messageExpression: string; readonly message?: never }
 )
 
+/** One rule in both forms. */
 export type Rule = {
   readonly name: string
   /** The attack or accident that the rule stops. */

@@ -36,6 +36,7 @@ const tokenDetails = {
   grantUid: 'The UID of the RepositoryGrant.',
 }
 
+/** Action → its description. The store accepts no other action. */
 export const auditEvents = {
   'session.signed-in': {
     description: 'A person signed in on the web pages or for the command line.',
@@ -181,6 +182,7 @@ type DetailsOf<A extends AuditAction> = keyof (typeof auditEvents)[A]['details']
 /** A described field of `details`: a field that no event describes does not compile. */
 export type AuditDetail = { [A in AuditAction]: DetailsOf<A> }[AuditAction]
 
+/** What is appended to the log; the store adds sequence, time and hashes. */
 export type AuditRecord = {
   readonly action: AuditAction
   /** Who: `github|host|id`, `system:serviceaccount:ns:name`, or `sekisho:<part of the platform>`. Never empty. */

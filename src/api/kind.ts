@@ -5,7 +5,9 @@ import type { Condition, KubeObject, ObjectMeta, ResourceType } from './resource
 import { conditionsSchema } from './schema/conditions-schema.ts'
 import { integer, object, optional, type Rule, type Static, type TSchema } from './schema/schema.ts'
 
+/** The end of every API group, and the prefix of labels and annotations. */
 export const domain = 'sekisho.dev'
+/** The one API version of all kinds. */
 export const version = 'v1alpha1'
 
 export type PrinterColumn = {
@@ -18,16 +20,15 @@ export type PrinterColumn = {
 /** `create-delete` is for kinds that are requested and given up but never edited; all three include reading. */
 export type TenantAccess = 'read' | 'create-delete' | 'write'
 
-/** The columns that every kind has. */
+/** The columns that every kind has before `Age`. */
 export const readyColumns: readonly PrinterColumn[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
 ]
+/** The last column of every kind. */
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
-/** A sentence for every reason of a list such as `applicationReasons`: a missing one does not compile. */
-export type ReasonTexts<Reasons extends Readonly<Record<string, string>>> = Readonly<Record<Reasons[keyof Reasons], string>>
-
+/** Everything that defines a kind. */
 export type KindOptions<Spec extends TSchema, Status extends Record<string, TSchema>> = {
   readonly group: 'tenancy' | 'github' | 'apps'
   readonly kind: string
@@ -54,12 +55,14 @@ export type KindOptions<Spec extends TSchema, Status extends Record<string, TSch
   readonly selectableFields?: readonly string[]
 }
 
+/** An object of a kind. */
 export type Resource<Spec, Status> = KubeObject & {
   readonly metadata: ObjectMeta
   readonly spec: Spec
   readonly status?: Status & { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] }
 }
 
+/** A kind of the product: how to request its objects, and the data of its definition. */
 export type KindDefinition<T extends KubeObject = KubeObject> = ResourceType<T> & {
   readonly group: string
   readonly options: KindOptions<TSchema, Record<string, TSchema>>

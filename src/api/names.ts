@@ -11,7 +11,6 @@ export const labels = {
   namespacePurpose: `${domain}/purpose`,
   application: `${domain}/application`,
   process: `${domain}/process`,
-  remoteSync: `${domain}/remote-sync`,
   managedBy: 'app.kubernetes.io/managed-by',
 } as const
 

@@ -1,7 +1,7 @@
 // What it means for a kind to follow a repository. For a kind that declares `followsRepository` in its definition, webhooks wake its objects,
 // admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant, and the tenant roles include it,
 // without code of its own in any of these places. Data and types only; `registry.ts` lists the kinds.
-import type { Condition, KubeObject, ObjectMeta } from './resource.ts'
+import type { Condition, KubeObject, ObjectMeta, ReasonTexts } from './resource.ts'
 import { objectName, type PermissionLevel, repositoryName, requestedByField } from './schema/fields.ts'
 import { optional, text } from './schema/schema.ts'
 
@@ -29,6 +29,7 @@ export type FollowedSource = {
   readonly pullRequest?: number | 'every' | undefined
 }
 
+/** How a kind that follows a repository reads its own `spec`. */
 export type FollowsRepository<Spec = unknown> = {
   source(spec: Spec): FollowedSource
   /** What the owned grant requests beside `contents: read` and `metadata: read`. */
@@ -37,6 +38,7 @@ export type FollowsRepository<Spec = unknown> = {
   purpose(spec: Spec): string
 }
 
+/** The fields of `followerFields`. */
 export type FollowerSpec = { readonly installation: string; readonly repository: string; readonly requestedBy: string }
 
 /** An object of any kind that follows a repository. */
@@ -44,4 +46,19 @@ export type RepositoryFollower = KubeObject & {
   readonly metadata: ObjectMeta
   readonly spec: FollowerSpec
   readonly status?: { readonly grant?: string; readonly conditions?: readonly Condition[] }
+}
+
+/** Why such an object waits for its grant. */
+export const followerReasons = {
+  waitingForGrant: 'WaitingForGrant',
+  grantDenied: 'GrantDenied',
+  grantConflict: 'GrantConflict',
+} as const
+
+/** What these reasons say, for the definition of each such kind. */
+export const followerReasonTexts: ReasonTexts<typeof followerReasons> = {
+  WaitingForGrant: 'The RepositoryGrant of this object is not decided or not ready yet. The message has the details.',
+  GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
+  GrantConflict:
+    'A RepositoryGrant with the required name exists and does not belong to this object. Delete it, or rename this object.',
 }

@@ -37,6 +37,9 @@ export type Condition = {
   readonly observedGeneration: number
 }
 
+/** A sentence for every reason of a list such as `applicationReasons`: a missing one does not compile. */
+export type ReasonTexts<Reasons extends Readonly<Record<string, string>>> = Readonly<Record<Reasons[keyof Reasons], string>>
+
 /** The key of an object among those of its kind. */
 export type ObjectKey = { readonly namespace?: string; readonly name: string }
 

@@ -9,7 +9,6 @@ import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Periodic } from '../lib/periodic.ts'
 import type { Store } from '../store/store.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
@@ -35,7 +34,7 @@ export type BrokerDeps = {
   readonly store: Store
   readonly kube: KubeClient
   readonly manager: Pick<Manager, 'cache' | 'add'>
-  /** Absent only where something else ends TLS in front of us on the same host. */
+  /** Absent only where a proxy on the same host terminates TLS. */
   readonly certificate?: Certificate
   readonly log: Log
   readonly clock: Clock
@@ -71,9 +70,7 @@ export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
   }
 }
 
-type Parts = { readonly context: BrokerContext; readonly loops: readonly Pick<Periodic, 'start' | 'stop'>[] }
-
-async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOptions): Promise<Parts> {
+async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOptions) {
   const { settings, store, kube, manager, clock, random, log } = deps
   const tenants = manager.cache(tenant)
   const apps = manager.cache(clusterGitHubApp)
@@ -88,17 +85,10 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
-  const inbox = createInboxWorker({
-    inbox: store.inbox,
-    handle: delivery => handleDelivery(deliveryDeps, delivery),
-    clock,
-    random,
-    log,
-  })
+  const inbox = createInboxWorker({ inbox: store.inbox, handle: item => handleDelivery(deliveryDeps, item), clock, random, log })
 
   const { publicUrl } = settings
-  const issuerHeaders = () => securityHeaders(headers())
-  const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: issuerHeaders, clock, log })
+  const issuer = await createBrokerIssuer({ publicUrl, store, people, headers: () => securityHeaders(headers()), clock, log })
   const sweeper = createSweeper({ store, onboardingController, clock, log })
   const checkpoints = createCheckpointExport({
     kube,

@@ -74,14 +74,12 @@ export const brokerSettings = {
     'subjects or groups, separated by commas, that may read the whole audit log',
   ),
   apiServerUrl: optional(
-    httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; sekisho kubeconfig asks for it'),
+    httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; read by sekisho kubeconfig'),
   ),
-  apiServerAuthorityPath: optional(
-    textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the CA certificate of that API server'),
-  ),
+  apiServerAuthorityPath: optional(textSetting('SEKISHO_API_SERVER_CA_PATH', 'a PEM file with the CA of that API server')),
   auditCheckpointSeconds: integerSetting(
     'SEKISHO_AUDIT_CHECKPOINT_SECONDS',
-    'the interval, in seconds, at which a signed head of the audit log is written outside the database',
+    'seconds between two signed heads of the audit log outside the database',
     { minimum: 5, maximum: 86_400, default: '60' },
   ),
   sessionHours: integerSetting('SEKISHO_SESSION_HOURS', 'how many hours a person stays signed in on the pages', {

@@ -11,27 +11,22 @@ import type { Sessions } from '../store/sessions.ts'
 export const sessionCookie = '__Host-sekisho-session'
 export const browserCookie = '__Host-sekisho-browser'
 
-export type Person = {
-  readonly host: string
-  readonly userId: number
-  /** For display only. */
-  readonly login: string
+/** A person as GitHub identifies them. The login is for display only. */
+export type SignedInPerson = { readonly host: string; readonly userId: number; readonly login: string }
+
+export type Person = SignedInPerson & {
   readonly subject: string
   /** Goes into every form as `csrf`. */
   readonly csrf: string
 }
 
 export type PersonSessions = {
-  /** The person who is signed in in this browser, if anybody is. */
+  /** The person who is signed in with this browser, or undefined. */
   readonly personOf: (request: FastifyRequest) => Promise<Person | undefined>
   /** Rejects with `unauthenticated` when nobody is signed in, and with `forbidden` when the form does not carry the person's secret. */
   readonly requireForm: (request: FastifyRequest, csrf: unknown) => Promise<Person>
   /** Begins a new session and sets its cookie. An earlier session of this browser ends: a planted handle is never signed in. */
-  readonly begin: (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    person: { readonly host: string; readonly userId: number; readonly login: string },
-  ) => Promise<void>
+  readonly begin: (request: FastifyRequest, reply: FastifyReply, person: SignedInPerson) => Promise<void>
   /** Ends the session of this browser, and clears its cookies. */
   readonly end: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
   /** Binds what begins now to this browser: the hash of a secret that only this browser holds. Sets the cookie, or prolongs it. */

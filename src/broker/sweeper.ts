@@ -1,4 +1,4 @@
-// Periodic housekeeping: continues onboardings that stopped half-way, and deletes expired sessions, sign-ins, issuer records and old deliveries.
+// Periodic housekeeping: continues onboardings that were interrupted, and deletes expired sessions, sign-ins, issuer records and old deliveries.
 // Never the way by which anything becomes fast: events are for that.
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'

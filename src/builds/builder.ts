@@ -1,11 +1,11 @@
-// What a builder is to the rest of the product: something that turns one commit into one image, in the tenant's build namespace.
-// kpack.ts is the first; another builder implements this and nothing else changes. No builder ever gets a GitHub token.
+// The port to whatever builds images: it turns one commit into one image, in the tenant's build namespace. `kpack/kpack-builder.ts` is the
+// first implementation; another one replaces it without a change elsewhere. A builder never gets a GitHub token.
 
 /** Names one build: `namespace` is the tenant's build namespace. */
 export type BuildKey = { readonly namespace: string; readonly name: string }
 
-/** The RemoteSync on whose behalf it is built. */
-export type BuildOwner = { readonly namespace: string; readonly name: string; readonly uid: string }
+/** The object for which an image is built. Its `kind` lets several kinds own builds; ownership is decided by the uid. */
+export type BuildOwner = { readonly kind: string; readonly namespace: string; readonly name: string; readonly uid: string }
 
 export type BuildRequest = {
   readonly key: BuildKey
@@ -14,52 +14,56 @@ export type BuildRequest = {
   readonly source: { readonly url: string; readonly commit: string; readonly subPath?: string }
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly timeoutSeconds: number
-  /** The image of the last success: its layers are used again. */
+  /** The image of the last successful build, whose layers are reused. */
   readonly previousImage?: string
 }
 
 export type StartOutcome =
-  /** Also when it existed already: starting twice is the same as starting once. */
   | { readonly kind: 'started' }
-  /** It cannot be started now; the message says what has to change. */
+  /** The build cannot be started now; the message says what has to change. */
   | { readonly kind: 'refused'; readonly message: string }
 
 export type BuildState =
   | { readonly kind: 'absent' }
   | {
       readonly kind: 'running'
-      /** The step under way. */
+      /** The step in progress. */
       readonly step: string
       /** Whether the builder still has to read the source. */
       readonly needsSource: boolean
       readonly startedAt?: string
-      /** After this moment nothing may be expected of it any more. */
+      /** When a build that has not ended is given up. */
       readonly deadline: Date
     }
   | { readonly kind: 'succeeded'; readonly image: string; readonly commit: string; readonly startedAt?: string }
-  /** `detail`: the step and the last lines of its log, redacted and bounded. */
   | {
       readonly kind: 'failed'
       readonly step: string
+      /** The last lines of the step's log, redacted and bounded. */
       readonly detail: string
-      /** It ended before it had read the source: nothing of the tenant's has run, so the tenant cannot be at fault. */
+      /** It ended before it had read the source: no code of the tenant ran, so the tenant did not cause the failure. */
       readonly sourceUnread: boolean
       readonly startedAt?: string
     }
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }
 
-/** One build that has not ended. `tenant` is what builds are counted by: the build namespace. */
+/** A build that has not ended. Builds are counted per `tenant`, which is the build namespace. */
 export type RunningBuild = { readonly tenant: string; readonly name: string }
 
-/** Errors that may pass by themselves are thrown (KubeError); everything else is an outcome. */
+/** A build of one owner. */
+export type OwnedBuild = { readonly key: BuildKey; readonly ended: boolean }
+
+/** Every function throws KubeError where a retry may help; all other results are outcomes. */
 export type Builder = {
+  /** Idempotent: `started` also when this owner's build of that name exists already. */
   readonly start: (request: BuildRequest) => Promise<StartOutcome>
+  /** A build that belongs to another owner, or is being deleted, counts as absent. */
   readonly observe: (key: BuildKey, owner: BuildOwner) => Promise<BuildState>
-  /** Ends it and removes what it left. Absent is done. */
+  /** Ends the build and removes what it left. A build that does not exist is a success. */
   readonly cancel: (key: BuildKey) => Promise<void>
   /** The builds of one owner, newest first, whether or not they have ended. */
-  readonly ofOwner: (owner: BuildOwner) => readonly { readonly key: BuildKey; readonly ended: boolean }[]
+  readonly ofOwner: (owner: BuildOwner) => readonly OwnedBuild[]
   readonly running: () => readonly RunningBuild[]
-  /** Whether a build is known (ended or not): a slot reserved for it is not needed any more. */
+  /** Whether the build has been observed (ended or not): from then on `running` counts it. */
   readonly known: (key: BuildKey) => boolean
 }

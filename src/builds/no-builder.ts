@@ -1,8 +1,8 @@
-// Stands in where the cluster has no kpack: everything works but starting a build, which says what to do. Never pretends to build.
+// Replaces the builder on a cluster without kpack: the controller works, but every start of a build is refused with the cure.
 import type { Builder } from './builder.ts'
 
 const message =
-  'kpack is not installed on this cluster (it has no CRD builds.kpack.io): a platform admin installs it and restarts the controllers'
+  'kpack is not installed on this cluster (the CRD builds.kpack.io does not exist): ask a platform admin to install it and to restart the controllers'
 
 export const noBuilder: Builder = {
   start: () => Promise.resolve({ kind: 'refused', message }),

@@ -34,7 +34,7 @@ export async function openBuilds({ settings, kube, store, clock, log }: Controll
     clock,
     log,
   })
-  const server = createSourceServer({ store: sources, log })
+  const server = createSourceServer({ store: sources, clock, log })
   const kpackSettings = {
     registry: settings.registry,
     clusterBuilder: settings.clusterBuilder,

@@ -48,6 +48,7 @@ export async function makeCertificateAuthority(options: AuthorityOptions): Promi
   return { certificatePem: certificate.toString('pem'), privateKeyPem: await privateKeyPem(keys) }
 }
 
+/** A certificate to issue. One for a server needs at least one DNS name or IP address. */
 export type LeafOptions = AuthorityOptions & {
   readonly authority: CertifiedKey
   readonly dnsNames: readonly string[]

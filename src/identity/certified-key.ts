@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { SecretString } from '../lib/secret-string.ts'
 
+/** A PEM certificate and its PKCS #8 key in PEM. */
 export type CertifiedKey = { readonly certificatePem: string; readonly privateKeyPem: SecretString }
 
 /** `names` are as X.509 prints them: `DNS:…` and `IP Address:…`. */

@@ -5,6 +5,7 @@ import { parseUserSubject } from '../api/names.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 
+/** What a token must match. */
 export type VerifierOptions = {
   readonly issuer: string
   readonly audience: string
@@ -13,6 +14,7 @@ export type VerifierOptions = {
   readonly clock: Clock
 }
 
+/** The person of a verified token. */
 export type IdentityClaims = {
   /** `github|<host>|<numeric id>`. */
   readonly subject: string

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 
+/** The bounds of one lease. */
 export type LeaseOptions = {
   /** The lease expires after this time even while the work runs: choose more than the work can take. */
   readonly leaseSeconds: number
@@ -12,6 +13,7 @@ export type LeaseOptions = {
   readonly patienceSeconds: number
 }
 
+/** The port for leases. */
 export type Leases = {
   /** Runs `work` under the lease and releases it whatever happens. Rejects with `unavailable` when the lease is not free in time. */
   readonly withLease: <T>(name: string, options: LeaseOptions, work: () => Promise<T>) => Promise<T>

@@ -8,6 +8,7 @@ import { handleHash } from './database/handles.ts'
 import type { OidcRow, PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
 
+/** The JSON form of what the provider stores. */
 export type OidcPayload = { readonly [key: string]: JsonValue | undefined }
 
 /** Other handles by which a record can be found or revoked. */

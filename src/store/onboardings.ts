@@ -9,7 +9,7 @@ import type { OnboardingRow, PrismaClient } from './generated/client.ts'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** In the order in which an intent passes them; `abandoned` ends it from any other. */
-export const onboardingStates = [
+const onboardingStates = [
   'waiting-for-approval',
   'proved',
   'tenant-written',
@@ -17,8 +17,10 @@ export const onboardingStates = [
   'finished',
   'abandoned',
 ] as const
+/** A state of an intent. */
 export type OnboardingState = (typeof onboardingStates)[number]
 
+/** What was proved. */
 export type NewOnboarding = {
   readonly host: string
   /** The GitHub account (organisation or user) to onboard. */
@@ -31,6 +33,7 @@ export type NewOnboarding = {
   readonly data: { readonly [key: string]: JsonValue }
 }
 
+/** A stored intent. */
 export type Onboarding = NewOnboarding & {
   readonly id: string
   readonly state: OnboardingState
@@ -38,6 +41,7 @@ export type Onboarding = NewOnboarding & {
   readonly updatedAt: Date
 }
 
+/** The port for onboarding intents. */
 export type Onboardings = {
   readonly begin: (intent: NewOnboarding & { readonly state: 'waiting-for-approval' | 'proved' }) => Promise<Onboarding>
   /** Sets the state and optionally more facts. Throws `not_found` when the intent does not exist. */

@@ -31,7 +31,7 @@ const plainTexts = [
   'plain-key',
 ]
 
-/** Puts one of everything that is secret into the store; returns the handles. */
+/** Stores one of every kind of secret; resolves to the handles. */
 async function fill(store: Store): Promise<readonly string[]> {
   const expiresAt = new Date(Date.now() + 600_000)
   const token = (index: number): SecretString => new SecretString(plainTexts[index] ?? '')
@@ -45,7 +45,7 @@ async function fill(store: Store): Promise<readonly string[]> {
   return [state.reveal(), session.reveal(), 'plain-handle-of-oidc']
 }
 
-describe.each(databases)('what $name keeps', ({ start }) => {
+describe.each(databases)('what $name stores', ({ start }) => {
   let place: TestDatabase
   beforeAll(async () => {
     place = await start()
@@ -81,7 +81,7 @@ describe('the embedded store', () => {
     return folder
   }
 
-  test('finds everything again after it was closed, refuses a second owner and a wrong key', async () => {
+  test('finds everything after a restart, and refuses a second process and a wrong key', async () => {
     const dataFolder = temporaryFolder()
     const first = await openTestStore({ dataFolder })
     await fill(first)
@@ -104,7 +104,7 @@ describe('the embedded store', () => {
     await fourth.close()
   }, 90_000)
 
-  test('takes over the lock that a killed process left behind', async () => {
+  test('takes over the lock of a killed process', async () => {
     const folder = temporaryFolder()
     const script = `const net=require('net');net.createServer().listen(${JSON.stringify(join(folder, 'in-use.sock'))},()=>process.kill(process.pid,'SIGKILL'))`
     expect(() => execFileSync(process.execPath, ['-e', script], { stdio: 'ignore' })).toThrow()
@@ -163,7 +163,7 @@ describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))('the roles 
     expect(await as('audit', 'SELECT * FROM audit.entries')).toBe('done')
   })
 
-  test('keep people, tokens and the log apart', async () => {
+  test('separate people, tokens and the log', async () => {
     expect(await as('broker', 'SELECT * FROM broker.users')).toBe('done')
     expect(await as('desk', 'SELECT * FROM desk.tokens')).toBe('done')
     for (const [role, table] of [
@@ -175,13 +175,26 @@ describe.each(databases.filter(({ name }) => name === 'PostgreSQL'))('the roles 
       expect(await as(role, `SELECT * FROM ${table}`), `${role} ${table}`).toContain('permission denied')
   })
 
-  test('are enough for a process: the desk mints into its schema and writes the log as the audit role', async () => {
+  test('let the desk mint into its schema and write the log as the audit role', async () => {
     const store = await openTestStore({ url: urlFor('desk'), auditUrl: urlFor('audit') })
     expect(await store.healthy()).toBe(true)
     await store.tokens.intend(intent)
     await store.audit.append({ action: 'token.intended', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
     expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
     await expect(store.users.find('h', 1)).rejects.toThrow()
+    await store.close()
+  })
+
+  test('of broker and desk together are enough for the platform’s process', async () => {
+    execFileSync('psql', [place.location.url?.reveal() ?? '', '-q', '-c', "CREATE ROLE sekisho LOGIN PASSWORD 'p'"])
+    execFileSync('psql', [place.location.url?.reveal() ?? '', '-q', '-c', 'GRANT sekisho_broker, sekisho_desk TO sekisho'])
+    const url = place.postgres?.url('postgres', { name: 'sekisho', password: 'p' })
+    if (url === undefined) throw new Error('this test needs a server')
+    const store = await openTestStore({ url, auditUrl: urlFor('audit') })
+    await store.tokens.intendWithin({ ...intent, cacheKey: 'k2' }, { limit: 10, since: new Date(0) })
+    await fill(store)
+    expect(await store.inbox.claim(1)).toEqual([])
+    await store.audit.append({ action: 'token.intended', actor: 'x', object: 'y', outcome: 'allowed', reason: 'z', details: {} })
     await store.close()
   })
 })

@@ -22,6 +22,7 @@ export type StoreLocation =
   | { readonly url: SecretString; readonly auditUrl?: SecretString; readonly dataFolder?: never }
   | { readonly dataFolder: string; readonly url?: never; readonly auditUrl?: never }
 
+/** Where the store is, and what it needs. */
 export type StoreOptions = StoreLocation & {
   /** 32 bytes each in base64; the first seals, all open. */
   readonly sealingKeys: readonly SecretString[]

@@ -6,6 +6,7 @@ import type { SecretString } from '../lib/secret-string.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
 
+/** The port for platform keys. */
 export type PlatformKeys = {
   /** The key of that name (1 to 100 characters), created by `make` and sealed when it does not exist. All processes get the same key. */
   readonly getOrCreate: (name: string, make: () => Promise<SecretString>) => Promise<SecretString>

@@ -31,7 +31,7 @@ test('during a rotation the new key seals and both open', () => {
   expect(() => createSealer([old], 'tokens').open(both.seal(secret, 'row'), 'row')).toThrow('not in the keyring')
 })
 
-test('a key of the wrong length is refused with the cure', () => {
+test('a key of the wrong length is refused by an error that names the cure', () => {
   expect(() => createSealer([new SecretString('short')], 'tokens')).toThrow('openssl rand -base64 32')
   expect(() => createSealer([], 'tokens')).toThrow('at least one')
 })

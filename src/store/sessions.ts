@@ -8,6 +8,7 @@ import { handleHash, newHandle } from './database/handles.ts'
 import type { PrismaClient } from './generated/client.ts'
 import type { Sealer } from './seal.ts'
 
+/** A web session of a person. */
 export type Session = {
   readonly host: string
   readonly userId: number
@@ -18,8 +19,10 @@ export type Session = {
   readonly data: JsonValue
 }
 
+/** A session to create; the store sets `createdAt`. */
 export type NewSession = Omit<Session, 'createdAt'>
 
+/** The port for sessions and sign-in states. A handle that is unknown, used, revoked or expired finds nothing. */
 export type Sessions = {
   /** Stores `data` (sealed: it may hold a PKCE verifier) under a new single-use handle of 256 bits. */
   readonly createLoginState: (state: { readonly data: JsonValue; readonly expiresAt: Date }) => Promise<SecretString>

@@ -57,7 +57,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.tokens.findLive(request.cacheKey, 500)).toMatchObject({ id })
     })
 
-    test('forgets a token when it is revoked, and refuses to deliver it', async () => {
+    test('does not find a revoked token, and refuses to deliver it', async () => {
       const request = intent()
       const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_gone'))
@@ -68,7 +68,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       await expect(store.tokens.recordDelivered(id)).rejects.toThrow('revoked before')
     })
 
-    test('takes one outcome for an intent', async () => {
+    test('accepts one outcome for an intent', async () => {
       const id = await store.tokens.intend(intent())
       await store.tokens.recordMinted(id, minted('ghs_one'))
       await expect(store.tokens.recordMinted(id, minted('ghs_two'))).rejects.toThrow('no open intent')
@@ -107,7 +107,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await another(1, clock.now())).toBeDefined()
     })
 
-    test('takes exactly as many concurrent intents of a namespace as its quota has room for', async () => {
+    test('accepts exactly as many concurrent intents of a namespace as its quota allows', async () => {
       const { subject } = intent()
       const since = new Date(clock.now().getTime() - 1)
       const tries = Array.from({ length: 12 }, () => store.tokens.intendWithin(intent({ subject }), { limit: 5, since }))
@@ -116,7 +116,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.tokens.intendWithin(intent(), { limit: 5, since })).toBeDefined()
     })
 
-    test('keeps a token whose revocation began for another try, and delivers it to nobody', async () => {
+    test('stores a token whose revocation began for a retry, and never delivers it', async () => {
       const request = intent()
       const id = await store.tokens.intend(request)
       await store.tokens.recordMinted(id, minted('ghs_going'))
@@ -144,7 +144,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       clock.advance(3600)
     })
 
-    test('deletes rows that neither GitHub nor the quota knows any more', async () => {
+    test('deletes rows whose token has expired and that the quota no longer counts', async () => {
       const id = await store.tokens.intend(intent())
       await store.tokens.recordMinted(id, minted('ghs_old', 60))
       expect(await store.tokens.deleteExpired(inSeconds(61))).toBe(0)
@@ -179,7 +179,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       for (const row of rows) await store.inbox.markHandled(row.id, 'woken')
     })
 
-    test('stores many that come at once, each with its own bytes, and the same one once', async () => {
+    test('stores many concurrent deliveries, each with its own bytes, and equal ones once', async () => {
       const bodyOf = (number: number) => Buffer.alloc(number * 37, number % 251)
       const many = Array.from({ length: 300 }, (_, number) => ({ ...delivery(`many-${number}`), body: bodyOf(number) }))
       const answers = await Promise.all([...many, ...many.slice(0, 50)].map(one => store.inbox.receive(one)))
@@ -191,7 +191,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.inbox.claim(10)).toEqual([])
     })
 
-    test('a text that no database takes does not keep the others out', async () => {
+    test('a text that the database cannot store does not make other deliveries fail', async () => {
       const answers = await Promise.all([
         store.inbox.receive(delivery('good')),
         store.inbox.receive({ ...delivery('bad'), action: 'open\0ed\ud800' }),
@@ -202,7 +202,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       await Promise.all(rows.map(row => store.inbox.markHandled(row.id, 'ignored')))
     })
 
-    test('gives a delivery to one claimant, and to another one when the lease is over', async () => {
+    test('leases a delivery to one claimant, and to another when the lease has ended', async () => {
       await store.inbox.receive(delivery('b'))
       const claims = await Promise.all([store.inbox.claim(10), store.inbox.claim(10), store.inbox.claim(10)])
       expect(claims.flat().map(row => row.deliveryId)).toEqual(['b'])
@@ -215,7 +215,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.inbox.claim(10)).toEqual([])
     })
 
-    test('gives a released delivery again after the wait, oldest first', async () => {
+    test('leases a released delivery again after the wait, oldest first', async () => {
       await store.inbox.receive(delivery('c'))
       clock.advance(1)
       await store.inbox.receive(delivery('d'))
@@ -234,7 +234,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('sessions', () => {
-    test('hands the data of a sign-in out once, also to many at the same time', async () => {
+    test('returns the data of a sign-in once, also to concurrent callers', async () => {
       const state = await store.sessions.createLoginState({ data: { verifier: 'v' }, expiresAt: inSeconds(600) })
       const takes = await Promise.all(Array.from({ length: 8 }, () => store.sessions.takeLoginState(state.reveal())))
       expect(takes.filter(taken => taken !== undefined)).toEqual([{ verifier: 'v' }])
@@ -242,7 +242,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.sessions.takeLoginState('')).toBeUndefined()
     })
 
-    test('gives nothing for an expired sign-in', async () => {
+    test('returns nothing for an expired sign-in', async () => {
       const state = await store.sessions.createLoginState({ data: 'late', expiresAt: inSeconds(10) })
       clock.advance(10)
       expect(await store.sessions.takeLoginState(state.reveal())).toBeUndefined()
@@ -267,7 +267,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.sessions.deleteExpired(clock.now())).toBeGreaterThan(0)
     })
 
-    test('revokes all sessions of a person and no other’s', async () => {
+    test('revokes all sessions of one person only', async () => {
       const base = { host: 'github.localhost', login: 'x', data: null, expiresAt: inSeconds(100) }
       const mine = await store.sessions.create({ ...base, userId: 501 })
       const other = await store.sessions.create({ ...base, userId: 502 })
@@ -278,7 +278,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('onboardings', () => {
-    test('survive and go on until they are finished', async () => {
+    test('are stored and advance until they are finished', async () => {
       const begun = await store.onboardings.begin({
         host: 'github.localhost',
         accountId: 10,
@@ -318,7 +318,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.oidc.deleteExpired(clock.now())).toBe(1)
     })
 
-    test('are consumed by one caller, who sees when', async () => {
+    test('are consumed by one caller, and show when', async () => {
       await upsert('AuthorizationCode', 'code', { a: 1 })
       const consumed = await Promise.all([1, 2, 3].map(() => store.oidc.consume('AuthorizationCode', 'code')))
       expect(consumed.filter(Boolean)).toHaveLength(1)
@@ -330,7 +330,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.oidc.find('AuthorizationCode', 'code')).toBeUndefined()
     })
 
-    test('all go when their grant is revoked', async () => {
+    test('are all deleted when their grant is revoked', async () => {
       for (const model of ['AccessToken', 'RefreshToken']) await upsert(model, 'r', {}, { grantId: 'g2' })
       await upsert('RefreshToken', 'other', {}, { grantId: 'g3' })
       await store.oidc.revokeByGrantId('g2')
@@ -341,7 +341,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('users and keys', () => {
-    test('keep a person’s tokens and groups, and forget them', async () => {
+    test('store a person’s tokens and groups, and delete them', async () => {
       const user = {
         host: 'github.localhost',
         userId: 9,
@@ -360,7 +360,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.users.find('github.localhost', 9)).toBeUndefined()
     })
 
-    test('let one caller at a time refresh, and the next one after a failure', async () => {
+    test('let one caller at a time refresh, and the next after a failure', async () => {
       let inside = 0
       let most = 0
       const work = async (): Promise<void> => {
@@ -377,7 +377,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.users.withRefreshLock('github.localhost', 9, async () => 'next')).toBe('next')
     })
 
-    test('make a key once', async () => {
+    test('create a key once', async () => {
       let made = 0
       const make = async (): Promise<SecretString> => {
         made += 1

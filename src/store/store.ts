@@ -9,6 +9,7 @@ import type { Sessions } from './sessions.ts'
 import type { TokenRegistry } from './token-registry.ts'
 import type { Users } from './users.ts'
 
+/** Every repository of the platform. */
 export type Store = {
   readonly audit: AuditLog
   readonly tokens: TokenRegistry

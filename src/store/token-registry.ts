@@ -29,6 +29,7 @@ export type {
   TokenSubject,
 } from './installation-token.ts'
 
+/** The port for the life of installation tokens: intended, then minted or abandoned, then revoking and revoked. */
 export type TokenRegistry = {
   /** Resolves to the intent's id. */
   readonly intend: (intent: TokenIntent) => Promise<string>

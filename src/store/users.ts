@@ -6,6 +6,7 @@ import type { PrismaClient, UserRow } from './generated/client.ts'
 import type { Leases } from './leases.ts'
 import type { Sealer } from './seal.ts'
 
+/** A person who has signed in, with the GitHub tokens of the last sign-in or refresh. */
 export type StoredUser = {
   readonly host: string
   readonly userId: number
@@ -18,6 +19,7 @@ export type StoredUser = {
   readonly groups: readonly string[]
 }
 
+/** The port for people. */
 export type Users = {
   /** Creates or replaces the person's row. */
   readonly save: (user: StoredUser) => Promise<void>

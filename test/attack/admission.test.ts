@@ -1,5 +1,5 @@
-// The walls of admission on a real API server: the policies alone, the webhook alone, both; they must agree on every row. Then what only
-// the webhook does: filling in requestedBy, and surviving a change of its certificate authority.
+// Admission on a real API server: the policies alone, the webhook alone, both; they must agree on every row. Then what only the webhook
+// does: filling in requestedBy, and surviving a change of its certificate authority.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
 import { platformIdentities } from '../../src/admission/identities.ts'
@@ -9,11 +9,11 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { type AttackCluster, startAttackCluster } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
-import { plantFixtures } from './fixtures.ts'
+import { createFixtures } from './fixtures.ts'
 import { clusterAdministrator, dave, mia } from './identities.ts'
 import type { Reply } from './impersonation.ts'
 import { matrix } from './matrix.ts'
-import { installation, remoteSync, repositoryGrant } from './objects.ts'
+import { followers, installation, repositoryGrant } from './objects.ts'
 import type { Row } from './rows/row.ts'
 
 const identities = platformIdentities()
@@ -24,7 +24,7 @@ let webhook: AdmissionApp | undefined
 
 beforeAll(async () => {
   cluster = await startAttackCluster()
-  await plantFixtures(cluster)
+  await createFixtures(cluster)
 })
 afterAll(async () => {
   await webhook?.stop()
@@ -46,7 +46,7 @@ const uninstall = (manifest: Manifest | undefined) => manifest && cluster.admin.
 
 const attempt = (row: Row): Promise<Reply> => {
   const path = `${row.path}${row.path.includes('?') ? '&' : '?'}dryRun=All`
-  return cluster.as(row.as, row.method, path, row.body, row.type)
+  return cluster.send(row.as, { ...row, path })
 }
 
 type Outcome = 'allowed' | 'refused' | string
@@ -58,7 +58,7 @@ const outcome = ({ status, message }: Reply): Outcome => {
 }
 const wanted = (row: Row): Outcome => (row.expected === 'allowed' ? 'allowed' : 'refused')
 
-/** One row for each rule that is refused while the walls stand. */
+/** One row for each rule: refused while the rule is in force. */
 const canaries = [...new Map(matrix.filter(row => row.expected !== 'allowed').map(row => [row.expected, row])).values()]
 
 const untilAll = (what: string, expected: Outcome): Promise<unknown> =>
@@ -86,7 +86,7 @@ async function startWebhook(): Promise<void> {
 }
 
 describe('the matrix', () => {
-  test('is allowed while no wall stands, so that every refusal below is a wall’s', async () => {
+  test('is allowed without policies and webhook, so that they cause every refusal below', async () => {
     expect(
       (await runMatrix())
         .filter(({ reply }) => outcome(reply) !== 'allowed')
@@ -125,34 +125,37 @@ describe('the matrix', () => {
 })
 
 describe('filling in requestedBy', () => {
-  const syncs = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/remotesyncs'
   const grants = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/repositorygrants'
   const requester = ({ body }: Reply): unknown => (body as { spec?: { requestedBy?: unknown } }).spec?.requestedBy
-  const applied = (as: typeof dave, name: string, spec: object = {}): Promise<Reply> =>
-    cluster.as(
-      as,
-      'PATCH',
-      `${syncs}/${name}?fieldManager=kubectl&force=true`,
-      remoteSync(name, undefined, spec),
-      'application/apply-patch+yaml',
-    )
-
-  test('names the caller on create, and keeps the name when the same file is applied again', async () => {
+  beforeAll(async () => {
     await install(mutating)
     await eventually('requestedBy filled in', async () => {
       const reply = await cluster.as(dave, 'POST', `${grants}?dryRun=All`, repositoryGrant('filled'))
       return requester(reply) === dave.user ? true : undefined
     })
-    const first = await applied(dave, 'filled')
-    expect([first.status, requester(first)]).toEqual([201, dave.user])
-    const generation = (reply: Reply): unknown => (reply.body as { metadata?: { generation?: unknown } }).metadata?.generation
-    const again = await applied(dave, 'filled')
-    expect([again.status, requester(again), generation(again)]).toEqual([200, dave.user, generation(first)])
   })
 
-  test('names the colleague who changes something, and not the one who changes nothing', async () => {
-    const changed = await applied(mia, 'filled', { source: { branch: 'next' } })
-    expect([changed.status, requester(changed)]).toEqual([200, mia.user])
+  describe.each(followers)('of a $kind', ({ path, object, change }) => {
+    const applied = (as: typeof dave, spec: object = {}): Promise<Reply> =>
+      cluster.send(as, {
+        method: 'PATCH',
+        path: `${path}/filled?fieldManager=kubectl&force=true`,
+        body: object('filled', undefined, spec),
+        type: 'application/apply-patch+yaml',
+      })
+
+    test('names the caller on create, and keeps the name when the same file is applied again', async () => {
+      const first = await applied(dave)
+      expect([first.status, requester(first)]).toEqual([201, dave.user])
+      const generation = (reply: Reply): unknown => (reply.body as { metadata?: { generation?: unknown } }).metadata?.generation
+      const again = await applied(dave)
+      expect([again.status, requester(again), generation(again)]).toEqual([200, dave.user, generation(first)])
+    })
+
+    test('names the colleague who changes something', async () => {
+      const changed = await applied(mia, change)
+      expect([changed.status, requester(changed)]).toEqual([200, mia.user])
+    })
   })
 
   test('does not correct a name that a person wrote', async () => {
@@ -170,7 +173,7 @@ describe('the webhook', () => {
       installation({ name: 'mine' }),
     )
 
-  test('goes on when its certificate authority is replaced, while the old one is still trusted', async () => {
+  test('keeps working when its certificate authority is replaced, while the old one is still trusted', async () => {
     for (const manifest of policies) await uninstall(manifest)
     await eventually('only the webhook refuses', async () =>
       (await create()).message.includes('admission webhook') ? true : undefined,
@@ -182,13 +185,13 @@ describe('the webhook', () => {
       return Buffer.from(entry?.clientConfig.caBundle ?? '', 'base64').toString()
     }
     const before = await bundle()
-    // An unreadable leaf makes the keeper start anew, as a lost or damaged Secret would.
+    // An unreadable leaf makes the keeper create everything again, as a lost or damaged Secret would.
     await cluster.admin.call('PATCH', path, { data: { 'tls.crt': 'eA==' } }, 'application/merge-patch+json')
     await eventually('another authority is trusted', async () => ((await bundle()) === before ? undefined : true))
     await eventually('the webhook refuses again', async () => (outcome(await create()) === 'refused' ? true : undefined))
   })
 
-  test('that is dead stops our kinds and tenants, and neither other namespaces nor the platform', async () => {
+  test('blocks writes of our kinds and of tenants while it is down, and neither other namespaces nor the platform', async () => {
     await webhook?.stop()
     webhook = undefined
     const status = async (path: string, body: unknown): Promise<number> =>

@@ -1,4 +1,4 @@
-// A throw-away API server of its own for the attacks: policies and webhooks are cluster-wide and would judge other tests' writes.
+// A temporary API server for the attacks: policies and webhooks apply to the whole cluster and would refuse writes of other tests.
 // Owns its start and end, and requests under any identity (the administrator impersonates).
 import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
@@ -21,6 +21,7 @@ export async function startAttackCluster() {
     admin: controlPlane.admin,
     client,
     as: impersonator.as,
+    send: impersonator.send,
     stop: async () => {
       await impersonator.close()
       await client.close()

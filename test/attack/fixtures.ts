@@ -1,13 +1,13 @@
-// What the rows of the matrix act on: made before any policy or webhook stands, as an administrator would find it.
-
+// The objects that the rows of the matrix act on, created before any policy or webhook is installed.
 import { kinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import type { AttackCluster } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
 import { dave, everything, mia } from './identities.ts'
-import { installation, namespace, remoteSync, secret, secretShapes, tenant, tenantLabel, workloads } from './objects.ts'
+import { followers, installation, namespace, secret, secretShapes, tenant, tenantLabel, workloads } from './objects.ts'
 
-export async function plantFixtures({ admin, as }: AttackCluster): Promise<void> {
+/** Installs our kinds and creates the objects; the cluster must be empty. */
+export async function createFixtures({ admin, as }: AttackCluster): Promise<void> {
   for (const kind of kinds)
     await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition(kind))
   await admin.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
@@ -39,8 +39,10 @@ export async function plantFixtures({ admin, as }: AttackCluster): Promise<void>
     `/apis/github.sekisho.dev/v1alpha1${acme}/installations`,
     installation({ name: 'github', finalizers: ['sekisho.dev/installation'] }),
   )
-  await admin.call('POST', `/apis/apps.sekisho.dev/v1alpha1${acme}/remotesyncs`, remoteSync('dave', dave.user))
-  await admin.call('POST', `/apis/apps.sekisho.dev/v1alpha1${acme}/remotesyncs`, remoteSync('mia', mia.user))
+  for (const { path, object } of followers) {
+    await admin.call('POST', path, object('dave', dave.user))
+    await admin.call('POST', path, object('mia', mia.user))
+  }
   for (const name of ['plain', 'ghtok-held']) await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name }))
   await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name: 'annotated', annotations: { 'kpack.io/git': 'x' } }))
   const environment = secretShapes['environment']
@@ -50,5 +52,5 @@ export async function plantFixtures({ admin, as }: AttackCluster): Promise<void>
   await admin.call('POST', pod.path('acme'), pod.object('runner', environment('plain')))
   await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
   const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')
-  if (status !== 200) throw new Error(`the attackers should hold cluster-admin, but reading answers ${status}`)
+  if (status !== 200) throw new Error(`the attackers should have cluster-admin, but a read was answered with ${status}`)
 }

@@ -1,4 +1,4 @@
-// The people and machines of the attacks. All of them hold cluster-admin through a group, so that only admission stands in the way.
+// The people and machines of the attacks. All of them have cluster-admin through a group, so that only admission can refuse.
 import type { Identity } from './impersonation.ts'
 
 /** Bound to cluster-admin by the fixtures. */

@@ -1,12 +1,20 @@
-// Requests to the API server under any identity, by the administrator who may impersonate. Answers are told, whatever they are.
+// Requests to the API server under any identity, by the administrator who may impersonate. Resolves to the response whatever its status.
 import { Agent, request } from 'undici'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 
 export type Identity = { readonly user: string; readonly groups: readonly string[] }
+export type ApiRequest = {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  /** The content type of the body; default `application/merge-patch+json` for PATCH, else `application/json`. */
+  readonly type?: string | undefined
+}
 export type Reply = { readonly status: number; readonly message: string; readonly body: unknown }
 
 export type Impersonation = {
-  readonly as: (identity: Identity, method: string, path: string, body?: unknown, type?: string) => Promise<Reply>
+  readonly as: (identity: Identity, method: string, path: string, body?: unknown) => Promise<Reply>
+  readonly send: (identity: Identity, call: ApiRequest) => Promise<Reply>
   readonly close: () => Promise<void>
 }
 
@@ -20,11 +28,13 @@ export async function impersonation(kubeconfig: string): Promise<Impersonation> 
       ...(access.certificate === undefined || access.key === undefined ? {} : { cert: access.certificate, key: access.key }),
     },
   })
-  const as = async (identity: Identity, method: string, path: string, body?: unknown, type?: string): Promise<Reply> => {
+  const send = async (identity: Identity, call: ApiRequest): Promise<Reply> => {
+    const { method, path, body } = call
+    const type = call.type ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
     const headers = {
       'impersonate-user': identity.user,
       'impersonate-group': [...identity.groups],
-      ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': type }),
     }
     const response = await request(new URL(path, access.server), {
       method: method as 'GET',
@@ -37,5 +47,6 @@ export async function impersonation(kubeconfig: string): Promise<Impersonation> 
     const message = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? String(parsed.message) : ''
     return { status: response.statusCode, message, body: parsed }
   }
-  return { as, close: () => agent.close() }
+  const as: Impersonation['as'] = (identity, method, path, body) => send(identity, { method, path, body })
+  return { as, send, close: () => agent.close() }
 }

@@ -1,5 +1,5 @@
-// The one table of (who, request, expected): driven against the real API server with the policies alone, the webhook alone, and both.
-// Every request is a dry run, so that rows neither depend on nor disturb each other; what they act on is in fixtures.ts.
+// The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone, and both. Every
+// request is a dry run, so that rows neither depend on nor disturb each other; the objects that they act on are in fixtures.ts.
 import { installationRows } from './rows/installation-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'

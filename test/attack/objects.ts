@@ -1,4 +1,5 @@
-// Valid objects of every kind that the attacks write, each with only what the API server demands.
+// Valid objects of every kind that the attacks write, each with only what the API server requires.
+import { followerKinds } from '../../src/api/registry.ts'
 
 export type Body = Readonly<Record<string, unknown>> & { readonly metadata: Readonly<Record<string, unknown>> }
 
@@ -49,7 +50,7 @@ export const repositoryGrant = (name: string, requestedBy?: string, metadata: ob
   },
 })
 
-export const remoteSync = (name: string, requestedBy?: string, spec: object = {}): Body => ({
+const remoteSync = (name: string, requestedBy?: string, spec: object = {}): Body => ({
   apiVersion: 'apps.sekisho.dev/v1alpha1',
   kind: 'RemoteSync',
   metadata: { name },
@@ -62,6 +63,26 @@ export const remoteSync = (name: string, requestedBy?: string, spec: object = {}
     ...(requestedBy === undefined ? {} : { requestedBy }),
     ...spec,
   },
+})
+
+/** A kind that follows a repository: where its objects are, a valid object, and a change of its spec. */
+export type Follower = {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly path: string
+  readonly object: (name: string, requestedBy?: string, spec?: object) => Body
+  readonly change: object
+}
+
+/** A new kind that follows a repository needs one line here and gets all rows. */
+const followerObjects: Readonly<Record<string, Pick<Follower, 'object' | 'change'>>> = {
+  RemoteSync: { object: remoteSync, change: { source: { branch: 'next' } } },
+}
+
+export const followers: readonly Follower[] = followerKinds.map(({ kind, apiVersion, plural }) => {
+  const objects = followerObjects[kind]
+  if (!objects) throw new Error(`test/attack/objects.ts needs an object of kind ${kind}`)
+  return { kind, apiVersion, path: `/apis/${apiVersion}/namespaces/acme/${plural}`, ...objects }
 })
 
 export const secret = (metadata: Readonly<Record<string, unknown>>, more: object = {}): Body => ({

@@ -10,11 +10,11 @@ import { openPlatform, type Platform } from './platform.ts'
 
 let platform: Platform
 let browser: Chromium
-let site = ''
+let fixture = ''
 
 beforeAll(async () => {
   platform = await openPlatform([])
-  site = platform.world.tools.issuer
+  fixture = platform.world.tools.issuer
   await forgetGlobex()
 })
 
@@ -52,7 +52,7 @@ async function forgetGlobex(): Promise<void> {
 /** From our first page through GitHub's sign-in and, the first time, its consent. */
 async function signIn(login: string): Promise<void> {
   const { page } = browser
-  await page.goto(site)
+  await page.goto(fixture)
   await browser.picture(`${login}-1-welcome`)
   await page.getByRole('main').getByRole('link', { name: 'Sign in with GitHub' }).click()
   await page.getByRole('button', { name: `Sign in as ${login}` }).click()
@@ -71,7 +71,7 @@ async function signOut(): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Welcome' }).waitFor()
   // GitHub still knows the person and would sign them in again at once: what counts is that we ask it.
-  const answer = await page.request.get(`${site}/onboard`, { maxRedirects: 0, headers: { accept: 'text/html' } })
+  const answer = await page.request.get(`${fixture}/onboard`, { maxRedirects: 0, headers: { accept: 'text/html' } })
   expect(answer.status()).toBe(303)
   expect(answer.headers()['location']).toMatch(/^\/login/)
 }
@@ -86,7 +86,7 @@ test('gary brings globex with one repository, sees the tenant become ready and s
   await page.getByRole('link', { name: 'Install on globex' }).click()
   await browser.picture('gary-5-install')
   await page.getByLabel('Only select repositories').check()
-  await page.getByLabel('site (private)').check()
+  await page.getByLabel('fixture (private)').check()
   await page.getByRole('button', { name: 'Install', exact: true }).click()
   await page.getByRole('heading', { name: 'Bring globex' }).waitFor()
   expect(await page.getByRole('main').textContent()).toMatch(/never reach more than 1 selected repository with/)
@@ -98,7 +98,7 @@ test('gary brings globex with one repository, sees the tenant become ready and s
   await browser.picture('gary-7-tenant')
   const main = await page.getByRole('main').textContent()
   expect(main).toMatch(/You are its admin/)
-  expect(main).toContain(`sekisho login --issuer ${site}`)
+  expect(main).toContain(`sekisho login --issuer ${fixture}`)
   const [installation] = await list(platform.admin, 'installation', '', 'globex')
   expect(installation?.spec).toMatchObject({
     boundBy: { id: 1004 },
@@ -119,14 +119,14 @@ test('noah, who has no tenant, is told what to do and learns nothing of acme', a
   expect(main).toMatch(/ask an owner/)
   expect(await page.getByRole('main').getByRole('link', { name: 'bring it here' }).getAttribute('href')).toBe('/onboard')
   await browser.picture('noah-3-no-tenant')
-  const answers = await Promise.all(['acme', 'nothing-there'].map(name => page.request.get(`${site}/tenants/${name}`)))
+  const answers = await Promise.all(['acme', 'nothing-there'].map(name => page.request.get(`${fixture}/tenants/${name}`)))
   expect(answers.map(answer => answer.status())).toEqual([404, 404])
   const texts = await Promise.all(answers.map(async answer => (await answer.text()).replace(/[\w-]{36}/, '')))
   expect(texts[0]).toBe(texts[1])
   expect(browser.complaints).toEqual([])
-  await page.goto(`${site}/tenants/acme`)
+  await page.goto(`${fixture}/tenants/acme`)
   await page.getByRole('alert').waitFor()
   await browser.picture('noah-4-not-found')
-  await page.goto(site)
+  await page.goto(fixture)
   await signOut()
 }, 60_000)

@@ -9,7 +9,7 @@ import type { Manager } from '../../src/kube/manager.ts'
 import type { EventFacts } from './chaos-proxy/faults.ts'
 import { matching } from './chaos-proxy/faults.ts'
 import {
-  type ApplicationWorld,
+  type ApplicationEnvironment,
   childTypes,
   image,
   startController,
@@ -29,10 +29,10 @@ const watchSeconds = 2
 const renderer = withCharts()
 
 /** Two rollouts and the end of a process: objects appear, change and go. */
-async function play(world: ApplicationWorld, name: string, between: () => Promise<unknown>): Promise<void> {
-  await world.apply(name, { processes: [web, worker], image: image(1) })
+async function play(environment: ApplicationEnvironment, name: string, between: () => Promise<unknown>): Promise<void> {
+  await environment.apply(name, { processes: [web, worker], image: image(1) })
   await between()
-  await world.apply(name, { processes: [web], image: image(2) })
+  await environment.apply(name, { processes: [web], image: image(2) })
 }
 
 /** `deployments web MODIFIED 2`: the same event in every Application's life, whatever its name. */
@@ -45,14 +45,14 @@ function ofApplication(application: string): (event: EventFacts) => boolean {
 }
 
 test('each event of two rollouts is lost once', async () => {
-  const world = await withApplications()
-  const { proxy } = world
+  const environment = await withApplications()
+  const { proxy } = environment
   proxy.onRequest({ kind: 'shorten', seconds: watchSeconds }, { uses: forEver, match: matching({ verb: 'watch' }) })
-  const { manager } = await startController(world, renderer, { relistMilliseconds })
+  const { manager } = await startController(environment, renderer, { relistMilliseconds })
 
-  await play(world, 'model', () => world.settled('model', 1))
-  await world.settled('model', 2)
-  const model = await stateOf(world, 'model')
+  await play(environment, 'model', () => environment.settled('model', 1))
+  await environment.settled('model', 2)
+  const model = await stateOf(environment, 'model')
   const counts = new Map<string, number>()
   const names = proxy
     .events()
@@ -83,17 +83,19 @@ test('each event of two rollouts is lost once', async () => {
     )
     return { application, lost, armed }
   })
-  const delays = losses.map(({ armed, lost }) => armed.firstUse.then(() => knownAfter(world, manager, dropped.get(lost))))
+  const delays = losses.map(({ armed, lost }) => armed.firstUse.then(() => knownAfter(environment, manager, dropped.get(lost))))
   await Promise.all(
     losses.map(async ({ application }) => {
-      await play(world, application, () => world.settled(application, 1))
-      await world.settled(application, 2)
+      await play(environment, application, () => environment.settled(application, 1))
+      await environment.settled(application, 2)
     }),
   )
   const used = losses.filter(({ armed }) => armed.used() === 1).length
   const like = await Promise.all(
     losses.map(({ application }) =>
-      until(`${application} to be like the model`, async () => (await stateOf(world, application)) === model).catch(() => false),
+      until(`${application} to be like the model`, async () => (await stateOf(environment, application)) === model).catch(
+        () => false,
+      ),
     ),
   )
   const same = like.filter(Boolean).length
@@ -127,7 +129,7 @@ test('each event of two rollouts is lost once', async () => {
 })
 
 /** Seconds until the controller's cache is as new as the event, or knows with the server that there is no such object any more. */
-async function knownAfter({ direct }: ApplicationWorld, manager: Manager, event: EventFacts | undefined): Promise<number> {
+async function knownAfter({ direct }: ApplicationEnvironment, manager: Manager, event: EventFacts | undefined): Promise<number> {
   const since = performance.now()
   const type = [application, ...childTypes].find(({ plural }) => plural === event?.watch.resource)
   if (event === undefined || type === undefined) throw new Error('an event of a kind that is not looked at was lost')
@@ -143,20 +145,20 @@ async function knownAfter({ direct }: ApplicationWorld, manager: Manager, event:
 }
 
 test('all events late and doubled', async () => {
-  const world = await withApplications()
-  const { proxy, direct, namespace } = world
-  await startController(world, renderer)
-  await play(world, 'calm', () => world.settled('calm', 1))
-  await world.settled('calm', 2)
-  const calm = await stateOf(world, 'calm')
+  const environment = await withApplications()
+  const { proxy, direct, namespace } = environment
+  await startController(environment, renderer)
+  await play(environment, 'calm', () => environment.settled('calm', 1))
+  await environment.settled('calm', 2)
+  const calm = await stateOf(environment, 'calm')
   const since = performance.now()
   let turn = 0
   proxy.onEvent({ kind: 'duplicate' }, { uses: forEver, match: () => turn++ % 2 === 0 })
   const late = proxy.onEvent({ kind: 'late', until: () => wait(300) }, { uses: forEver })
-  await play(world, 'storm', () => world.settled('storm', 1))
+  await play(environment, 'storm', () => environment.settled('storm', 1))
   const uids = await uidsOf(direct, childTypes, namespace)
-  await world.settled('storm', 2)
-  await until('storm to be as it was in calm', async () => (await stateOf(world, 'storm')) === calm)
+  await environment.settled('storm', 2)
+  await until('storm to be as it was in calm', async () => (await stateOf(environment, 'storm')) === calm)
   const remade = (await uidsOf(direct, childTypes, namespace)).filter(uid => !uids.includes(uid)).length
   const lists = proxy.log.entries(({ verb }) => verb === 'list', since).length
   expect(late.used()).toBeGreaterThan(5)

@@ -5,7 +5,7 @@ import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
 import { matching } from './chaos-proxy/faults.ts'
 import {
-  type ApplicationWorld,
+  type ApplicationEnvironment,
   childTypes,
   image,
   startController,
@@ -23,7 +23,7 @@ const fault = 3
 const renderer = withCharts()
 
 /** A version of the server between two moments of the test: that of a write that nobody looks at. */
-async function versionNow({ direct, namespace }: ApplicationWorld): Promise<string> {
+async function versionNow({ direct, namespace }: ApplicationEnvironment): Promise<string> {
   const data = { at: String(performance.now()) }
   const moment = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'moment' }, data }
   const { metadata } = await direct.apply(configMaps, moment, { fieldManager, force: true })
@@ -31,7 +31,7 @@ async function versionNow({ direct, namespace }: ApplicationWorld): Promise<stri
 }
 
 /** Who they are and how often their specs have been changed. */
-async function childrenOf({ direct, namespace }: ApplicationWorld): Promise<ReadonlyMap<string, number>> {
+async function childrenOf({ direct, namespace }: ApplicationEnvironment): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>()
   for (const type of childTypes)
     for (const { metadata } of await direct.list(type, { namespace }))
@@ -40,16 +40,18 @@ async function childrenOf({ direct, namespace }: ApplicationWorld): Promise<Read
 }
 
 /** The life of one Application: made, a process taken away, given back, and a new image. A moment of the past after each step. */
-async function live(world: ApplicationWorld): Promise<readonly { readonly when: string; readonly version: string }[]> {
-  const moments = [{ when: 'before it was there', version: await versionNow(world) }]
+async function live(
+  environment: ApplicationEnvironment,
+): Promise<readonly { readonly when: string; readonly version: string }[]> {
+  const moments = [{ when: 'before it was there', version: await versionNow(environment) }]
   const step = async (when: string, spec: Record<string, unknown>, n: number): Promise<void> => {
-    await world.apply('shop', spec)
-    moments.push({ when: `when ${when} was asked for`, version: await versionNow(world) })
-    await world.settled('shop', n)
-    await until(`${when} to be complete`, async () => (await pruned(world)) === true)
-    moments.push({ when: `when ${when} was done`, version: await versionNow(world) })
+    await environment.apply('shop', spec)
+    moments.push({ when: `when ${when} was asked for`, version: await versionNow(environment) })
+    await environment.settled('shop', n)
+    await until(`${when} to be complete`, async () => (await pruned(environment)) === true)
+    moments.push({ when: `when ${when} was done`, version: await versionNow(environment) })
   }
-  const { manager } = await startController(world, renderer)
+  const { manager } = await startController(environment, renderer)
   await step('two processes', { processes: [web, worker], image: image(1) }, 1)
   await step('one process', { processes: [web], image: image(1) }, 1)
   await step('two processes again', { processes: [web, worker], image: image(1) }, 1)
@@ -59,20 +61,20 @@ async function live(world: ApplicationWorld): Promise<readonly { readonly when: 
 }
 
 /** The inventory names exactly what is there. */
-async function pruned(world: ApplicationWorld): Promise<boolean> {
-  const { direct, namespace } = world
+async function pruned(environment: ApplicationEnvironment): Promise<boolean> {
+  const { direct, namespace } = environment
   const shop = await direct.get(application, { namespace, name: 'shop' })
   const there = await uidsOf(direct, childTypes, namespace)
   return shop?.status?.inventory?.length === there.length
 }
 
 async function restartIntoThePast(what: string, resources: readonly string[]): Promise<void> {
-  const world = await withApplications()
-  const { proxy, direct, namespace } = world
-  const moments = await live(world)
-  const state = await stateOf(world, 'shop')
+  const environment = await withApplications()
+  const { proxy, direct, namespace } = environment
+  const moments = await live(environment)
+  const state = await stateOf(environment, 'shop')
   const since = performance.now()
-  let before = await childrenOf(world)
+  let before = await childrenOf(environment)
   let remade = 0
   let changed = 0
   for (const { when, version } of moments) {
@@ -81,7 +83,7 @@ async function restartIntoThePast(what: string, resources: readonly string[]): P
       { kind: 'stale', resourceVersion: version, until: caughtUp.promise },
       { uses: forEver, match: matching({ verb: ['list', 'watch'], resource: resources }) },
     )
-    const { manager, runs, quietFor } = await startController(world, renderer)
+    const { manager, runs, quietFor } = await startController(environment, renderer)
     const cache = manager.cache(application)
     expect(stale.used(), when).toBeGreaterThanOrEqual(resources.length)
     await until('a reconcile of what is believed', () => runs() > 0 || cache.get({ namespace, name: 'shop' }) === undefined)
@@ -90,9 +92,9 @@ async function restartIntoThePast(what: string, resources: readonly string[]): P
     caughtUp.resolve()
     const present = (await direct.get(application, { namespace, name: 'shop' }))?.metadata.generation
     await until('the cache to catch up', () => cache.get({ namespace, name: 'shop' })?.metadata.generation === present)
-    await until(`all to be as it was before the restart into ${when}`, async () => (await stateOf(world, 'shop')) === state)
+    await until(`all to be as it was before the restart into ${when}`, async () => (await stateOf(environment, 'shop')) === state)
     await quietFor(300)
-    const after = await childrenOf(world)
+    const after = await childrenOf(environment)
     for (const [child, generation] of before) {
       if (!after.has(child)) remade += 1
       else if (after.get(child) !== generation) changed += 1
@@ -109,7 +111,7 @@ async function restartIntoThePast(what: string, resources: readonly string[]): P
   await count('deletions sent', deletes, 'requests')
 }
 
-// Each in a world of its own, all at once: what they do most is wait.
+// Each in an environment of its own, all at once: what they do most is wait.
 test('restarts into the past', async () => {
   const children = ['deployments', 'services', 'ingresses', 'pods']
   const outcomes = await Promise.allSettled([

@@ -5,69 +5,69 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type EventFault, expired, internalError, matching } from './chaos-proxy/faults.ts'
-import { type ChaosSite, forEver, secondsSince, until, withChaos, withMirror } from './fixtures/chaos-fixture.ts'
+import { type ChaosFixture, forEver, secondsSince, until, withChaos, withMirror } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 4
 
-async function recordAfter(site: ChaosSite, name: string, since: number): Promise<void> {
+async function recordAfter(fixture: ChaosFixture, name: string, since: number): Promise<void> {
   const recovery = { fault, case: name, measure: 'time until the copy equals the server', unit: 's' }
   await recordOutcome({ ...recovery, value: secondsSince(since), atMost: 5 })
-  const lists = site.proxy.log.lists('configmaps', since).length
+  const lists = fixture.proxy.log.lists('configmaps', since).length
   await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
 }
 
 async function spoiled(name: string, how: EventFault): Promise<void> {
-  const site = await withChaos()
-  const mirror = await withMirror(site)
+  const fixture = await withChaos()
+  const mirror = await withMirror(fixture)
   await mirror.put('a', '1')
   await mirror.equal()
-  const armed = site.proxy.onEvent(how, { match: matching({ name: 'a' }) })
+  const armed = fixture.proxy.onEvent(how, { match: matching({ name: 'a' }) })
   const since = performance.now()
   await mirror.put('a', '2')
   await mirror.put('b', '1')
   await mirror.equal()
   expect(armed.used(), name).toBe(1)
-  await recordAfter(site, name, since)
+  await recordAfter(fixture, name, since)
 }
 
 async function tooOldAtOpening(): Promise<void> {
-  const site = await withChaos()
-  const mirror = await withMirror(site)
+  const fixture = await withChaos()
+  const mirror = await withMirror(fixture)
   await mirror.put('a', '1')
   await mirror.equal()
-  site.proxy.onEvent({ kind: 'close' }, { match: matching({ name: 'a' }) })
-  const armed = site.proxy.onRequest({ kind: 'refuse', ...expired }, { match: matching({ verb: 'watch' }) })
+  fixture.proxy.onEvent({ kind: 'close' }, { match: matching({ name: 'a' }) })
+  const armed = fixture.proxy.onRequest({ kind: 'refuse', ...expired }, { match: matching({ verb: 'watch' }) })
   const since = performance.now()
   await mirror.put('a', '2')
   await mirror.equal()
   expect(armed.used()).toBe(1)
-  await recordAfter(site, '410 when a watch is opened', since)
+  await recordAfter(fixture, '410 when a watch is opened', since)
 }
 
 /** It is resumed from the last of them. */
 async function bookmarksAlone(): Promise<void> {
-  const site = await withChaos()
-  const short = site.proxy.onRequest({ kind: 'shorten', seconds: 4 }, { match: matching({ verb: 'watch' }) })
-  const mirror = await withMirror(site)
+  const fixture = await withChaos()
+  const short = fixture.proxy.onRequest({ kind: 'shorten', seconds: 4 }, { match: matching({ verb: 'watch' }) })
+  const mirror = await withMirror(fixture)
   await short.firstUse
   const since = performance.now()
   // Moves the server's version on, without an event for this watch.
   await mirror.touchOther()
-  await until('the second watch', () => site.proxy.log.watches('configmaps').length === 2)
-  const bookmark = site.proxy.events().findLast(({ type }) => type === 'BOOKMARK')
+  await until('the second watch', () => fixture.proxy.log.watches('configmaps').length === 2)
+  const bookmark = fixture.proxy.events().findLast(({ type }) => type === 'BOOKMARK')
   expect(bookmark).toBeDefined()
-  const [first, second] = site.proxy.log.watches('configmaps')
+  const [first, second] = fixture.proxy.log.watches('configmaps')
   expect(second?.resourceVersion).toBe(bookmark?.resourceVersion)
   expect(second?.resourceVersion).not.toBe(first?.resourceVersion)
-  const lists = site.proxy.log.lists('configmaps', since).length
+  const lists = fixture.proxy.log.lists('configmaps', since).length
   const name = 'bookmarks alone, then closed'
   await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 0 })
   await mirror.put('a', '1')
   await mirror.equal()
 }
 
-// Each in a world of its own, all at once: what they do most is wait.
+// Each in an environment of its own, all at once: what they do most is wait.
 test('one fault', async () => {
   const outcomes = await Promise.allSettled([
     spoiled('410 in mid-stream', { kind: 'error', ...expired }),
@@ -82,10 +82,10 @@ test('one fault', async () => {
 })
 
 test('no connection is left behind by 1,000 reconnects', async () => {
-  const site = await withChaos()
+  const fixture = await withChaos()
   // Waits are shortened for the sake of the test's own time; connections are real.
   const sleep: Clock['sleep'] = (milliseconds, signal) => systemClock.sleep(milliseconds / 1000, signal)
-  const mirror = await withMirror(site, { clock: { ...systemClock, sleep } })
+  const mirror = await withMirror(fixture, { clock: { ...systemClock, sleep } })
   await mirror.put('a', 'first')
   await mirror.equal()
   const before = await openSockets()
@@ -96,14 +96,14 @@ test('no connection is left behind by 1,000 reconnects', async () => {
     { kind: 'error', ...internalError },
     { kind: 'error', ...expired },
   ]
-  const opened = (): number => site.proxy.log.watches('configmaps').length
+  const opened = (): number => fixture.proxy.log.watches('configmaps').length
   const target = opened() + 1000
   for (const [index, spoiled] of kinds.entries())
-    site.proxy.onEvent(spoiled, { uses: forEver, match: () => opened() < target && opened() % kinds.length === index })
+    fixture.proxy.onEvent(spoiled, { uses: forEver, match: () => opened() < target && opened() % kinds.length === index })
   let most = 0
   for (let n = 0; opened() < target; n++) {
     await mirror.put('a', String(n))
-    most = Math.max(most, site.proxy.openSockets())
+    most = Math.max(most, fixture.proxy.openSockets())
   }
   await mirror.equal()
   const left = (await openSockets()) - before
@@ -120,9 +120,9 @@ async function openSockets(): Promise<number> {
 }
 
 async function hangsUp(): Promise<void> {
-  const site = await withChaos()
-  const mirror = await withMirror(site)
-  const armed = site.proxy.onEvent({ kind: 'close-after' }, { uses: forEver })
+  const fixture = await withChaos()
+  const mirror = await withMirror(fixture)
+  const armed = fixture.proxy.onEvent({ kind: 'close-after' }, { uses: forEver })
   const since = performance.now()
   for (let n = 0; secondsSince(since) < 10; n++) {
     await mirror.put('churn', String(n))
@@ -130,7 +130,7 @@ async function hangsUp(): Promise<void> {
   }
   armed.disarm()
   await mirror.equal()
-  const watches = site.proxy.log.watches('configmaps', since)
+  const watches = fixture.proxy.log.watches('configmaps', since)
   // The first of them was not a reconnect.
   const rate = Math.round((100 * (watches.length - 1)) / secondsSince(since)) / 100
   const name = 'the server hangs up after each of 10 events a second'
@@ -138,18 +138,18 @@ async function hangsUp(): Promise<void> {
   await recordOutcome({ fault, case: name, measure: 'reconnects', value: rate, unit: '1/s', atMost: 1 })
 }
 
-async function silence(name: string, begin: (site: ChaosSite) => void): Promise<void> {
-  const site = await withChaos()
-  const mirror = await withMirror(site)
+async function silence(name: string, begin: (fixture: ChaosFixture) => void): Promise<void> {
+  const fixture = await withChaos()
+  const mirror = await withMirror(fixture)
   await mirror.put('a', '1')
   await mirror.equal()
-  begin(site)
+  begin(fixture)
   const since = performance.now()
   await mirror.put('a', '2')
   await mirror.equal()
   const measure = 'time until the copy equals the server'
   await recordOutcome({ fault, case: name, measure, value: secondsSince(since), unit: 's', atMost: 60 })
-  const lists = site.proxy.log.lists('configmaps', since).length
+  const lists = fixture.proxy.log.lists('configmaps', since).length
   await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
 }
 

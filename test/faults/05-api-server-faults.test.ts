@@ -5,12 +5,12 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { installDefinitions, seeing, withSite } from '../fixtures/application-fixture.ts'
-import { image as builtImage, kpackDefinitions, succeeded, withWorld } from '../fixtures/remote-sync-fixture.ts'
+import { installDefinitions, seeing, withFixture } from '../fixtures/application-fixture.ts'
+import { image as builtImage, kpackDefinitions, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
 import {
-  type ApplicationWorld,
+  type ApplicationEnvironment,
   childTypes,
   image,
   startController,
@@ -38,7 +38,7 @@ beforeAll(async () => {
 type Outage = { readonly begin: () => Promise<void>; readonly end: () => Promise<void> }
 
 /** All its Deployments have been given the image. */
-async function wantsImage({ direct, namespace }: ApplicationWorld, name: string, n: number): Promise<boolean> {
+async function wantsImage({ direct, namespace }: ApplicationEnvironment, name: string, n: number): Promise<boolean> {
   const found = await Promise.all(
     [web, worker].map(process => direct.get(deployments, { namespace, name: `${name}-${process.name}` })),
   )
@@ -49,20 +49,20 @@ async function wantsImage({ direct, namespace }: ApplicationWorld, name: string,
 async function throughOutage(
   name: string,
   seconds: number,
-  world: ApplicationWorld,
+  environment: ApplicationEnvironment,
   outage: Outage,
 ): Promise<{ readonly began: number; readonly ended: number }> {
-  const { proxy, direct, namespace } = world
-  const mirror = await withMirror(world)
-  await startController(world, renderer)
-  for (const each of names) await world.apply(each, { processes: [web, worker], image: image(1) })
-  for (const each of names) await world.settled(each, 1)
+  const { proxy, direct, namespace } = environment
+  const mirror = await withMirror(environment)
+  await startController(environment, renderer)
+  for (const each of names) await environment.apply(each, { processes: [web, worker], image: image(1) })
+  for (const each of names) await environment.settled(each, 1)
   const uids = await uidsOf(direct, childTypes, namespace)
   const midway = proxy.onRequest(
     { kind: 'reset' },
     { match: ({ verb, resource }) => verb === 'apply' && resource === 'deployments' },
   )
-  for (const each of names) await world.apply(each, { processes: [web, worker], image: image(2) })
+  for (const each of names) await environment.apply(each, { processes: [web, worker], image: image(2) })
   await midway.firstUse
   await outage.begin()
   const began = performance.now()
@@ -74,11 +74,11 @@ async function throughOutage(
     recordOutcome({ fault, case: name, measure, value, unit, atMost })
   await mirror.equal()
   const equal = secondsSince(ended)
-  await Promise.all(names.map(each => until(`${each} to be rolled out`, () => wantsImage(world, each, 2))))
+  await Promise.all(names.map(each => until(`${each} to be rolled out`, () => wantsImage(environment, each, 2))))
   const wanted = secondsSince(ended)
   await record('after its return, time until the copies equal the server', equal, 's', 5)
   await record('after its return, time until three interrupted rollouts have gone on', wanted, 's', 5)
-  await Promise.all(names.map(each => world.settled(each, 2)))
+  await Promise.all(names.map(each => environment.settled(each, 2)))
   const now = await uidsOf(direct, childTypes, namespace)
   await record('children made again', uids.filter(uid => !now.includes(uid)).length, 'objects', 0)
   await record('errors that nobody handled', unhandled.length, 'errors', 0)
@@ -86,14 +86,14 @@ async function throughOutage(
 }
 
 /** Every request is answered so, watches too: the open ones are cut first. */
-function refusing(world: ApplicationWorld, answer: RequestFault): Outage {
+function refusing(environment: ApplicationEnvironment, answer: RequestFault): Outage {
   let end = (): void => {}
   return {
     async begin() {
-      const armed = world.proxy.onRequest(answer, { uses: forEver })
+      const armed = environment.proxy.onRequest(answer, { uses: forEver })
       end = armed.disarm
-      await world.proxy.down('reset')
-      await world.proxy.up()
+      await environment.proxy.down('reset')
+      await environment.proxy.up()
     },
     end: async () => end(),
   }
@@ -101,12 +101,12 @@ function refusing(world: ApplicationWorld, answer: RequestFault): Outage {
 
 async function away(): Promise<void> {
   const attempts: { readonly at: number; readonly what: string }[] = []
-  const world = await withApplications({
+  const environment = await withApplications({
     observe: ({ verb, type }) => attempts.push({ at: performance.now(), what: `${verb} ${type.plural}` }),
   })
-  const { proxy } = world
+  const { proxy } = environment
   const name = `the API server is away for ${awaySeconds} s`
-  const { began, ended } = await throughOutage(name, awaySeconds, world, {
+  const { began, ended } = await throughOutage(name, awaySeconds, environment, {
     begin: () => proxy.down('refuse'),
     end: () => proxy.up(),
   })
@@ -128,13 +128,18 @@ async function away(): Promise<void> {
 }
 
 async function throttled(): Promise<void> {
-  const world = await withApplications()
+  const environment = await withApplications()
   const seconds = 2
   const name = `429 with Retry-After ${seconds} to everything for 8 s`
-  const { began, ended } = await throughOutage(name, 8, world, refusing(world, { kind: 'refuse', ...tooManyRequests(seconds) }))
+  const { began, ended } = await throughOutage(
+    name,
+    8,
+    environment,
+    refusing(environment, { kind: 'refuse', ...tooManyRequests(seconds) }),
+  )
   const last = new Map<string, number>()
   let early = 0
-  for (const request of world.proxy.log.entries(({ fault: met }) => met === 'refuse', began)) {
+  for (const request of environment.proxy.log.entries(({ fault: met }) => met === 'refuse', began)) {
     if (request.at > ended) break
     const what = `${request.verb} ${request.path}`
     const before = last.get(what)
@@ -153,26 +158,26 @@ async function throttled(): Promise<void> {
 }
 
 async function broken(): Promise<void> {
-  const world = await withApplications()
-  await throughOutage('500 to everything for 8 s', 8, world, refusing(world, { kind: 'refuse', ...internalError }))
+  const environment = await withApplications()
+  await throughOutage('500 to everything for 8 s', 8, environment, refusing(environment, { kind: 'refuse', ...internalError }))
 }
 
 async function conflicts(): Promise<void> {
   const name = '409 to each first write'
-  const world = await withApplications()
-  const { proxy, direct, namespace } = world
-  await startController(world, renderer)
+  const environment = await withApplications()
+  const { proxy, direct, namespace } = environment
+  await startController(environment, renderer)
   const first = firstOfEach(({ verb, path }: { readonly verb: string; readonly path: string }) => `${verb} ${path}`)
   const armed = proxy.onRequest(
     { kind: 'refuse', ...conflict },
     { uses: forEver, match: facts => isWrite(facts) && first(facts) },
   )
   const since = performance.now()
-  for (const each of names) await world.apply(each, { processes: [web, worker], image: image(1) })
-  await Promise.all(names.map(each => world.settled(each, 1)))
+  for (const each of names) await environment.apply(each, { processes: [web, worker], image: image(1) })
+  await Promise.all(names.map(each => environment.settled(each, 1)))
   const uids = await uidsOf(direct, childTypes, namespace)
-  for (const each of names) await world.apply(each, { processes: [web, worker], image: image(2) })
-  await Promise.all(names.map(each => world.settled(each, 2)))
+  for (const each of names) await environment.apply(each, { processes: [web, worker], image: image(2) })
+  await Promise.all(names.map(each => environment.settled(each, 2)))
   const now = await uidsOf(direct, childTypes, namespace)
   expect(armed.used()).toBeGreaterThanOrEqual(names.length * 5)
   await recordOutcome({
@@ -208,19 +213,19 @@ function sampled(holds: () => boolean): () => number {
 /** With a lease, which has to be renewed through the same slow answers. */
 async function rollsOutWhileSlow(seconds: number): Promise<void> {
   const name = `each answer takes ${seconds} s`
-  const world = await withApplications()
-  const { proxy, direct, namespace } = world
+  const environment = await withApplications()
+  const { proxy, direct, namespace } = environment
   const leaderElection = { namespace, name: 'slow', identity: 'slow' }
-  const { manager } = await startController(world, renderer, { leaderElection })
+  const { manager } = await startController(environment, renderer, { leaderElection })
   await until('the controller to lead', () => manager.isLeader())
-  await world.apply('anna', { processes: [web], image: image(1) })
-  await world.settled('anna', 1)
+  await environment.apply('anna', { processes: [web], image: image(1) })
+  await environment.settled('anna', 1)
   const uids = await uidsOf(direct, childTypes, namespace)
   const armed = proxy.onRequest({ kind: 'slow', milliseconds: seconds * 1000 }, { uses: forEver })
   const led = sampled(manager.isLeader)
   const since = performance.now()
-  await world.apply('anna', { processes: [web], image: image(2) })
-  await world.settled('anna', 2)
+  await environment.apply('anna', { processes: [web], image: image(2) })
+  await environment.settled('anna', 2)
   const took = secondsSince(since)
   const held = led()
   armed.disarm()
@@ -237,29 +242,29 @@ async function rollsOutWhileSlow(seconds: number): Promise<void> {
 /** A push whose Build is made just before the API server goes away, so that nobody heard that it was made. */
 async function buildsOnce(): Promise<void> {
   const name = 'the API server is away for 8 s as a commit is built'
-  const plain = await withSite()
+  const plain = await withFixture()
   const proxy = await withProxy()
-  const site = { ...plain, controllersClient: seeing(withClientOf(proxy), plain.namespace) }
-  const world = await withWorld(renderer, { site })
-  const { client, namespace, github } = world
+  const fixture = { ...plain, controllersClient: seeing(withClientOf(proxy), plain.namespace) }
+  const environment = await startRemoteSyncFixture(renderer, { fixture })
+  const { client, namespace, github } = environment
   const runsImage = (n: number): Promise<true> =>
     until(`image ${n}`, async () => (await client.get(application, { namespace, name: 'shop' }))?.spec.image === builtImage(n))
   const first = await github.push('one')
-  await world.applyApplication()
-  await world.applyRemoteSync()
-  await world.approve()
-  await world.endBuild(await world.buildOf(first), succeeded(1))
+  await environment.applyApplication()
+  await environment.applyRemoteSync()
+  await environment.approve()
+  await environment.endBuild(await environment.buildOf(first), succeeded(1))
   await runsImage(1)
   const second = await github.push('two')
-  const [questions, tokens] = [github.branchRequests(), world.tokenRequests()]
+  const [questions, tokens] = [github.branchRequests(), environment.tokenRequests()]
   const lost = proxy.onRequest({ kind: 'lose-answer' }, { match: facts => isWrite(facts) && facts.resource === 'builds' })
-  await world.wake()
+  await environment.wake()
   await lost.firstUse
   await proxy.down('refuse')
   await wait(8000)
   await proxy.up()
   const since = performance.now()
-  await world.endBuild(await world.buildOf(second), succeeded(2))
+  await environment.endBuild(await environment.buildOf(second), succeeded(2))
   await runsImage(2)
   const took = secondsSince(since)
   const builds = (await client.list(kpackBuilds, { namespace })).length
@@ -268,12 +273,12 @@ async function buildsOnce(): Promise<void> {
   await record('after its return, time until the built image is wanted', took, 's', 5)
   await record('Builds of the commit', builds - 1, 'objects', 1)
   await record('questions to GitHub about the branch', github.branchRequests() - questions, 'requests', 2)
-  await record('tokens asked for', world.tokenRequests() - tokens, 'tokens', 2)
+  await record('tokens asked for', environment.tokenRequests() - tokens, 'tokens', 2)
 }
 
-// Each in a world of its own, all at once: what they do most is wait.
+// Each in an environment of its own, all at once: what they do most is wait.
 test('absence, 429, 500, 409 and slow answers', async () => {
-  const worlds = [away(), throttled(), broken(), conflicts(), buildsOnce(), rollsOutWhileSlow(slowSeconds)]
-  const outcomes = await Promise.allSettled(worlds)
+  const environments = [away(), throttled(), broken(), conflicts(), buildsOnce(), rollsOutWhileSlow(slowSeconds)]
+  const outcomes = await Promise.allSettled(environments)
   expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
 })

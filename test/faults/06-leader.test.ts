@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { configMaps } from '../../src/api/builtin/index.ts'
 import { tooManyRequests } from './chaos-proxy/faults.ts'
 import type { LoggedRequest } from './chaos-proxy/request-log.ts'
-import { type ChaosSite, fieldManager, secondsSince, until, withChaos } from './fixtures/chaos-fixture.ts'
+import { type ChaosFixture, fieldManager, secondsSince, until, withChaos } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 6
@@ -24,10 +24,10 @@ type Replica = {
   readonly writes: () => readonly LoggedRequest[]
 }
 
-type Pair = ChaosSite & { readonly leader: Replica; readonly follower: Replica }
+type Pair = ChaosFixture & { readonly leader: Replica; readonly follower: Replica }
 
-async function startReplica(site: ChaosSite, kubeconfig: string, identity: string): Promise<Replica> {
-  const { namespace, proxy } = site
+async function startReplica(fixture: ChaosFixture, kubeconfig: string, identity: string): Promise<Replica> {
+  const { namespace, proxy } = fixture
   const child = spawn(process.execPath, [program, namespace, counter, identity], {
     env: { ...process.env, KUBECONFIG: kubeconfig },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -41,8 +41,8 @@ async function startReplica(site: ChaosSite, kubeconfig: string, identity: strin
 
 /** One that leads and writes, and one that waits. */
 async function withPair(): Promise<Pair> {
-  const site = await withChaos()
-  const { direct, namespace, proxy } = site
+  const fixture = await withChaos()
+  const { direct, namespace, proxy } = fixture
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-leader-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const kubeconfig = join(folder, 'kubeconfig')
@@ -52,11 +52,11 @@ async function withPair(): Promise<Pair> {
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: counter } },
     { fieldManager },
   )
-  const leader = await startReplica(site, kubeconfig, 'first')
+  const leader = await startReplica(fixture, kubeconfig, 'first')
   await until('the first to write', () => leader.writes().length > 3)
-  const follower = await startReplica(site, kubeconfig, 'second')
+  const follower = await startReplica(fixture, kubeconfig, 'second')
   expect(follower.writes()).toEqual([])
-  return { ...site, leader, follower }
+  return { ...fixture, leader, follower }
 }
 
 /** Seconds until the follower's first write. */

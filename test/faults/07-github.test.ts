@@ -8,34 +8,34 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { movableClock, openTestStore } from '../fixtures/databases.ts'
-import { type GitHubDesk, type GitHubSite, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
+import { type GitHubDesk, type GitHubFixture, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import type { GitHubFault } from './fixtures/github-proxy.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 7
 
-type World = { readonly clock: ReturnType<typeof movableClock>; readonly desk: GitHubDesk }
+type Environment = { readonly clock: ReturnType<typeof movableClock>; readonly desk: GitHubDesk }
 
 const clock = movableClock()
 let store: Store
-let site: GitHubSite
+let fixture: GitHubFixture
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
-  site = await startGitHubSite(clock)
+  fixture = await startGitHubFixture(clock)
 }, 60_000)
 afterAll(async () => {
-  await site?.github.stop()
+  await fixture?.github.stop()
   await store?.close()
 })
 
-async function openWorld(answerWithinMilliseconds?: number): Promise<World> {
+async function openEnvironment(answerWithinMilliseconds?: number): Promise<Environment> {
   const patience = answerWithinMilliseconds === undefined ? {} : { answerWithinMilliseconds }
-  return { clock, desk: await openGitHubDesk({ ...site, store, clock, ...patience }) }
+  return { clock, desk: await openGitHubDesk({ ...fixture, store, clock, ...patience }) }
 }
 
 type Tally = { delivered: number; expired: number; refused: number; unforeseen: unknown[] }
 
-async function ask({ clock, desk }: World, workload: string, tally: Tally): Promise<boolean> {
+async function ask({ clock, desk }: Environment, workload: string, tally: Tally): Promise<boolean> {
   try {
     const { expiresAt } = await desk.request(workload)
     tally.delivered += 1
@@ -68,43 +68,43 @@ const outages: readonly (readonly [string, GitHubFault])[] = [
 
 test('outages of five minutes', async () => {
   const stepSeconds = 10
-  const worlds = await Promise.all(
+  const environments = await Promise.all(
     outages.map(async ([name, outage]) => {
-      const world = await openWorld(250)
-      const before = await world.desk.request('settled')
-      world.desk.proxy.taken()
-      world.desk.proxy.misbehave(outage)
-      return { ...world, name, before, settled: newTally(), waiting: newTally(), calls: 0, recovery: 0, back: false }
+      const environment = await openEnvironment(250)
+      const before = await environment.desk.request('settled')
+      environment.desk.proxy.taken()
+      environment.desk.proxy.misbehave(outage)
+      return { ...environment, name, before, settled: newTally(), waiting: newTally(), calls: 0, recovery: 0, back: false }
     }),
   )
   onTestFinished(async () => {
-    for (const { desk } of worlds) await desk.stop()
+    for (const { desk } of environments) await desk.stop()
   })
   // One clock for all of them, so that their minutes pass together.
   for (let second = 0; second < 300; second += stepSeconds) {
     await Promise.all(
-      worlds.flatMap(world => [
-        ask(world, 'settled', world.settled),
-        ...['a', 'b', 'c'].map(workload => ask(world, workload, world.waiting)),
+      environments.flatMap(environment => [
+        ask(environment, 'settled', environment.settled),
+        ...['a', 'b', 'c'].map(workload => ask(environment, workload, environment.waiting)),
       ]),
     )
     clock.advance(stepSeconds)
   }
-  for (const world of worlds) {
-    world.calls = world.desk.proxy.taken()
-    world.desk.proxy.misbehave(undefined)
+  for (const environment of environments) {
+    environment.calls = environment.desk.proxy.taken()
+    environment.desk.proxy.misbehave(undefined)
   }
-  for (let second = 0; second < 120 && worlds.some(({ back }) => !back); second += 1) {
+  for (let second = 0; second < 120 && environments.some(({ back }) => !back); second += 1) {
     await Promise.all(
-      worlds.map(async world => {
-        if (world.back) return
-        world.back = await ask(world, 'a', newTally())
-        world.recovery = second
+      environments.map(async environment => {
+        if (environment.back) return
+        environment.back = await ask(environment, 'a', newTally())
+        environment.recovery = second
       }),
     )
     clock.advance(1)
   }
-  for (const { name, before, desk, settled, waiting, calls, recovery, back } of worlds) {
+  for (const { name, before, desk, settled, waiting, calls, recovery, back } of environments) {
     expect.soft([...settled.unforeseen, ...waiting.unforeseen], name).toEqual([])
     expect.soft(back, name).toBe(true)
     expect.soft((await desk.request('settled')).token.equals(before.token), name).toBe(true)
@@ -144,11 +144,11 @@ test('GitHub does not answer: how long a caller waits', async () => {
   // At the same time: each waits for GitHub's whole time limit.
   await Promise.all(
     kinds.map(async kind => {
-      const world = await openWorld()
-      onTestFinished(() => world.desk.stop())
-      world.desk.proxy.misbehave(kind)
+      const environment = await openEnvironment()
+      onTestFinished(() => environment.desk.stop())
+      environment.desk.proxy.misbehave(kind)
       const since = performance.now()
-      await expect(world.desk.request(`patient-${kind.kind}`)).rejects.toMatchObject({
+      await expect(environment.desk.request(`patient-${kind.kind}`)).rejects.toMatchObject({
         code: 'unavailable',
         reason: 'GitHubUnreachable',
       })
@@ -166,14 +166,14 @@ test('GitHub does not answer: how long a caller waits', async () => {
 }, 60_000)
 
 describe('with GitHub at hand', () => {
-  let world: World
+  let environment: Environment
   beforeAll(async () => {
-    world = await openWorld()
+    environment = await openEnvironment()
   })
-  afterAll(() => world?.desk.stop())
+  afterAll(() => environment?.desk.stop())
 
   test('a token is used to its end while GitHub is away, and not beyond', async () => {
-    const { desk } = world
+    const { desk } = environment
     await desk.request('to-the-end')
     desk.proxy.misbehave({ kind: 'status', status: 503, message: 'Unavailable' })
     const tally = newTally()
@@ -205,7 +205,7 @@ describe('with GitHub at hand', () => {
   }, 60_000)
 
   test('many ask for the same while GitHub is slow and then fails', async () => {
-    const { desk } = world
+    const { desk } = environment
     clock.advance(120)
     desk.proxy.taken()
     desk.proxy.misbehave({ kind: 'status', status: 500, message: 'Server Error' })
@@ -229,7 +229,7 @@ describe('with GitHub at hand', () => {
   }, 60_000)
 
   test('a clock that GitHub does not accept costs one more call and no token', async () => {
-    const { desk } = world
+    const { desk } = environment
     clock.advance(120)
     desk.proxy.misbehave({
       kind: 'status',
@@ -251,7 +251,7 @@ describe('with GitHub at hand', () => {
   })
 
   test('a token that somebody revoked at GitHub is found out by its user in few calls', async () => {
-    const { desk } = world
+    const { desk } = environment
     const { token } = await desk.request('revoked')
     await desk.client.revoke(token)
     const { endpoints } = desk
@@ -295,7 +295,7 @@ describe('with GitHub at hand', () => {
     ['was deleted', ({ github, installation }) => uninstallApp(github.context, installation, 1001), { code: 'not_found' }],
   ]
   test.each(ended)('an installation that %s', async (name, end, expected) => {
-    const { desk } = world
+    const { desk } = environment
     end(desk)
     desk.proxy.taken()
     const results = await Promise.allSettled(['x', 'y', 'z'].map(workload => desk.request(`${name}-${workload}`)))

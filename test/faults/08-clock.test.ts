@@ -10,7 +10,7 @@ import { isAppError } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { movableClock, openTestStore } from '../fixtures/databases.ts'
-import { type GitHubSite, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
+import { type GitHubFixture, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { createMemoryKube } from './fixtures/memory-kube.ts'
 import { recordOutcome } from './outcome.ts'
 
@@ -23,13 +23,13 @@ const truth = movableClock()
 let offset = 0
 const ours: Clock = { now: () => new Date(truth.now().getTime() + offset * 1000), sleep: truth.sleep }
 let store: Store
-let site: GitHubSite
+let fixture: GitHubFixture
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, ours)
-  site = await startGitHubSite(truth)
+  fixture = await startGitHubFixture(truth)
 }, 60_000)
 afterAll(async () => {
-  await site?.github.stop()
+  await fixture?.github.stop()
   await store?.close()
 })
 
@@ -41,7 +41,7 @@ const spoken = (seconds: number): string => {
 
 test.each([-60, 60, -90, 90, -10 * minute, 10 * minute, -hour, hour])('our clock is off by %i s', async seconds => {
   offset = seconds
-  const desk = await openGitHubDesk({ ...site, store, clock: ours })
+  const desk = await openGitHubDesk({ ...fixture, store, clock: ours })
   try {
     desk.proxy.taken()
     const { token, expiresAt } = await desk.request('skewed')
@@ -74,7 +74,7 @@ test.each([-60, 60, -90, 90, -10 * minute, 10 * minute, -hour, hour])('our clock
 describe('our clock is set while tokens live', () => {
   /** Asks every 5 minutes for 2.5 hours, and sweeps as the desk does; the clock is set after `after` seconds. */
   async function handedOutDead(after: number, step: number): Promise<{ readonly dead: number; readonly delivered: number }> {
-    const desk = await openGitHubDesk({ ...site, store, clock: ours })
+    const desk = await openGitHubDesk({ ...fixture, store, clock: ours })
     const counts = { dead: 0, delivered: 0 }
     try {
       for (let second = 0; second < 2.5 * hour; second += minute) {

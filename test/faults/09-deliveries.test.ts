@@ -9,7 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { SecretString } from '../../src/lib/secret-string.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { redeliveryPoll } from '../../src/redelivery/poll.ts'
-import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { quantile } from './fixtures/distribution.ts'
 import { type FollowedBranches, followBranches } from './fixtures/followed-branches.ts'
@@ -21,30 +21,30 @@ const branches = Array.from({ length: 20 }, (_, index) => `branch-${index}`)
 const patience = { timeoutMilliseconds: 60_000 }
 const shop = 4001
 
-let site: BrokerSite
+let fixture: BrokerEnvironment
 let followed: FollowedBranches
 let agent: Agent
 let installationId = 0
 beforeAll(async () => {
-  site = await startBrokerSite()
-  const { browser } = await site.signIn('olivia')
-  await install(site.github, browser, site.organization.id, { repositoryIds: 'all' })
-  await site.github.context.webhooks.idle()
-  installationId = site.github.context.world.installations[0]?.id ?? 0
-  const { host, kube, organization: account } = site
-  await site.makeNamespace(account.login)
+  fixture = await startBrokerEnvironment()
+  const { browser } = await fixture.signIn('olivia')
+  await install(fixture.github, browser, fixture.organization.id, { repositoryIds: 'all' })
+  await fixture.github.context.webhooks.idle()
+  installationId = fixture.github.context.world.installations[0]?.id ?? 0
+  const { host, kube, organization: account } = fixture
+  await fixture.makeNamespace(account.login)
   followed = await followBranches({ kube, host, account, installationId, branches, namespace: account.login })
-  agent = new Agent({ connections: 32, connect: { ca: site.certificateAuthority } })
+  agent = new Agent({ connections: 32, connect: { ca: fixture.certificateAuthority } })
 }, 120_000)
 afterAll(async () => {
   await agent?.close()
   await followed?.stop()
-  await site?.stop()
+  await fixture?.stop()
 })
 
 type Delivery = { readonly event: string; readonly guid: string; readonly body: string }
 const head = (number: number): string => number.toString(16).padStart(40, '0')
-const repository = () => ({ id: shop, full_name: `${site.organization.login}/shop` })
+const repository = () => ({ id: shop, full_name: `${fixture.organization.login}/shop` })
 const rest = () => ({ repository: repository(), installation: { id: installationId }, sender: { id: 1001 } })
 const push = (branch: string, after: string): Delivery => ({
   event: 'push',
@@ -53,8 +53,8 @@ const push = (branch: string, after: string): Delivery => ({
 })
 
 async function deliver({ event, guid, body }: Delivery): Promise<number> {
-  const signature = `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
-  const answer = await undiciFetch(`${site.url}/webhooks/github`, {
+  const signature = `sha256=${createHmac('sha256', fixture.github.app.webhookSecret).update(body).digest('hex')}`
+  const answer = await undiciFetch(`${fixture.url}/webhooks/github`, {
     method: 'POST',
     dispatcher: agent,
     headers: {
@@ -73,7 +73,7 @@ async function deliver({ event, guid, body }: Delivery): Promise<number> {
 async function settled(): Promise<void> {
   await waitUntil('the branches are followed', async () => followed.behind().length === 0 || undefined, patience)
   let [before, since] = [-1, Date.now()]
-  const handled = async (): Promise<number> => (await site.store.audit.head()).sequence
+  const handled = async (): Promise<number> => (await fixture.store.audit.head()).sequence
   await waitUntil(
     'the inbox is quiet',
     async () => {
@@ -99,7 +99,7 @@ test('the same delivery five times at once, and once more', async () => {
   const effects = await effectsOf(async () => {
     statuses.push(...(await Promise.all(Array.from({ length: 5 }, () => deliver(one)))), await deliver(one))
   })
-  const handled = (await site.store.audit.list({ action: 'webhook.received', limit: 1000 })).filter(
+  const handled = (await fixture.store.audit.list({ action: 'webhook.received', limit: 1000 })).filter(
     entry => entry.object === `Webhook/${one.guid}`,
   )
   expect(statuses).toEqual(Array.from({ length: 6 }, () => 202))
@@ -153,7 +153,7 @@ test('out of order', async () => {
     unit: 'effects',
     atMost: 0,
   })
-  const installation = { id: installationId, account: { id: site.organization.id } }
+  const installation = { id: installationId, account: { id: fixture.organization.id } }
   const told = (action: string): Delivery => ({
     event: 'installation',
     guid: randomUUID(),
@@ -173,23 +173,23 @@ test('out of order', async () => {
 })
 
 test('what GitHub could not deliver', async () => {
-  const { context } = site.github
+  const { context } = fixture.github
   const [app] = context.world.apps
   const url = app?.webhookUrl ?? ''
   const missed = branches.slice(2, 10)
-  const endpoints = { host: site.host, web: site.github.url, api: site.github.apiUrl }
-  const privateKeys = [new SecretString(site.github.app.privateKeyPem)]
+  const endpoints = { host: fixture.host, web: fixture.github.url, api: fixture.github.apiUrl }
+  const privateKeys = [new SecretString(fixture.github.app.privateKeyPem)]
   const client = createAppClient({
     endpoints,
-    appId: site.github.app.id,
-    clientId: site.github.app.clientId,
+    appId: fixture.github.app.id,
+    clientId: fixture.github.app.clientId,
     privateKeys,
     log: silentLog,
     clock: systemClock,
   })
   const poll = redeliveryPoll({
     apps: { list: () => [{ apiVersion: '', kind: '', metadata: { name: 'sekisho' }, spec: {} }] as never },
-    githubApps: { get: async () => ({ client, endpoints, appId: site.github.app.id }) },
+    githubApps: { get: async () => ({ client, endpoints, appId: fixture.github.app.id }) },
     isLeader: () => true,
     clock: systemClock,
     log: silentLog,
@@ -200,7 +200,7 @@ test('what GitHub could not deliver', async () => {
   for (const [index, branch] of missed.entries()) {
     followed.heads.set(branch, head(100 + index))
     const { installation: _, ...payload } = { ...rest(), ref: `refs/heads/${branch}`, before: head(0), after: head(100 + index) }
-    context.webhooks.emit({ name: 'push', action: null, accountId: site.organization.id, repositoryId: shop, payload })
+    context.webhooks.emit({ name: 'push', action: null, accountId: fixture.organization.id, repositoryId: shop, payload })
   }
   await context.webhooks.idle()
   context.store.change(() => app && Object.assign(app, { webhookUrl: url }))
@@ -243,12 +243,12 @@ test('what GitHub could not deliver', async () => {
 test('a replay three days later', async () => {
   const replayed = push('branch-0', head(1))
   const handledTimes = async (): Promise<number> =>
-    (await site.store.audit.list({ action: 'webhook.received', limit: 1000 })).filter(
+    (await fixture.store.audit.list({ action: 'webhook.received', limit: 1000 })).filter(
       entry => entry.object === `Webhook/${replayed.guid}`,
     ).length
   await deliver(replayed)
   await waitUntil('the delivery is handled', async () => (await handledTimes()) > 0 || undefined, patience)
-  site.advance(3 * 24 * 3600)
+  fixture.advance(3 * 24 * 3600)
   const effects = await effectsOf(() => deliver(replayed))
   await recordOutcome({
     fault,

@@ -7,8 +7,8 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen, type WebServer } from '../../src/web/server.ts'
-import { type BrokerSite, startBrokerSite } from '../fixtures/broker-fixture.ts'
-import { type AdmissionSite, startAdmissionSite } from './fixtures/admission-fixture.ts'
+import { type BrokerEnvironment, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
+import { type AdmissionFixture, startAdmissionFixture } from './fixtures/admission-fixture.ts'
 import type { Order, Result, Shape } from './fixtures/body-attacker-process.ts'
 import { type Attacker, type Strain, startAttacker, strained } from './fixtures/body-endpoints.ts'
 import { recordOutcome } from './outcome.ts'
@@ -19,16 +19,16 @@ const rounds = 3
 
 type Endpoint = Omit<Order, 'shape' | 'webhookSecret'>
 
-let site: BrokerSite
-let admission: AdmissionSite
+let fixture: BrokerEnvironment
+let admission: AdmissionFixture
 let desk: WebServer
 let attacker: Attacker
 const endpoints = new Map<string, Endpoint>()
 let webhookSecret = ''
 
 beforeAll(async () => {
-  site = await startBrokerSite()
-  admission = await startAdmissionSite()
+  fixture = await startBrokerEnvironment()
+  admission = await startAdmissionFixture()
   const certificate = await openTokenDeskCertificate({
     keys: { getOrCreate: (_name, make) => make() },
     host: 'desk',
@@ -46,10 +46,10 @@ beforeAll(async () => {
   )
   const deskPort = await listen(desk, { host: '127.0.0.1', port: 0 })
   attacker = startAttacker()
-  webhookSecret = site.github.app.webhookSecret
+  webhookSecret = fixture.github.app.webhookSecret
   const json = { 'content-type': 'application/json' }
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const broker = { port: Number(new URL(site.url).port), servername: 'localhost', ca: site.certificateAuthority }
+  const broker = { port: Number(new URL(fixture.url).port), servername: 'localhost', ca: fixture.certificateAuthority }
   const push = {
     ref: 'refs/heads/main',
     before: '0',
@@ -80,7 +80,7 @@ afterAll(async () => {
   attacker?.stop()
   await desk?.close()
   await admission?.stop()
-  await site?.stop()
+  await fixture?.stop()
 })
 
 function endpoint(name: string): Endpoint {

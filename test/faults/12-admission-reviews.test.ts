@@ -1,15 +1,15 @@
 // Fault 12: AdmissionReviews that no API server should send, and those at the edge of what it may. The answer is always an AdmissionReview
 // with the same uid, or a 4xx that the API server takes for a refusal (failurePolicy Fail); nothing crashes, passes or has a side effect.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdmissionSite, type Answer, ask, startAdmissionSite } from './fixtures/admission-fixture.ts'
+import { type AdmissionFixture, type Answer, ask, startAdmissionFixture } from './fixtures/admission-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 12
-let site: AdmissionSite
+let fixture: AdmissionFixture
 beforeAll(async () => {
-  site = await startAdmissionSite()
+  fixture = await startAdmissionFixture()
 })
-afterAll(() => site?.stop())
+afterAll(() => fixture?.stop())
 
 type Json = Readonly<Record<string, unknown>>
 const uid = '705ab4f5-6393-11e8-b7cc-42010a800002'
@@ -126,13 +126,13 @@ function isProper(answer: Answer): boolean {
 }
 
 test('malformed and extreme reviews', async () => {
-  const writes = site.kube.writes()
+  const writes = fixture.kube.writes()
   const counts = { improper: 0, passed: 0, crashed: 0, reviews: 0 }
   for (const one of cases)
     for (const path of ['/validate', '/mutate']) {
       counts.reviews += 1
       try {
-        const answer = await ask(await site.target(), path, bodyOf(one.body))
+        const answer = await ask(await fixture.target(), path, bodyOf(one.body))
         const proper = isProper(answer)
         const passed = path === '/validate' && one.mayPass !== true && responseIn(answer)?.allowed === true
         expect
@@ -146,7 +146,7 @@ test('malformed and extreme reviews', async () => {
       }
     }
   const good = await ask(
-    await site.target(),
+    await fixture.target(),
     '/validate',
     JSON.stringify(review({ object: { ...object, spec: { ...spec, requestedBy: 'github|github.com|7' } } })),
   )
@@ -180,7 +180,7 @@ test('malformed and extreme reviews', async () => {
     fault,
     case: `${named}, dryRun among them`,
     measure: 'writes caused',
-    value: site.kube.writes() - writes,
+    value: fixture.kube.writes() - writes,
     unit: 'writes',
     atMost: 0,
   })
@@ -192,12 +192,12 @@ test('with and without dryRun the judgement is the same', async () => {
     if (typeof one.body === 'string') continue
     const body = one.body as { readonly request?: Json | null }
     const wet = await ask(
-      await site.target(),
+      await fixture.target(),
       '/validate',
       JSON.stringify({ ...body, request: body.request && { ...body.request, dryRun: false } }),
     )
     const dry = await ask(
-      await site.target(),
+      await fixture.target(),
       '/validate',
       JSON.stringify({ ...body, request: body.request && { ...body.request, dryRun: true } }),
     )

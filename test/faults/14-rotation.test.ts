@@ -17,7 +17,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { openTokenDeskCertificate } from '../../src/token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../src/web/server.ts'
 import { certificateFromFiles } from '../../src/web/tls.ts'
-import { ask, startAdmissionSite, type TlsTarget } from './fixtures/admission-fixture.ts'
+import { ask, startAdmissionFixture, type TlsTarget } from './fixtures/admission-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 14
@@ -70,33 +70,33 @@ async function admissionChanges(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const { clock, set } = clockFrom(-250)
     // The default interval of 5 s: the figure is what an operator gets.
-    const site = await startAdmissionSite({ clock })
+    const fixture = await startAdmissionFixture({ clock })
     try {
       // A leaf that is valid for the client, then load.
       set(-20)
-      const old = (await site.target()).ca
+      const old = (await fixture.target()).ca
       await expect
         .poll(
           async () =>
-            ask(await site.target(), '/validate', '{}').then(
+            ask(await fixture.target(), '/validate', '{}').then(
               answer => answer.status,
               () => 0,
             ),
           { timeout: 15_000 },
         )
         .toBe(400)
-      const running = load(site.target, '/validate', '{}')
+      const running = load(fixture.target, '/validate', '{}')
       await running.newCertificate(0, performance.now())
       const since = performance.now()
       set(0)
       slowest.push(await running.newCertificate(1, since))
-      expect((await site.target()).ca).not.toBe(old)
+      expect((await fixture.target()).ca).not.toBe(old)
       await running.stop()
       handshakes += running.counts.handshakes
       failed += running.counts.failed
       expect.soft([...running.counts.problems]).toEqual([])
     } finally {
-      await site.stop()
+      await fixture.stop()
     }
   }
   const named = `the admission webhook changes certificate and authority, ${rounds} times, under load`

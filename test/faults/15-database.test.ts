@@ -19,7 +19,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openTestStore } from '../fixtures/databases.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './fixtures/database-proxy.ts'
-import { type GitHubDesk, openGitHubDesk, startGitHubSite } from './fixtures/github-desk.ts'
+import { type GitHubDesk, openGitHubDesk, startGitHubFixture } from './fixtures/github-desk.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 15
@@ -28,12 +28,12 @@ const long = process.env['SEKISHO_LONG'] === '1'
 let postgres: TestPostgres
 /** The owner, past every proxy. */
 let owner: Database
-let github: Awaited<ReturnType<typeof startGitHubSite>>
+let github: Awaited<ReturnType<typeof startGitHubFixture>>
 let silence: Promise<Silence>
 beforeAll(async () => {
   postgres = await startPostgres()
   owner = connectServer(postgres.url('postgres'), silentLog)
-  github = await startGitHubSite(systemClock)
+  github = await startGitHubFixture(systemClock)
   // It waits for time limits; the other faults pass meanwhile.
   silence = silentDatabase()
   silence.catch(() => {})

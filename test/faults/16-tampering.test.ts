@@ -52,10 +52,10 @@ const record = (reason: string): AuditRecord => ({
   details: { repositoryIds: [1, 2], permissions: { contents: 'read' } },
 })
 
-async function filled(world: string, entries = length) {
+async function filled(environment: string, entries = length) {
   await tamper(database, 'TRUNCATE audit.entries')
   const log = openLog()
-  await Promise.all(Array.from({ length: entries }, (_, index) => log.append(record(`${world} ${index + 1}`))))
+  await Promise.all(Array.from({ length: entries }, (_, index) => log.append(record(`${environment} ${index + 1}`))))
   return log
 }
 

@@ -1,5 +1,5 @@
 // The Application and ApplicationChart controllers on a real API server: objects, inventory, prune, conflicts, conditions, and that a second
-// run writes nothing. Pods are played (the test control plane has no node); the Deployment controller is the real one.
+// reconcile writes nothing. The test sets the status of pods (the control plane has no node); the Deployment controller is the real one.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
@@ -15,14 +15,14 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import {
   chartOf,
+  type Fixture,
   installKinds,
   patience,
   podsOf,
   readyReason,
   runPods,
-  type Site,
   setPodStatus,
-  withSite,
+  withFixture,
 } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
@@ -39,8 +39,8 @@ beforeAll(async () => {
 })
 afterAll(() => renderer.stop())
 
-async function startControllers(site: Site): Promise<void> {
-  const { controllersClient: client, platformNamespace } = site
+async function startControllers(fixture: Fixture): Promise<void> {
+  const { controllersClient: client, platformNamespace } = fixture
   const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
   const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
   const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
@@ -51,31 +51,31 @@ async function startControllers(site: Site): Promise<void> {
 }
 
 /** A chart of this test alone; charts are cluster-wide. */
-async function makeChart(site: Site, spec: object = { builtIn: 'web', timeoutSeconds: 5 }): Promise<string> {
-  const name = chartOf(site.namespace)
+async function makeChart(fixture: Fixture, spec: object = { builtIn: 'web', timeoutSeconds: 5 }): Promise<string> {
+  const name = chartOf(fixture.namespace)
   const { apiVersion, kind } = applicationChart
-  await site.client.apply(applicationChart, { apiVersion, kind, metadata: { name }, spec }, { fieldManager })
-  onTestFinished(() => site.client.delete(applicationChart, { name }))
+  await fixture.client.apply(applicationChart, { apiVersion, kind, metadata: { name }, spec }, { fieldManager })
+  onTestFinished(() => fixture.client.delete(applicationChart, { name }))
   return name
 }
 
-async function applyApplication(site: Site, spec: Record<string, unknown>, name = 'shop'): Promise<Application> {
+async function applyApplication(fixture: Fixture, spec: Record<string, unknown>, name = 'shop'): Promise<Application> {
   const { apiVersion, kind } = application
-  const object = { apiVersion, kind, metadata: { name, namespace: site.namespace }, spec }
-  return site.client.apply(application, object, { fieldManager, force: true })
+  const object = { apiVersion, kind, metadata: { name, namespace: fixture.namespace }, spec }
+  return fixture.client.apply(application, object, { fieldManager, force: true })
 }
 
 const web = { name: 'web', port: 3000, replicas: 1 }
 
 /** Resolves when the controllers have written nothing for a while. */
-async function quiet(site: Site): Promise<void> {
+async function quiet(fixture: Fixture): Promise<void> {
   let before = -1
   let since = Date.now()
   await waitUntil(
     'the controllers are quiet',
     async () => {
-      if (site.writes.length !== before) {
-        before = site.writes.length
+      if (fixture.writes.length !== before) {
+        before = fixture.writes.length
         since = Date.now()
       }
       return Date.now() - since > 1000 || undefined
@@ -85,8 +85,8 @@ async function quiet(site: Site): Promise<void> {
 }
 
 describe('Application', () => {
-  test('an apply with a version that no object has creates where nothing is, and conflicts where something is', async () => {
-    const { client, namespace } = await withSite()
+  test('an apply with a version that no object has creates a new object, and conflicts with an existing one', async () => {
+    const { client, namespace } = await withFixture()
     const object = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -98,54 +98,54 @@ describe('Application', () => {
     await expect(second).rejects.toSatisfy(error => isKubeError(error, 409))
   })
 
-  test('waits for an image, rolls it out, keeps serving while the next one starts, and rests when all is said', async () => {
-    const site = await withSite()
-    const { client, namespace } = site
-    const chart = await makeChart(site)
-    await startControllers(site)
-    await applyApplication(site, { chart, processes: [web] })
-    await readyReason(client, application, namespace, 'shop', 'WaitingForImage')
+  test('waits for an image, rolls it out, keeps serving while the next one starts, and writes nothing once it is settled', async () => {
+    const fixture = await withFixture()
+    const { client, namespace } = fixture
+    const chart = await makeChart(fixture)
+    await startControllers(fixture)
+    await applyApplication(fixture, { chart, processes: [web] })
+    await readyReason(client, application, { namespace, name: 'shop' }, 'WaitingForImage')
 
-    await applyApplication(site, { chart, processes: [web], image: image(1), commit: commit(1) })
-    await readyReason(client, application, namespace, 'shop', 'RollingOut')
+    await applyApplication(fixture, { chart, processes: [web], image: image(1), commit: commit(1) })
+    await readyReason(client, application, { namespace, name: 'shop' }, 'RollingOut')
     await runPods(client, namespace, image(1), 1)
-    const first = await readyReason(client, application, namespace, 'shop', 'Available')
+    const first = await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
     expect(first.status).toMatchObject({ url: `http://shop.${namespace}.localhost:8080`, image: image(1), commit: commit(1) })
     expect(first.status?.inventory?.map(entry => entry.kind)).toEqual(['Deployment', 'Ingress', 'Service'])
     expect(Date.parse(first.status?.availableAt ?? '')).toBeGreaterThanOrEqual(Date.parse(first.status?.appliedAt ?? ''))
 
-    await quiet(site)
-    site.writes.length = 0
+    await quiet(fixture)
+    fixture.writes.length = 0
     await client.mergePatch(
       application,
       { namespace, name: 'shop' },
-      { metadata: { annotations: { poke: 'me' } } },
+      { metadata: { annotations: { touched: 'yes' } } },
       { fieldManager },
     )
-    await quiet(site)
-    expect(site.writes).toEqual([])
+    await quiet(fixture)
+    expect(fixture.writes).toEqual([])
 
-    await applyApplication(site, { chart, processes: [web], image: image(2), commit: commit(2) })
-    const rolling = await readyReason(client, application, namespace, 'shop', 'RollingOut')
+    await applyApplication(fixture, { chart, processes: [web], image: image(2), commit: commit(2) })
+    const rolling = await readyReason(client, application, { namespace, name: 'shop' }, 'RollingOut')
     expect(rolling.status).toMatchObject({ image: image(1), commit: commit(1), url: `http://shop.${namespace}.localhost:8080` })
     expect(rolling.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Available', status: 'True' }))
     expect(rolling.status?.availableAt).toBeUndefined()
     await runPods(client, namespace, image(2), 1)
-    const second = await readyReason(client, application, namespace, 'shop', 'Available')
+    const second = await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
     expect(second.status).toMatchObject({ image: image(2), commit: commit(2) })
   })
 
-  test('prunes what is no longer rendered, mends what others changed, and makes again what others deleted', async () => {
-    const site = await withSite()
-    const { client, namespace } = site
-    const chart = await makeChart(site)
-    await startControllers(site)
+  test('prunes what is no longer rendered, reverts what others changed, and recreates what others deleted', async () => {
+    const fixture = await withFixture()
+    const { client, namespace } = fixture
+    const chart = await makeChart(fixture)
+    await startControllers(fixture)
     const worker = { name: 'worker', replicas: 0 }
-    await applyApplication(site, { chart, processes: [{ ...web, replicas: 0 }, worker], image: image(1) })
-    await readyReason(client, application, namespace, 'shop', 'Available')
+    await applyApplication(fixture, { chart, processes: [{ ...web, replicas: 0 }, worker], image: image(1) })
+    await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
     expect(await client.get(deployments, { namespace, name: 'shop-worker' })).toBeDefined()
 
-    await applyApplication(site, { chart, processes: [worker], image: image(1) })
+    await applyApplication(fixture, { chart, processes: [worker], image: image(1) })
     await waitUntil(
       'the web objects are gone',
       async () => ((await client.get(ingresses, { namespace, name: 'shop' })) ? undefined : true),
@@ -169,7 +169,7 @@ describe('Application', () => {
       { fieldManager: 'meddler' },
     )
     await waitUntil(
-      'the drift is mended',
+      'the drift is reverted',
       async () => (await client.get(deployments, { namespace, name: 'shop-worker' }))?.spec?.replicas === 0 || undefined,
       patience,
     )
@@ -185,13 +185,13 @@ describe('Application', () => {
     )
   })
 
-  test('names what it makes before it makes it, unless it could be found by its owner; what was made unnamed is pruned', async () => {
-    const site = await withSite()
-    const { client, namespace, writes } = site
-    const chart = await makeChart(site)
+  test('names an object in the inventory before it is created, unless it could be found by its owner; what is found that way is pruned', async () => {
+    const fixture = await withFixture()
+    const { client, namespace, writes } = fixture
+    const chart = await makeChart(fixture)
     const worker = { name: 'worker', replicas: 0 }
-    const shop = await applyApplication(site, { chart, processes: [worker], image: image(1) })
-    // As a controller leaves it that died right after it had made the Deployment of a process which was taken away since.
+    const shop = await applyApplication(fixture, { chart, processes: [worker], image: image(1) })
+    // As after a crash: the controller had just created the Deployment of a process that has been removed since.
     const { apiVersion, kind } = deployments
     const labels = { 'sekisho.dev/application': 'shop' }
     const unnamed = {
@@ -205,8 +205,8 @@ describe('Application', () => {
       },
     }
     await client.create(deployments, unnamed, { fieldManager })
-    await startControllers(site)
-    const settled = await readyReason(client, application, namespace, 'shop', 'Available')
+    await startControllers(fixture)
+    const settled = await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
     expect(settled.status?.inventory).toEqual([{ apiVersion, kind, name: 'shop-worker' }])
     expect(await client.get(deployments, { namespace, name: 'shop-web' })).toBeUndefined()
     const ofDeployments = writes.filter(write => write.includes(' Deployment '))
@@ -214,7 +214,7 @@ describe('Application', () => {
 
     writes.length = 0
     const code = `export function chart({ name }) { return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }] }`
-    const { platformNamespace } = site
+    const { platformNamespace } = fixture
     const metadataOfChart = { namespace: platformNamespace, name: 'mine' }
     await client.apply(
       configMaps,
@@ -233,15 +233,15 @@ describe('Application', () => {
     expect(order).not.toContain(-1)
   })
 
-  test('never takes over an object of somebody else, before and after', async () => {
-    const site = await withSite()
-    const { client, namespace } = site
-    const chart = await makeChart(site)
+  test('never adopts an object of another owner, and does not delete it with the Application', async () => {
+    const fixture = await withFixture()
+    const { client, namespace } = fixture
+    const chart = await makeChart(fixture)
     const stranger = { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name: 'shop' }, spec: { ports: [{ port: 1 }] } }
     await client.apply(services, stranger, { fieldManager })
-    await startControllers(site)
-    await applyApplication(site, { chart, processes: [{ ...web, replicas: 0 }], image: image(1) })
-    const refused = await readyReason(client, application, namespace, 'shop', 'NameConflict')
+    await startControllers(fixture)
+    await applyApplication(fixture, { chart, processes: [{ ...web, replicas: 0 }], image: image(1) })
+    const refused = await readyReason(client, application, { namespace, name: 'shop' }, 'NameConflict')
     expect(refused.status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'Rendered', status: 'False', reason: 'NameConflict' }),
     )
@@ -257,28 +257,28 @@ describe('Application', () => {
     expect(await client.get(services, { namespace, name: 'shop' })).toBeDefined()
   })
 
-  test('tells a bad image and a crash from a rollout, with the cure, and tells it as an Event', async () => {
-    const site = await withSite()
-    const { client, namespace } = site
-    const chart = await makeChart(site)
-    await startControllers(site)
-    await applyApplication(site, { chart, processes: [web], image: image(1), commit: commit(1) })
+  test('distinguishes a bad image and a crash from a rollout, names the cure, and records an Event', async () => {
+    const fixture = await withFixture()
+    const { client, namespace } = fixture
+    const chart = await makeChart(fixture)
+    await startControllers(fixture)
+    await applyApplication(fixture, { chart, processes: [web], image: image(1), commit: commit(1) })
     await runPods(client, namespace, image(1), 1)
-    await readyReason(client, application, namespace, 'shop', 'Available')
-    await applyApplication(site, { chart, processes: [web], image: image(2), commit: commit(2) })
+    await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
+    await applyApplication(fixture, { chart, processes: [web], image: image(2), commit: commit(2) })
     const [pod] = await podsOf(client, namespace, image(2), 1)
     if (!pod) throw new Error('no pod')
     const container = { name: 'web', image: image(2), imageID: '', ready: false, restartCount: 0 }
     const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image: not found' }
     await setPodStatus(pod, { phase: 'Pending', containerStatuses: [{ ...container, state: { waiting } }] })
-    const pulling = await readyReason(client, application, namespace, 'shop', 'ImagePullFailed')
+    const pulling = await readyReason(client, application, { namespace, name: 'shop' }, 'ImagePullFailed')
     expect(pulling.status).toMatchObject({ image: image(1), commit: commit(1) })
     expect(JSON.stringify(pulling.status?.conditions)).toContain('the version before keeps serving')
 
     const lastState = { terminated: { exitCode: 7, reason: 'Error', startedAt: null, finishedAt: null } }
     const crashing = { ...container, restartCount: 2, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState }
     await setPodStatus(pod, { phase: 'Running', containerStatuses: [crashing] })
-    const crashed = await readyReason(client, application, namespace, 'shop', 'Crashing')
+    const crashed = await readyReason(client, application, { namespace, name: 'shop' }, 'Crashing')
     expect(JSON.stringify(crashed.status?.conditions)).toContain('exits with code 7')
     await waitUntil(
       'the Event is there',
@@ -289,9 +289,9 @@ describe('Application', () => {
     )
   })
 
-  test('a chart from a ConfigMap is checked, used, and used anew when it changes', async () => {
-    const site = await withSite()
-    const { client, namespace, platformNamespace } = site
+  test('a chart from a ConfigMap is checked, used, and rendered again when it changes', async () => {
+    const fixture = await withFixture()
+    const { client, namespace, platformNamespace } = fixture
     const write = (code: string): Promise<unknown> =>
       client.apply(
         configMaps,
@@ -303,8 +303,8 @@ describe('Application', () => {
         },
         { fieldManager, force: true },
       )
-    await startControllers(site)
-    const chart = await makeChart(site, { configMap: { name: 'mine' }, timeoutSeconds: 1 })
+    await startControllers(fixture)
+    const chart = await makeChart(fixture, { configMap: { name: 'mine' }, timeoutSeconds: 1 })
     const chartReason = (reason: string) =>
       waitUntil(
         `the chart is ${reason}`,
@@ -314,8 +314,8 @@ describe('Application', () => {
         patience,
       )
     await chartReason('ConfigMapMissing')
-    await applyApplication(site, { chart, processes: [web], image: image(1) })
-    await readyReason(client, application, namespace, 'shop', 'ChartNotFound')
+    await applyApplication(fixture, { chart, processes: [web], image: image(1) })
+    await readyReason(client, application, { namespace, name: 'shop' }, 'ChartNotFound')
     await write('export const nothing = 1')
     await chartReason('ChartDoesNotLoad')
 
@@ -323,7 +323,7 @@ describe('Application', () => {
       `export function chart(input) { return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: input.name }, data: { value: '${value}' } }] }`
     await write(rendering('one'))
     await chartReason('Loaded')
-    await readyReason(client, application, namespace, 'shop', 'Available')
+    await readyReason(client, application, { namespace, name: 'shop' }, 'Available')
     expect((await client.get(configMaps, { namespace, name: 'shop' }))?.data).toEqual({ value: 'one' })
     await write(rendering('two'))
     await waitUntil(
@@ -333,29 +333,29 @@ describe('Application', () => {
     )
 
     await write("export function chart() { throw new Error('attributes.size is missing') }")
-    const failed = await readyReason(client, application, namespace, 'shop', 'ChartFailed')
+    const failed = await readyReason(client, application, { namespace, name: 'shop' }, 'ChartFailed')
     expect(JSON.stringify(failed.status?.conditions)).toContain('attributes.size is missing')
     await write('export function chart() { for (;;); }')
-    await readyReason(client, application, namespace, 'shop', 'ChartTimedOut')
+    await readyReason(client, application, { namespace, name: 'shop' }, 'ChartTimedOut')
     await write("export function chart() { return [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }] }")
-    const refused = await readyReason(client, application, namespace, 'shop', 'ChartFailed')
+    const refused = await readyReason(client, application, { namespace, name: 'shop' }, 'ChartFailed')
     expect(JSON.stringify(refused.status?.conditions)).toContain('Secret may not be rendered')
     expect((await client.get(configMaps, { namespace, name: 'shop' }))?.data).toEqual({ value: 'two' })
   })
 
   test('a host name that another application has, or that belongs to another namespace, is refused', async () => {
-    const site = await withSite()
-    const { client, namespace } = site
-    const chart = await makeChart(site)
-    await startControllers(site)
+    const fixture = await withFixture()
+    const { client, namespace } = fixture
+    const chart = await makeChart(fixture)
+    await startControllers(fixture)
     const processes = [{ ...web, replicas: 0 }]
-    await applyApplication(site, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'first')
-    await readyReason(client, application, namespace, 'first', 'Available')
-    await applyApplication(site, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'second')
-    await readyReason(client, application, namespace, 'second', 'DomainTaken')
+    await applyApplication(fixture, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'first')
+    await readyReason(client, application, { namespace, name: 'first' }, 'Available')
+    await applyApplication(fixture, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'second')
+    await readyReason(client, application, { namespace, name: 'second' }, 'DomainTaken')
     await client.delete(application, { namespace, name: 'first' })
-    await readyReason(client, application, namespace, 'second', 'Available')
-    await applyApplication(site, { chart, processes, image: image(1), domains: ['shop.other.localhost'] }, 'third')
-    await readyReason(client, application, namespace, 'third', 'DomainTaken')
+    await readyReason(client, application, { namespace, name: 'second' }, 'Available')
+    await applyApplication(fixture, { chart, processes, image: image(1), domains: ['shop.other.localhost'] }, 'third')
+    await readyReason(client, application, { namespace, name: 'third' }, 'DomainTaken')
   })
 })

@@ -1,42 +1,42 @@
-// Attacks on the front client: onboarding, sign-in, the issuer. Each test is an attack and what must come of it; nothing may be made in
-// the cluster by any of them.
+// Attacks on the broker's endpoints: onboarding, sign-in, the issuer, webhooks. Each test is an attack and its required outcome; none may create
+// anything in the cluster.
 import { createHmac, randomBytes } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Browser } from '../../dev/github/testing/browser.ts'
 import { install } from '../../dev/github/testing/people.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { type BrokerSite, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
-let site: BrokerSite
-/** The installation on acme that its owner made; nobody has bound it. */
+let environment: BrokerEnvironment
+/** The installation that the owner of acme made; it is not bound. */
 let target: number
 
-/** Signs in and begins an onboarding: what a callback needs besides the installation. */
+/** Signs in and begins an onboarding: a callback needs both, besides the installation. */
 async function begun(login: string): Promise<{ readonly browser: Browser; readonly state: string }> {
-  const { browser, page } = await site.signIn(login, '/onboard')
-  browser.stops.push(`${site.github.url}/github-apps/`)
+  const { browser, page } = await environment.signIn(login, '/onboard')
+  browser.stops.push(`${environment.github.url}/github-apps/`)
   const state = new URL((await page.form('Install the App on GitHub').submit()).url).searchParams.get('state') ?? ''
   browser.stops.length = 0
   return { browser, state }
 }
 
 function callback(state: string, installation: string, rest = ''): string {
-  return `${site.url}/onboard/callback?setup_action=install&state=${state}&installation_id=${installation}${rest}`
+  return `${environment.url}/onboard/callback?setup_action=install&state=${state}&installation_id=${installation}${rest}`
 }
 
-const denied = async () => (await site.store.audit.list({ action: 'binding.denied', limit: 100 })).length
-const world = () => site.github.context.world
-const change = (work: () => void): void => site.github.context.store.change(work)
-const installationOfWorld = (id: number) => {
-  const found = world().installations.find(one => one.id === id)
+const denied = async () => (await environment.store.audit.list({ action: 'binding.denied', limit: 100 })).length
+const github = () => environment.github.context.world
+const change = (work: () => void): void => environment.github.context.store.change(work)
+const installationOnGitHub = (id: number) => {
+  const found = github().installations.find(one => one.id === id)
   if (found === undefined) throw new Error('no such installation')
   return found
 }
 
 beforeAll(async () => {
-  site = await startBrokerSite({
+  environment = await startBrokerEnvironment({
     seed: seed => ({
       ...seed,
       teams: [
@@ -52,12 +52,12 @@ beforeAll(async () => {
       ],
     }),
   })
-  const { browser } = await site.signIn('olivia')
-  await install(site.github, browser, site.organization.id, { repositoryIds: 'all' })
-  target = world().installations[0]?.id ?? 0
+  const { browser } = await environment.signIn('olivia')
+  await install(environment.github, browser, environment.organization.id, { repositoryIds: 'all' })
+  target = github().installations[0]?.id ?? 0
   expect(target).toBeGreaterThan(0)
 })
-afterAll(() => site.stop())
+afterAll(() => environment.stop())
 
 describe('binding an installation that is not yours', () => {
   let before = 0
@@ -69,45 +69,45 @@ describe('binding an installation that is not yours', () => {
     const { browser, state } = await begun(login)
     const answer = await browser.open(callback(state, String(installationId)))
     expect(answer.status).toBe(403)
-    const [entry] = await site.store.audit.list({ action: 'binding.denied', limit: 1 })
+    const [entry] = await environment.store.audit.list({ action: 'binding.denied', limit: 1 })
     expect(await denied()).toBe(before + 1)
-    expect(entry).toMatchObject({ actor: site.subjectOf(login), outcome: 'denied', details: { check, installationId } })
-    expect((await site.kube.list(tenant)).filter(item => item.spec.account.host === site.host)).toEqual([])
+    expect(entry).toMatchObject({ actor: environment.subjectOf(login), outcome: 'denied', details: { check, installationId } })
+    expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
   }
 
-  test('a stranger who guesses the number is refused', () => expectRefused('noah', target, 'Visible'))
+  test('a stranger who guesses the id is refused', () => expectRefused('noah', target, 'Visible'))
   test('the owner of another organisation is refused', () => expectRefused('gary', target, 'Visible'))
   test('a plain member, who sees the installation, is refused', () => expectRefused('mia', target, 'ActiveOwner'))
   test('a person who was only invited as owner is refused', async () => {
-    const organization = world().organizations.find(({ id }) => id === site.organization.id)
+    const organization = github().organizations.find(({ id }) => id === environment.organization.id)
     change(() => organization?.memberships.push({ userId: 1005, role: 'admin', state: 'pending' }))
     await expectRefused('noah', target, 'Visible')
     change(() => organization?.memberships.pop())
   })
-  test('a suspended installation is refused, also to its owner', async () => {
-    change(() => Object.assign(installationOfWorld(target), { suspendedAt: new Date().toISOString(), suspendedById: 1001 }))
+  test('a suspended installation is refused, even to its owner', async () => {
+    change(() => Object.assign(installationOnGitHub(target), { suspendedAt: new Date().toISOString(), suspendedById: 1001 }))
     try {
       const { browser, state } = await begun('olivia')
       expect((await browser.open(callback(state, String(target)))).status).toBe(403)
       expect(await denied()).toBe(before + 1)
     } finally {
-      change(() => Object.assign(installationOfWorld(target), { suspendedAt: null, suspendedById: null }))
+      change(() => Object.assign(installationOnGitHub(target), { suspendedAt: null, suspendedById: null }))
     }
   })
   test("another person's user account is refused", async () => {
-    const { browser } = await site.signIn('noah')
-    await install(site.github, browser, 1005, { repositoryIds: 'all' })
-    const own = world().installations.find(({ accountId }) => accountId === 1005)
+    const { browser } = await environment.signIn('noah')
+    await install(environment.github, browser, 1005, { repositoryIds: 'all' })
+    const own = github().installations.find(({ accountId }) => accountId === 1005)
     await expectRefused('gary', own?.id ?? 0, 'Visible')
   })
-  test('the form for installed accounts proves just the same', async () => {
-    const { browser, page } = await site.signIn('mia', '/onboard')
+  test('the form for installed accounts requires the same proof', async () => {
+    const { browser, page } = await environment.signIn('mia', '/onboard')
     const csrf = page.form('Install the App on GitHub').fields.get('csrf') ?? ''
-    const cookie = Object.entries(browser.cookies(site.url))
+    const cookie = Object.entries(browser.cookies(environment.url))
       .map(pair => pair.join('='))
       .join('; ')
     const body = new URLSearchParams({ csrf, installation_id: String(target) })
-    const answer = await site.fetch(`${site.url}/onboard/installed`, {
+    const answer = await environment.fetch(`${environment.url}/onboard/installed`, {
       method: 'POST',
       headers: { cookie },
       body,
@@ -132,7 +132,9 @@ describe('malformed callbacks', () => {
   })
   test('no state, an invented one, a used one, and one of another session are refused', async () => {
     const { browser, state } = await begun('olivia')
-    expect((await browser.open(`${site.url}/onboard/callback?setup_action=install&installation_id=${target}`)).status).toBe(400)
+    expect(
+      (await browser.open(`${environment.url}/onboard/callback?setup_action=install&installation_id=${target}`)).status,
+    ).toBe(400)
     const again = await begun('olivia')
     expect((await again.browser.open(callback(randomBytes(32).toString('base64url'), String(target)))).status).toBe(400)
     const gary = await begun('gary')
@@ -140,50 +142,54 @@ describe('malformed callbacks', () => {
     const used = await begun('olivia')
     expect((await used.browser.open(callback(used.state, String(target)))).text).toContain('Bring acme')
     expect((await used.browser.open(callback(used.state, String(target)))).status).toBe(400)
-    expect(browser.cookies(site.url)['__Host-sekisho-onboarding']).toBeUndefined()
+    expect(browser.cookies(environment.url)['__Host-sekisho-onboarding']).toBeUndefined()
   })
   test("another person's proved onboarding cannot be confirmed", async () => {
     const { browser, state } = await begun('olivia')
     const confirm = await browser.open(callback(state, String(target)))
     const onboarding = new URL(confirm.url).searchParams.get('onboarding') ?? ''
-    const mia = await site.signIn('mia', '/onboard')
-    expect((await mia.browser.open(`${site.url}/onboard/confirm?onboarding=${onboarding}`)).status).toBe(404)
+    const mia = await environment.signIn('mia', '/onboard')
+    expect((await mia.browser.open(`${environment.url}/onboard/confirm?onboarding=${onboarding}`)).status).toBe(404)
   })
   test('a team of another organisation cannot be made developers', async () => {
     const { browser, state } = await begun('olivia')
     const confirm = await browser.open(callback(state, String(target)))
     expect((await confirm.form('Create the tenant').submit({ team: '4711' })).status).toBe(400)
-    expect((await site.kube.list(tenant)).filter(item => item.spec.account.host === site.host)).toEqual([])
+    expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
   })
 })
 
 describe('an owner is asked', () => {
-  test('the request waits, and the installation webhook alone binds nothing', async () => {
+  test('the request waits, and the installation webhook alone does not bind anything', async () => {
     const { browser, state } = await begun('mia')
-    const id = world().installations.find(({ accountId }) => accountId === site.organization.id)?.id
+    const id = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id
     change(() => {
-      Object.assign(world(), { installations: world().installations.filter(one => one.id !== id) })
+      Object.assign(github(), { installations: github().installations.filter(one => one.id !== id) })
     })
-    const waiting = await install(site.github, browser, site.organization.id, { repositoryIds: 'all', state, button: 'Request' })
+    const waiting = await install(environment.github, browser, environment.organization.id, {
+      repositoryIds: 'all',
+      state,
+      button: 'Request',
+    })
     expect(waiting.text).toContain('An owner was asked')
-    expect((await site.store.onboardings.unfinished()).map(item => item.state)).toContain('waiting-for-approval')
+    expect((await environment.store.onboardings.unfinished()).map(item => item.state)).toContain('waiting-for-approval')
     const before = await denied()
 
-    const owner = await site.signIn('olivia')
-    await install(site.github, owner.browser, site.organization.id, { repositoryIds: 'all' })
+    const owner = await environment.signIn('olivia')
+    await install(environment.github, owner.browser, environment.organization.id, { repositoryIds: 'all' })
     await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
-    expect((await site.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
-    expect((await site.kube.list(tenant)).filter(item => item.spec.account.host === site.host)).toEqual([])
-    target = world().installations.find(({ accountId }) => accountId === site.organization.id)?.id ?? 0
+    expect((await environment.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
+    expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
+    target = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id ?? 0
   })
 })
 
 describe('sign-in', () => {
-  /** A browser that GitHub has just sent back, stopped before our callback. */
+  /** A browser that GitHub has just redirected, stopped before our callback. */
   async function answered(login: string): Promise<{ readonly browser: Browser; readonly answer: URL }> {
-    const { browser } = await site.signIn(login)
-    browser.stops.push(`${site.url}/login/callback`)
-    return { browser, answer: new URL((await browser.open(`${site.url}/login`)).url) }
+    const { browser } = await environment.signIn(login)
+    browser.stops.push(`${environment.url}/login/callback`)
+    return { browser, answer: new URL((await browser.open(`${environment.url}/login`)).url) }
   }
   const open = async (browser: Browser, url: URL) => {
     browser.stops.length = 0
@@ -208,24 +214,24 @@ describe('sign-in', () => {
   })
   test("an attacker's answer in the victim's browser signs nobody in (login CSRF)", async () => {
     const attacker = await answered('noah')
-    const victim = await site.signIn('olivia')
+    const victim = await environment.signIn('olivia')
     expect((await victim.browser.open(attacker.answer.href)).status).toBe(400)
-    expect((await victim.browser.open(site.url)).text).toContain('Signed in as <strong>olivia</strong>')
-    const fresh = site.browser()
+    expect((await victim.browser.open(environment.url)).text).toContain('Signed in as <strong>olivia</strong>')
+    const fresh = environment.browser()
     expect((await fresh.open((await answered('noah')).answer.href)).status).toBe(400)
-    expect(fresh.cookies(site.url)['__Host-sekisho-session']).toBeUndefined()
+    expect(fresh.cookies(environment.url)['__Host-sekisho-session']).toBeUndefined()
   })
-  test('a code of one attempt does not work in another: the PKCE verifier does not fit', async () => {
+  test('a code of one attempt does not work in another: the PKCE verifier does not match', async () => {
     const { browser, answer: first } = await answered('gary')
-    browser.stops.push(`${site.url}/login/callback`)
-    const second = new URL((await browser.open(`${site.url}/login`)).url)
+    browser.stops.push(`${environment.url}/login/callback`)
+    const second = new URL((await browser.open(`${environment.url}/login`)).url)
     second.searchParams.set('code', first.searchParams.get('code') ?? '')
     expect((await open(browser, second)).status).toBe(400)
-    expect((await site.store.audit.list({ action: 'session.refused', limit: 10 })).length).toBeGreaterThan(0)
+    expect((await environment.store.audit.list({ action: 'session.refused', limit: 10 })).length).toBeGreaterThan(0)
   })
   test('a state after its ten minutes is refused', async () => {
     const { browser, answer } = await answered('gary')
-    site.advance(601)
+    environment.advance(601)
     expect((await open(browser, answer)).status).toBe(400)
   })
   test.each([
@@ -240,18 +246,21 @@ describe('sign-in', () => {
     '/%2e%2e//evil.example',
     '/a\tb',
   ])('return_to=%s is refused', async text => {
-    const answer = await site.fetch(`${site.url}/login?return_to=${encodeURIComponent(text)}`, { redirect: 'manual' })
+    const answer = await environment.fetch(`${environment.url}/login?return_to=${encodeURIComponent(text)}`, {
+      redirect: 'manual',
+    })
     expect(answer.status).toBe(400)
     expect(answer.headers.get('location')).toBeNull()
   })
 })
 
-describe('tokens that are not ours', () => {
-  const whoami = (token: string) => site.fetch(`${site.url}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } })
+describe('tokens that the issuer did not make', () => {
+  const whoami = (token: string) =>
+    environment.fetch(`${environment.url}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } })
   const claims = () => ({
-    iss: site.url,
+    iss: environment.url,
     aud: 'kubernetes',
-    sub: site.subjectOf('olivia'),
+    sub: environment.subjectOf('olivia'),
     groups: ['system:masters'],
     iat: 1,
     exp: 4_000_000_000,
@@ -261,7 +270,9 @@ describe('tokens that are not ours', () => {
     expect((await whoami(new UnsecuredJWT(claims()).encode())).status).toBe(401)
   })
   test('HS256 keyed with the public key, a wrong kid and a jku header are refused', async () => {
-    const keys = (await (await site.fetch(`${site.url}/oidc/jwks`)).json()) as { keys: { kid: string; d?: string }[] }
+    const keys = (await (await environment.fetch(`${environment.url}/oidc/jwks`)).json()) as {
+      keys: { kid: string; d?: string }[]
+    }
     expect(keys.keys).toHaveLength(3)
     expect(keys.keys.every(key => key.d === undefined)).toBe(true)
     const [{ kid } = { kid: '' }] = keys.keys
@@ -273,24 +284,25 @@ describe('tokens that are not ours', () => {
     ])
       expect((await whoami(await new SignJWT(claims()).setProtectedHeader(header).sign(secret))).status).toBe(401)
   })
-  test('nobody without a bearer is anybody, and a session cookie is no bearer', async () => {
-    expect((await site.fetch(`${site.url}/api/v1/whoami`)).status).toBe(401)
-    const { browser } = await site.signIn('olivia')
-    const cookie = Object.entries(browser.cookies(site.url))
+  test('a request without a bearer token is unauthenticated, and a session cookie is not a bearer token', async () => {
+    expect((await environment.fetch(`${environment.url}/api/v1/whoami`)).status).toBe(401)
+    const { browser } = await environment.signIn('olivia')
+    const cookie = Object.entries(browser.cookies(environment.url))
       .map(pair => pair.join('='))
       .join('; ')
-    expect((await site.fetch(`${site.url}/api/v1/audit`, { headers: { cookie } })).status).toBe(401)
+    expect((await environment.fetch(`${environment.url}/api/v1/audit`, { headers: { cookie } })).status).toBe(401)
   })
 })
 
 describe('webhooks', () => {
   const send = (body: string | Buffer, headers: Record<string, string>) =>
-    site.fetch(`${site.url}/webhooks/github`, {
+    environment.fetch(`${environment.url}/webhooks/github`, {
       method: 'POST',
       body,
       headers: { 'content-type': 'application/json', ...headers },
     })
-  const signature = (body: string) => `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
+  const signature = (body: string) =>
+    `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`
   const push = JSON.stringify({
     ref: 'refs/heads/main',
     before: 'a',
@@ -300,14 +312,14 @@ describe('webhooks', () => {
   })
   const named = (event: string, id = randomBytes(16).toString('hex')) => ({ 'x-github-event': event, 'x-github-delivery': id })
 
-  test('a genuine delivery is stored once, however often it comes', async () => {
+  test('a genuine delivery is stored once, however often it is sent', async () => {
     const headers = { ...named('push'), 'x-hub-signature-256': signature(push) }
     const first = await send(push, headers)
     expect(first.status).toBe(202)
     expect(await first.json()).toEqual({ delivery: 'stored' })
     expect(await (await send(push, headers)).json()).toEqual({ delivery: 'duplicate' })
     const received = async () =>
-      (await site.store.audit.list({ action: 'webhook.received', limit: 100 })).filter(
+      (await environment.store.audit.list({ action: 'webhook.received', limit: 100 })).filter(
         entry => entry.object === `Webhook/${headers['x-github-delivery']}`,
       )
     await waitUntil('it is handled', async () => (await received()).length > 0 || undefined, patience)
@@ -317,7 +329,9 @@ describe('webhooks', () => {
     ['no signature', (): Record<string, string> => ({})],
     [
       'SHA-1 only',
-      () => ({ 'x-hub-signature': `sha1=${createHmac('sha1', site.github.app.webhookSecret).update(push).digest('hex')}` }),
+      () => ({
+        'x-hub-signature': `sha1=${createHmac('sha1', environment.github.app.webhookSecret).update(push).digest('hex')}`,
+      }),
     ],
     ['a wrong one', () => ({ 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` })],
     ['upper-case hex', () => ({ 'x-hub-signature-256': signature(push).toUpperCase().replace('SHA256', 'sha256') })],
@@ -325,15 +339,15 @@ describe('webhooks', () => {
     ['one over another body', () => ({ 'x-hub-signature-256': signature(push.replace('4001', '4002')) })],
   ])('%s is refused and recorded', async (_name, headers) => {
     expect((await send(push, { ...named('push'), ...headers() })).status).toBe(401)
-    const refusals = await site.store.audit.list({ action: 'webhook.refused', limit: 100 })
+    const refusals = await environment.store.audit.list({ action: 'webhook.refused', limit: 100 })
     expect(refusals.length).toBeGreaterThan(0)
   })
-  test('a push body under another name is refused', async () => {
+  test('a push body under the name of another event is refused', async () => {
     expect((await send(push, { ...named('installation'), 'x-hub-signature-256': signature(push) })).status).toBe(400)
   })
-  test('bytes that are no UTF-8 are refused', async () => {
+  test('bytes that are not UTF-8 are refused', async () => {
     const body = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
-    const signed = `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
+    const signed = `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`
     expect((await send(body, { ...named('push'), 'x-hub-signature-256': signed })).status).toBe(400)
   })
   test('more than 25 MB is refused', async () => {

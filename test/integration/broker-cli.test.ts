@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groups } from '../../src/api/names.ts'
-import { type BrokerSite, bringOrganization, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
-let site: BrokerSite
+let fixture: BrokerEnvironment
 let folder: string
 
 type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
@@ -19,7 +19,7 @@ function sekisho(person: string, args: readonly string[]): Promise<Finished> {
   const home = join(folder, person)
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
-      env: { HOME: home, SEKISHO_ISSUER: site.url, SEKISHO_CA_FILE: join(folder, 'ca.pem'), PATH: process.env['PATH'] ?? '' },
+      env: { HOME: home, SEKISHO_ISSUER: fixture.url, SEKISHO_CA_FILE: join(folder, 'ca.pem'), PATH: process.env['PATH'] ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let [out, err] = ['', '']
@@ -42,7 +42,7 @@ async function login(person: string): Promise<Finished> {
     async () => (await readFile(file, 'utf8').catch(() => undefined))?.trim() || undefined,
     patience,
   )
-  const { browser } = await site.signIn(person)
+  const { browser } = await fixture.signIn(person)
   const consent = await browser.open(url)
   expect(consent.text).toContain('Let kubectl act for you?')
   const done = await consent.form(`Continue as ${person}`).submit()
@@ -67,14 +67,14 @@ async function age(person: string): Promise<Record<string, unknown>> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-cli-'))
-  site = await startBrokerSite({ platformAdmins: host => `github|${host}|1001` })
-  await writeFile(join(folder, 'ca.pem'), site.certificateAuthority)
-  await bringOrganization(site)
-  const onboarded = async () => (await site.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)
+  fixture = await startBrokerEnvironment({ platformAdmins: host => `github|${host}|1001` })
+  await writeFile(join(folder, 'ca.pem'), fixture.certificateAuthority)
+  await bringOrganization(fixture)
+  const onboarded = async () => (await fixture.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)
   await waitUntil('the tenant', onboarded, patience)
 })
 afterAll(async () => {
-  await site?.stop()
+  await fixture?.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -90,15 +90,15 @@ describe('sekisho login', () => {
     const credential = JSON.parse((await sekisho('dave', ['token'])).out)
     expect(credential).toMatchObject({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' })
     const claims = decodeJwt(credential.status.token)
-    const { id } = site.organization
-    expect(claims).toMatchObject({ iss: site.url, aud: 'kubernetes', sub: site.subjectOf('dave'), login: 'dave' })
-    expect(claims['groups']).toEqual([groups.members(site.host, id), groups.team(site.host, id, 3001)])
+    const { id } = fixture.organization
+    expect(claims).toMatchObject({ iss: fixture.url, aud: 'kubernetes', sub: fixture.subjectOf('dave'), login: 'dave' })
+    expect(claims['groups']).toEqual([groups.members(fixture.host, id), groups.team(fixture.host, id, 3001)])
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(600)
   })
 
   test('whoami says role and tenant', async () => {
     const answer = JSON.parse((await sekisho('dave', ['whoami', '-o', 'json'])).out)
-    const { login: name } = site.organization
+    const { login: name } = fixture.organization
     expect(answer).toMatchObject({ login: 'dave', platformAdmin: false, tenants: [{ name, namespace: name, role: 'developer' }] })
   })
 
@@ -128,10 +128,10 @@ describe('sekisho login', () => {
   })
 
   test('a person who left the organisation loses its groups at the next refresh', async () => {
-    const { login: organization } = site.organization
-    const left = await fetch(`${site.github.apiUrl}/orgs/${organization}/memberships/mia`, {
+    const { login: organization } = fixture.organization
+    const left = await fetch(`${fixture.github.apiUrl}/orgs/${organization}/memberships/mia`, {
       method: 'DELETE',
-      headers: { authorization: `Bearer ${site.github.personalTokens['olivia']}` },
+      headers: { authorization: `Bearer ${fixture.github.personalTokens['olivia']}` },
     })
     expect(left.status).toBe(204)
     await age('mia')
@@ -149,13 +149,13 @@ describe('sekisho login', () => {
     await login('noah')
     const { tokens } = await cachedTokens('noah')
     const ended = await sekisho('noah', ['logout', '-o', 'json'])
-    expect(JSON.parse(ended.out)).toEqual({ issuer: site.url, signedOut: true })
+    expect(JSON.parse(ended.out)).toEqual({ issuer: fixture.url, signedOut: true })
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: String(tokens['refreshToken']),
       client_id: 'kubernetes',
     })
-    const answer = await site.fetch(`${site.url}/oidc/token`, { method: 'POST', body })
+    const answer = await fixture.fetch(`${fixture.url}/oidc/token`, { method: 'POST', body })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: 'invalid_grant' })
   })
@@ -166,7 +166,7 @@ describe('sekisho audit', () => {
     await login('olivia')
     const listed = JSON.parse((await sekisho('olivia', ['audit', 'list', '--action', 'tenant.onboarded', '-o', 'json'])).out)
     expect(listed).toHaveLength(1)
-    expect(listed[0]).toMatchObject({ actor: site.subjectOf('olivia'), namespace: site.organization.login })
+    expect(listed[0]).toMatchObject({ actor: fixture.subjectOf('olivia'), namespace: fixture.organization.login })
     const first = await sekisho('olivia', ['audit', 'verify'])
     expect(first.err).not.toContain('sekisho:')
     expect(first.out).toContain('audit log verified')
@@ -179,7 +179,7 @@ describe('sekisho audit', () => {
     await login('dave')
     for (const args of [
       ['audit', 'list'],
-      ['audit', 'list', '--namespace', site.organization.login],
+      ['audit', 'list', '--namespace', fixture.organization.login],
       ['audit', 'verify'],
     ])
       expect((await sekisho('dave', args)).err).toContain('no audit log that you may read')

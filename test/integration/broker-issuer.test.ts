@@ -1,14 +1,14 @@
-// The issuer at the protocol level: device flow, races of refresh tokens, what is in a token; and the way from a push to a woken object.
+// The issuer at the protocol level: device flow, races of refresh tokens, the content of a token; and the path from a push to a woken object.
 import { createHmac, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { groups, wakeAnnotation } from '../../src/api/names.ts'
-import { type BrokerSite, bringOrganization, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
-let site: BrokerSite
+let environment: BrokerEnvironment
 
 type TokenAnswer = { readonly id_token?: string; readonly refresh_token?: string; readonly error?: string }
 type DeviceAnswer = { readonly device_code: string; readonly user_code: string; readonly verification_uri_complete: string }
@@ -16,7 +16,7 @@ type DeviceAnswer = { readonly device_code: string; readonly user_code: string; 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 async function post<T>(path: string, fields: Record<string, string>): Promise<{ readonly status: number; readonly body: T }> {
-  const answer = await site.fetch(`${site.url}${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+  const answer = await environment.fetch(`${environment.url}${path}`, { method: 'POST', body: new URLSearchParams(fields) })
   return { status: answer.status, body: (await answer.json()) as T }
 }
 
@@ -27,10 +27,10 @@ const poll = (device: DeviceAnswer) =>
 const refresh = (token: string | undefined) =>
   post<TokenAnswer>('/oidc/token', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: token ?? '' })
 
-/** Types the code, confirms it, and lets kubectl act. */
+/** Types the code, confirms it, and consents. */
 async function approveDevice(login: string, device: DeviceAnswer): Promise<void> {
-  const { browser } = await site.signIn(login)
-  const entry = await browser.open(`${site.url}/device`)
+  const { browser } = await environment.signIn(login)
+  const entry = await browser.open(`${environment.url}/device`)
   const confirmation = await entry.form('Continue').submit({ user_code: device.user_code })
   expect(confirmation.text).toContain(device.user_code)
   const consent = await confirmation.form('It is my computer').submit()
@@ -39,7 +39,7 @@ async function approveDevice(login: string, device: DeviceAnswer): Promise<void>
 }
 
 beforeAll(async () => {
-  site = await startBrokerSite({
+  environment = await startBrokerEnvironment({
     seed: seed => {
       const organization = seed.organizations[0]?.login ?? ''
       const empty = { organization, members: [], repositories: {} }
@@ -51,17 +51,17 @@ beforeAll(async () => {
       return { ...seed, teams: [...seed.teams, ...parents] }
     },
   })
-  await bringOrganization(site)
+  await bringOrganization(environment)
   await waitUntil(
     'the Installation',
-    () => site.kube.get(installation, { namespace: site.organization.login, name: 'github' }),
+    () => environment.kube.get(installation, { namespace: environment.organization.login, name: 'github' }),
     patience,
   )
 })
-afterAll(() => site?.stop())
+afterAll(() => environment?.stop())
 
 describe('device flow', () => {
-  test('a code that was confirmed by a signed-in person gives tokens; nested teams count, names do not', async () => {
+  test('a code that a signed-in person confirmed yields tokens; nested teams count, names do not', async () => {
     const device = await startDevice()
     expect((await poll(device)).body.error).toBe('authorization_pending')
     expect((await poll(device)).body.error).toBe('slow_down')
@@ -75,47 +75,49 @@ describe('device flow', () => {
       { timeoutMilliseconds: 30_000, everyMilliseconds: 5000 },
     )
     const claims = decodeJwt(answer.id_token ?? '')
-    const { id } = site.organization
-    const team = (teamId: number) => groups.team(site.host, id, teamId)
-    expect(claims['groups']).toEqual([groups.members(site.host, id), team(3001), team(3010), team(3011), team(3012)])
+    const { id } = environment.organization
+    const team = (teamId: number) => groups.team(environment.host, id, teamId)
+    expect(claims['groups']).toEqual([groups.members(environment.host, id), team(3001), team(3010), team(3011), team(3012)])
     expect(JSON.stringify(claims)).not.toContain('system:')
     expect((await poll(device)).body.error).toBe('invalid_grant')
   })
 
-  test('without signing in nobody gets as far as the code', async () => {
-    const answer = await site.fetch(`${site.url}/device`, { redirect: 'manual' })
+  test('a person who is not signed in does not reach the page for the code', async () => {
+    const answer = await environment.fetch(`${environment.url}/device`, { redirect: 'manual' })
     expect(answer.headers.get('location')).toContain('/login?return_to=')
   })
 
-  test('a confirmation without the secret of the page approves nothing', async () => {
+  test('a confirmation without the secret of the form does not approve anything', async () => {
     const device = await startDevice()
-    const { browser } = await site.signIn('dave')
+    const { browser } = await environment.signIn('dave')
     const cookies = () =>
-      Object.entries(browser.cookies(site.url))
+      Object.entries(browser.cookies(environment.url))
         .map(pair => pair.join('='))
         .join('; ')
     const confirm = async () => {
       const body = new URLSearchParams({ user_code: device.user_code, confirm: 'yes', xsrf: 'guessed' })
       const headers = { cookie: cookies() }
-      return site.fetch(`${site.url}/device`, { method: 'POST', headers, body, redirect: 'manual' })
+      return environment.fetch(`${environment.url}/device`, { method: 'POST', headers, body, redirect: 'manual' })
     }
     expect((await confirm()).status).toBe(400)
-    await browser.open(`${site.url}/device`)
+    await browser.open(`${environment.url}/device`)
     expect((await confirm()).status).toBe(400)
     expect((await poll(device)).body.error).toBe('authorization_pending')
   })
 
   test('a refused code stays refused', async () => {
     const device = await startDevice()
-    const { browser } = await site.signIn('dave')
-    const confirmation = await (await browser.open(`${site.url}/device`)).form('Continue').submit({ user_code: device.user_code })
+    const { browser } = await environment.signIn('dave')
+    const confirmation = await (await browser.open(`${environment.url}/device`))
+      .form('Continue')
+      .submit({ user_code: device.user_code })
     expect((await confirmation.form('Refuse').submit()).text).toContain('refused, as you asked')
     expect((await poll(device)).body.error).toBe('access_denied')
   })
 })
 
 describe('refresh tokens', () => {
-  test('of two refreshes at once one wins, and the family ends', async () => {
+  test('of two refreshes at once one succeeds, and the whole token family is revoked', async () => {
     const device = await startDevice()
     await approveDevice('dave', device)
     const first = (await poll(device)).body
@@ -126,22 +128,22 @@ describe('refresh tokens', () => {
     expect((await refresh(won[0]?.body.refresh_token)).body.error).toBe('invalid_grant')
   })
 
-  test('a person who withdrew the App at GitHub cannot refresh', async () => {
+  test('a person who revoked the App on GitHub cannot refresh', async () => {
     const device = await startDevice()
     await approveDevice('mia', device)
     const { refresh_token } = (await poll(device)).body
     const body = JSON.stringify({ action: 'revoked', sender: { id: 1003, login: 'mia' } })
-    const signature = `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`
+    const signature = `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`
     const headers = {
       'content-type': 'application/json',
       'x-github-event': 'github_app_authorization',
       'x-github-delivery': randomBytes(16).toString('hex'),
       'x-hub-signature-256': signature,
     }
-    expect((await site.fetch(`${site.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
+    expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
     await waitUntil(
-      'the person is forgotten',
-      async () => (await site.store.users.find(site.host, 1003)) === undefined || undefined,
+      'the person is deleted from the store',
+      async () => (await environment.store.users.find(environment.host, 1003)) === undefined || undefined,
       patience,
     )
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant')
@@ -149,15 +151,14 @@ describe('refresh tokens', () => {
 })
 
 describe('discovery', () => {
-  test('every address is under the public URL, whatever Host and X-Forwarded-* say', async () => {
+  test('every URL is under the public URL, whatever Host and X-Forwarded-* say', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
-    const document = (await (await site.fetch(`${site.url}/.well-known/openid-configuration`, { headers })).json()) as Record<
-      string,
-      unknown
-    >
-    expect(document['issuer']).toBe(site.url)
+    const document = (await (
+      await environment.fetch(`${environment.url}/.well-known/openid-configuration`, { headers })
+    ).json()) as Record<string, unknown>
+    expect(document['issuer']).toBe(environment.url)
     for (const [name, value] of Object.entries(document))
-      if (name.endsWith('_endpoint') || name === 'jwks_uri') expect(String(value).startsWith(`${site.url}/`)).toBe(true)
+      if (name.endsWith('_endpoint') || name === 'jwks_uri') expect(String(value).startsWith(`${environment.url}/`)).toBe(true)
     expect(document['code_challenge_methods_supported']).toEqual(['S256'])
     expect(document['id_token_signing_alg_values_supported']).toEqual(['ES256'])
   })
@@ -179,9 +180,9 @@ describe('discovery', () => {
       state: 'x',
       ...change,
     }
-    const url = new URL('/oidc/authorize', site.url)
+    const url = new URL('/oidc/authorize', environment.url)
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
-    const answer = await site.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html' } })
+    const answer = await environment.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html' } })
     const location = answer.headers.get('location') ?? ''
     expect(location).not.toContain('evil.example')
     expect(location).not.toContain('/oidc/interaction')
@@ -192,9 +193,9 @@ describe('discovery', () => {
 
 describe('a push', () => {
   test('wakes the RemoteSync that follows the branch within a second, and no other', async () => {
-    const namespace = site.organization.login
+    const namespace = environment.organization.login
     const make = (name: string, branch: string) =>
-      site.kube.create(
+      environment.kube.create(
         remoteSync,
         {
           apiVersion: remoteSync.apiVersion,
@@ -206,7 +207,7 @@ describe('a push', () => {
             source: { branch },
             build: { strategy: 'Buildpacks', timeoutSeconds: 900 },
             application: 'shop',
-            requestedBy: site.subjectOf('dave'),
+            requestedBy: environment.subjectOf('dave'),
           },
         },
         { fieldManager: 'test' },
@@ -215,10 +216,10 @@ describe('a push', () => {
     await make('other', 'other')
     await waitUntil(
       'both are in the cache',
-      async () => (await site.kube.list(remoteSync, { namespace })).length === 2 || undefined,
+      async () => (await environment.kube.list(remoteSync, { namespace })).length === 2 || undefined,
       patience,
     )
-    const bound = await site.kube.get(installation, { namespace, name: 'github' })
+    const bound = await environment.kube.get(installation, { namespace, name: 'github' })
     const body = JSON.stringify({
       ref: 'refs/heads/main',
       before: 'a',
@@ -232,28 +233,28 @@ describe('a push', () => {
       'content-type': 'application/json',
       'x-github-event': 'push',
       'x-github-delivery': deliveryId,
-      'x-hub-signature-256': `sha256=${createHmac('sha256', site.github.app.webhookSecret).update(body).digest('hex')}`,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`,
     }
     const sent = Date.now()
-    expect((await site.fetch(`${site.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
+    expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
     const woken = await waitUntil(
       'the wake annotation',
-      async () => (await site.kube.get(remoteSync, { namespace, name: 'main' }))?.metadata.annotations?.[wakeAnnotation],
+      async () => (await environment.kube.get(remoteSync, { namespace, name: 'main' }))?.metadata.annotations?.[wakeAnnotation],
       patience,
     )
     expect(Date.now() - sent).toBeLessThan(1500)
     expect(woken).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\//)
     expect(woken.endsWith(`/${deliveryId}`)).toBe(true)
-    const other = await site.kube.get(remoteSync, { namespace, name: 'other' })
+    const other = await environment.kube.get(remoteSync, { namespace, name: 'other' })
     expect(other?.metadata.annotations?.[wakeAnnotation]).toBeUndefined()
   })
 })
 
-// Last, because it uses up this address's share of codes.
+// Last, because it uses up the rate limit of this address.
 describe('guessing', () => {
-  test('who guesses codes is locked out', async () => {
-    const { browser } = await site.signIn('noah')
-    let page = await browser.open(`${site.url}/device`)
+  test('a person who guesses codes is locked out', async () => {
+    const { browser } = await environment.signIn('noah')
+    let page = await browser.open(`${environment.url}/device`)
     for (let attempt = 0; attempt < 10; attempt += 1) {
       page = await page.form('Continue').submit({ user_code: `BBBB-BBB${'BCDFGHJKLM'[attempt]}` })
       expect(page.status).toBe(200)

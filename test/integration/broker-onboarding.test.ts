@@ -1,36 +1,36 @@
-// People come in through the front client: sign-in with GitHub, proof, tenant. Against the emulator, a real store, the real API server.
+// Onboarding as people experience it: sign-in with GitHub, proof, tenant. Against the emulator, a real store and a real API server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { type BrokerSite, patience, startBrokerSite } from '../fixtures/broker-fixture.ts'
+import { type BrokerEnvironment, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
-let site: BrokerSite
+let environment: BrokerEnvironment
 
 beforeAll(async () => {
-  site = await startBrokerSite()
+  environment = await startBrokerEnvironment()
 })
-afterAll(() => site.stop())
+afterAll(() => environment.stop())
 
 const auditOf = (action: 'binding.denied' | 'tenant.onboarded' | 'session.signed-in') =>
-  site.store.audit.list({ action, limit: 100 })
+  environment.store.audit.list({ action, limit: 100 })
 
 describe('sign-in', () => {
-  test('a person signs in with GitHub and lands on their page', async () => {
-    const { page, browser } = await site.signIn('olivia')
+  test('a person signs in with GitHub and is redirected to their page', async () => {
+    const { page, browser } = await environment.signIn('olivia')
     expect(page.status).toBe(200)
     expect(page.text).toContain('Signed in as <strong>olivia</strong>')
-    expect(page.text).toContain(site.subjectOf('olivia'))
-    const cookies = browser.cookies(site.url)
+    expect(page.text).toContain(environment.subjectOf('olivia'))
+    const cookies = browser.cookies(environment.url)
     expect(Object.keys(cookies)).toContain('__Host-sekisho-session')
-    expect((await auditOf('session.signed-in')).at(0)?.actor).toBe(site.subjectOf('olivia'))
+    expect((await auditOf('session.signed-in')).at(0)?.actor).toBe(environment.subjectOf('olivia'))
   })
 
-  test('the session cookie is for this host, https and the server alone', async () => {
-    const { browser } = await site.signIn('mia')
-    browser.stops.push(`${site.github.url}/login/oauth/authorize`)
-    const response = await site.fetch(`${site.url}/login`, { redirect: 'manual' })
+  test('the session cookie is sent to this host over https only, and no script can read it', async () => {
+    const { browser } = await environment.signIn('mia')
+    browser.stops.push(`${environment.github.url}/login/oauth/authorize`)
+    const response = await environment.fetch(`${environment.url}/login`, { redirect: 'manual' })
     const [cookie = ''] = response.headers.getSetCookie()
     for (const part of ['__Host-', 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax']) expect(cookie).toContain(part)
     const target = new URL(response.headers.get('location') ?? '')
@@ -38,50 +38,50 @@ describe('sign-in', () => {
     expect(target.searchParams.get('code_challenge')).toMatch(/^[A-Za-z0-9_-]{43}$/)
   })
 
-  test('signing out needs the form of the page and ends the session', async () => {
-    const { browser, page } = await site.signIn('mia')
-    const cookie = Object.entries(browser.cookies(site.url))
+  test('signing out requires the form of the page and ends the session', async () => {
+    const { browser, page } = await environment.signIn('mia')
+    const cookie = Object.entries(browser.cookies(environment.url))
       .map(([name, value]) => `${name}=${value}`)
       .join('; ')
-    const forged = await site.fetch(`${site.url}/logout`, {
+    const forged = await environment.fetch(`${environment.url}/logout`, {
       method: 'POST',
       headers: { cookie },
       body: new URLSearchParams({ csrf: 'x' }),
     })
     expect(forged.status).toBe(403)
     await page.form('Sign out').submit()
-    const response = await site.fetch(`${site.url}/onboard`, { headers: { cookie }, redirect: 'manual' })
+    const response = await environment.fetch(`${environment.url}/onboard`, { headers: { cookie }, redirect: 'manual' })
     expect(response.headers.get('location')).toContain('/login')
   })
 })
 
 describe('onboarding', () => {
   test('an owner brings the organisation: proof, tenant with roles by numeric ids, installation, audit', async () => {
-    const { login, id } = site.organization
-    const { browser, page } = await site.signIn('olivia', '/onboard')
-    browser.stops.push(`${site.github.url}/github-apps/`)
+    const { login, id } = environment.organization
+    const { browser, page } = await environment.signIn('olivia', '/onboard')
+    browser.stops.push(`${environment.github.url}/github-apps/`)
     const started = await page.form('Install the App on GitHub').submit()
     const state = new URL(started.url).searchParams.get('state') ?? ''
     expect(state.length).toBeGreaterThan(20)
     browser.stops.length = 0
-    const confirm = await install(site.github, browser, id, { repositoryIds: [4001], state })
+    const confirm = await install(environment.github, browser, id, { repositoryIds: [4001], state })
     expect(confirm.text).toContain(`Bring ${login}`)
     const done = await confirm.form('Create the tenant').submit({ team: '3001' })
     expect(done.text).toContain('Preparing')
 
-    const made = await site.kube.get(tenant, { name: login })
-    expect(made?.spec.account).toEqual({ host: site.host, id, login, type: 'Organization' })
+    const made = await environment.kube.get(tenant, { name: login })
+    expect(made?.spec.account).toEqual({ host: environment.host, id, login, type: 'Organization' })
     expect(made?.spec.roles).toEqual([
       { role: 'admin', subject: { type: 'Owners' } },
       { role: 'viewer', subject: { type: 'Members' } },
       { role: 'developer', subject: { type: 'Team', id: 3001, name: 'developers' } },
     ])
-    expect(await site.kube.get(installation, { namespace: login, name: 'github' })).toBeUndefined()
+    expect(await environment.kube.get(installation, { namespace: login, name: 'github' })).toBeUndefined()
 
-    await site.makeNamespace(login)
+    await environment.makeNamespace(login)
     const bound = await waitUntil(
       'the Installation',
-      () => site.kube.get(installation, { namespace: login, name: 'github' }),
+      () => environment.kube.get(installation, { namespace: login, name: 'github' }),
       patience,
     )
     expect(bound.spec).toMatchObject({
@@ -93,30 +93,30 @@ describe('onboarding', () => {
     expect(bound.spec.ceiling.permissions).toMatchObject({ contents: 'write', metadata: 'read' })
     expect(bound.spec.ceiling.permissions).not.toHaveProperty('members')
     const entry = await waitUntil('the audit entry', async () => (await auditOf('tenant.onboarded')).at(0), patience)
-    expect(entry).toMatchObject({ actor: site.subjectOf('olivia'), namespace: login, outcome: 'allowed' })
-    const shown = await browser.open(`${site.url}/tenants/${login}`)
+    expect(entry).toMatchObject({ actor: environment.subjectOf('olivia'), namespace: login, outcome: 'allowed' })
+    const shown = await browser.open(`${environment.url}/tenants/${login}`)
     expect(shown.text).toContain('You are its admin')
   })
 
-  test('a second onboarding of the same organisation finds its tenant again and keeps the binding', async () => {
-    const { login } = site.organization
-    const before = await site.kube.get(installation, { namespace: login, name: 'github' })
-    const { page } = await site.signIn('olivia', '/onboard')
+  test('a second onboarding of the same organisation uses its tenant again and keeps the binding', async () => {
+    const { login } = environment.organization
+    const before = await environment.kube.get(installation, { namespace: login, name: 'github' })
+    const { page } = await environment.signIn('olivia', '/onboard')
     const confirm = await page.form(`Continue with ${login}`).submit()
     await confirm.form('Create the tenant').submit({ team: [] })
     await waitUntil('the second audit entry', async () => (await auditOf('tenant.onboarded')).length >= 2 || undefined, patience)
-    const after = await site.kube.get(installation, { namespace: login, name: 'github' })
+    const after = await environment.kube.get(installation, { namespace: login, name: 'github' })
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
-    expect((await site.kube.get(tenant, { name: login }))?.spec.roles).toHaveLength(3)
+    expect((await environment.kube.get(tenant, { name: login }))?.spec.roles).toHaveLength(3)
   })
 
-  test('people see what they have a role in, and nothing else', async () => {
-    const { login } = site.organization
-    const dave = await site.signIn('dave')
+  test('people see the tenants in which they have a role, and no others', async () => {
+    const { login } = environment.organization
+    const dave = await environment.signIn('dave')
     expect(dave.page.text).toContain(`/tenants/${login}`)
-    expect((await dave.browser.open(`${site.url}/tenants/${login}`)).text).toContain('You are its developer')
-    const noah = await site.signIn('noah')
+    expect((await dave.browser.open(`${environment.url}/tenants/${login}`)).text).toContain('You are its developer')
+    const noah = await environment.signIn('noah')
     expect(noah.page.text).toContain('no role in any tenant')
-    expect((await noah.browser.open(`${site.url}/tenants/${login}`)).status).toBe(404)
+    expect((await noah.browser.open(`${environment.url}/tenants/${login}`)).status).toBe(404)
   })
 })

@@ -18,7 +18,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
-import { installKinds, patience, readyReason, type Site, withSite } from '../fixtures/application-fixture.ts'
+import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { onlyNamed } from '../fixtures/test-clients.ts'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => github?.stop())
 
-type InstallationFixture = Site & {
+type InstallationFixture = Fixture & {
   readonly app: string
   readonly revoked: { readonly reason: string; readonly installationId: number }[]
   readonly audited: AuditRecord[]
@@ -38,7 +38,7 @@ type InstallationFixture = Site & {
 }
 
 async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<InstallationFixture> {
-  const fixture = await withSite()
+  const fixture = await withFixture()
   const app = `app-${randomBytes(4).toString('hex')}`
   await fixture.client.apply(
     namespaces,
@@ -112,7 +112,12 @@ const organization = (login: string) => organizationByLogin(world(), login) ?? e
 function installedOn(login: string, by: string) {
   const [app] = world().apps
   if (!app) return expect.fail('no App')
-  return installApp(github.context, app, organization(login).id, person(by).id, { repositorySelection: 'all', repositoryIds: [] })
+  return installApp(github.context, app, {
+    accountId: organization(login).id,
+    installerId: person(by).id,
+    repositorySelection: 'all',
+    repositoryIds: [],
+  })
 }
 
 type Binding = {
@@ -149,7 +154,7 @@ function bind(fixture: InstallationFixture, binding: Binding): Promise<Installat
 }
 
 const becomes = (fixture: InstallationFixture, reason: string) =>
-  readyReason(fixture.client, installation, fixture.namespace, 'github', reason)
+  readyReason(fixture.client, installation, { namespace: fixture.namespace, name: 'github' }, reason)
 const wake = (fixture: InstallationFixture, value: string) =>
   fixture.client.mergePatch(
     installation,
@@ -236,11 +241,11 @@ describe('an Installation', () => {
   test('revokes its tokens when the person who bound it is no longer an owner', async () => {
     const fixture = await withControllers()
     await fixture.putKey(github.app.privateKeyPem)
-    const acme = organization('acme')
-    setRole(github.context, acme, person('mia'), 'admin')
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    setRole(inAcme, person('mia'), 'admin')
     await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'mia' })
     await becomes(fixture, 'Verified')
-    setRole(github.context, acme, person('mia'), 'member')
+    setRole(inAcme, person('mia'), 'member')
     await wake(fixture, 'demoted')
     await becomes(fixture, 'BinderNoLongerOwner')
     await waitUntil('tokens were revoked', async () => (fixture.revoked.length > 0 ? true : undefined), patience)
@@ -249,14 +254,14 @@ describe('an Installation', () => {
   test('is not verified for a person who is only invited as an owner', async () => {
     const fixture = await withControllers()
     await fixture.putKey(github.app.privateKeyPem)
-    const acme = organization('acme')
-    setRole(github.context, acme, person('noah'), 'admin')
+    const inAcme = { context: github.context, organization: organization('acme'), sender: person('olivia') }
+    setRole(inAcme, person('noah'), 'admin')
     await bind(fixture, { installationId: installedOn('acme', 'olivia').id, boundBy: 'noah' })
     await becomes(fixture, 'BinderNoLongerOwner')
-    acceptMembership(github.context, acme, person('noah'))
+    acceptMembership({ ...inAcme, sender: person('noah') })
     await wake(fixture, 'accepted')
     await becomes(fixture, 'Verified')
-    setRole(github.context, acme, person('noah'), 'member')
+    setRole(inAcme, person('noah'), 'member')
   })
 
   test('is not verified for another account, an unknown installation, or a ceiling above what GitHub grants', async () => {

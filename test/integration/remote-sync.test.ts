@@ -1,5 +1,5 @@
 // The RemoteSync controller on a real API server with a real source store and real git: from a commit to a running Application, and every
-// way in which that stops. kpack, grants and pods are played; test/e2e runs the real ones.
+// way in which that halts. The tests act as kpack, the grant controller and the kubelet; test/e2e runs the real ones.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,9 +19,9 @@ import {
   fieldManager,
   image,
   kpackDefinitions,
+  type RemoteSyncFixture,
+  startRemoteSyncFixture,
   succeeded,
-  type World,
-  withWorld,
 } from '../fixtures/remote-sync-fixture.ts'
 import { token } from '../fixtures/small-github.ts'
 
@@ -36,26 +36,26 @@ beforeAll(async () => {
 })
 afterAll(() => renderer.stop())
 
-function becomes(world: World, reason: string, name = 'shop'): Promise<RemoteSync> {
-  return readyReason(world.client, remoteSync, world.namespace, name, reason)
+function becomes(fixture: RemoteSyncFixture, reason: string, name = 'shop'): Promise<RemoteSync> {
+  return readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name }, reason)
 }
 
-async function messageOf(world: World, type = 'Ready'): Promise<string> {
-  const object = await world.client.get(remoteSync, { namespace: world.namespace, name: 'shop' })
+async function messageOf(fixture: RemoteSyncFixture, type = 'Ready'): Promise<string> {
+  const object = await fixture.client.get(remoteSync, { namespace: fixture.namespace, name: 'shop' })
   return findCondition(object?.status?.conditions, type)?.message ?? ''
 }
 
-/** A world in which commit `one` runs. */
-async function deployed(options: { concurrentBuilds?: number } = {}): Promise<World & { readonly first: string }> {
-  const world = await withWorld(renderer, options)
-  const first = await world.github.push('one')
-  await world.applyApplication()
-  await world.applyRemoteSync()
-  await world.approve()
-  await world.endBuild(await world.buildOf(first), succeeded(1))
-  await runPods(world.client, world.namespace, image(1), 1)
-  await becomes(world, 'Deployed')
-  return { ...world, first }
+/** A fixture whose Application runs commit `one`. */
+async function deployed(options: { concurrentBuilds?: number } = {}): Promise<RemoteSyncFixture & { readonly first: string }> {
+  const fixture = await startRemoteSyncFixture(renderer, options)
+  const first = await fixture.github.push('one')
+  await fixture.applyApplication()
+  await fixture.applyRemoteSync()
+  await fixture.approve()
+  await fixture.endBuild(await fixture.buildOf(first), succeeded(1))
+  await runPods(fixture.client, fixture.namespace, image(1), 1)
+  await becomes(fixture, 'Deployed')
+  return { ...fixture, first }
 }
 
 async function status(url: string): Promise<number> {
@@ -64,13 +64,13 @@ async function status(url: string): Promise<number> {
 
 describe('RemoteSync', () => {
   test('goes from a branch to a running Application, and from a push to the next version', async () => {
-    const world = await withWorld(renderer)
-    const { client, namespace, github } = world
+    const fixture = await startRemoteSyncFixture(renderer)
+    const { client, namespace, github } = fixture
     const first = await github.push('one')
-    await world.applyApplication()
-    await world.applyRemoteSync()
-    await becomes(world, 'WaitingForGrant')
-    const grant = await world.approve()
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync()
+    await becomes(fixture, 'WaitingForGrant')
+    const grant = await fixture.approve()
     expect(grant.spec).toMatchObject({
       repositories: ['acme/shop'],
       permissions: { contents: 'read' },
@@ -78,21 +78,21 @@ describe('RemoteSync', () => {
     })
     expect(grant.metadata.ownerReferences).toMatchObject([{ kind: 'RemoteSync', name: 'shop', controller: true }])
 
-    const build = await world.buildOf(first)
+    const build = await fixture.buildOf(first)
     expect(JSON.stringify(build)).not.toContain(token)
     const url = build.spec.source.git?.url ?? ''
     const folder = await mkdtemp(join(tmpdir(), 'clone-'))
     await run('git', ['clone', '--quiet', url, folder])
     expect(await readFile(join(folder, 'page.txt'), 'utf8')).toBe('one')
     await rm(folder, { recursive: true })
-    await becomes(world, 'Building')
+    await becomes(fixture, 'Building')
 
-    await world.endBuild(build, succeeded(1))
-    await readyReason(client, application, namespace, 'shop', 'RollingOut')
+    await fixture.endBuild(build, succeeded(1))
+    await readyReason(client, application, { namespace, name: 'shop' }, 'RollingOut')
     expect((await client.get(application, { namespace, name: 'shop' }))?.spec).toMatchObject({ image: image(1), commit: first })
     expect(await status(url)).toBe(404)
     await runPods(client, namespace, image(1), 1)
-    const one = await becomes(world, 'Deployed')
+    const one = await becomes(fixture, 'Deployed')
     expect(one.status).toMatchObject({ commit: first, image: image(1), imageCommit: first })
     const { signalledAt, resolvedAt, fetchedAt, buildCreatedAt, builtAt, deployedAt, availableAt } = one.status?.phases ?? {}
     const times = [signalledAt, resolvedAt, fetchedAt, buildCreatedAt, builtAt, deployedAt, availableAt]
@@ -100,50 +100,50 @@ describe('RemoteSync', () => {
     expect(times.every(time => time !== undefined)).toBe(true)
 
     const second = await github.push('two')
-    await world.wake()
-    const next = await world.buildOf(second)
+    await fixture.wake()
+    const next = await fixture.buildOf(second)
     expect(next.spec['lastBuild']).toEqual({ image: image(1), stackId: 'base' })
-    await world.endBuild(next, succeeded(2))
+    await fixture.endBuild(next, succeeded(2))
     await runPods(client, namespace, image(2), 1)
     await waitUntil(
       'the second commit runs',
       async () => {
-        const { status: now } = await becomes(world, 'Deployed')
+        const { status: now } = await becomes(fixture, 'Deployed')
         return now?.imageCommit === second || undefined
       },
       patience,
     )
   })
 
-  test('rests when all is done: a change that concerns nobody writes nothing, a webhook without news costs one question', async () => {
-    const world = await deployed()
-    const [asked, tokens] = [world.github.branchRequests(), world.tokenRequests()]
-    world.writes.length = 0
-    const poke = { metadata: { annotations: { poke: 'me' } } }
-    await world.client.mergePatch(remoteSync, { namespace: world.namespace, name: 'shop' }, poke, { fieldManager })
-    await world.wake()
-    await waitUntil('the wake is handled', async () => world.writes.includes('status RemoteSync shop') || undefined, patience)
-    expect(world.github.branchRequests()).toBe(asked + 1)
-    expect(world.tokenRequests()).toBe(tokens + 1)
-    expect(world.writes).toEqual(['status RemoteSync shop'])
+  test('rests when all is done: an unrelated change writes nothing, a webhook without a new commit costs one request', async () => {
+    const fixture = await deployed()
+    const [requests, tokens] = [fixture.github.branchRequests(), fixture.tokenRequests()]
+    fixture.writes.length = 0
+    const touch = { metadata: { annotations: { touched: 'yes' } } }
+    await fixture.client.mergePatch(remoteSync, { namespace: fixture.namespace, name: 'shop' }, touch, { fieldManager })
+    await fixture.wake()
+    await waitUntil('the wake is handled', async () => fixture.writes.includes('status RemoteSync shop') || undefined, patience)
+    expect(fixture.github.branchRequests()).toBe(requests + 1)
+    expect(fixture.tokenRequests()).toBe(tokens + 1)
+    expect(fixture.writes).toEqual(['status RemoteSync shop'])
   })
 
-  test('a failing build says which step, is not repeated, keeps the running version, and is tried again when woken', async () => {
-    const world = await deployed()
-    const { client, namespace } = world
-    const bad = await world.github.push('bad')
-    await world.wake()
-    const build = await world.buildOf(bad)
-    await world.endBuild(build, failed('Error: Container detect terminated with error no buildpacks participating'))
-    await becomes(world, 'BuildFailed')
-    const message = await messageOf(world)
+  test('a failed build names its step, is not repeated, keeps the running version, and is retried when woken', async () => {
+    const fixture = await deployed()
+    const { client, namespace } = fixture
+    const bad = await fixture.github.push('bad')
+    await fixture.wake()
+    const build = await fixture.buildOf(bad)
+    await fixture.endBuild(build, failed('Error: Container detect terminated with error no buildpacks participating'))
+    await becomes(fixture, 'BuildFailed')
+    const message = await messageOf(fixture)
     expect(message).toContain('step detect failed')
     expect(message).toContain('the version before keeps serving')
-    expect((await client.get(application, { namespace, name: 'shop' }))?.spec.commit).toBe(world.first)
+    expect((await client.get(application, { namespace, name: 'shop' }))?.spec.commit).toBe(fixture.first)
     await client.mergePatch(
       remoteSync,
       { namespace, name: 'shop' },
-      { metadata: { annotations: { poke: 'me' } } },
+      { metadata: { annotations: { touched: 'yes' } } },
       { fieldManager },
     )
     await client.mergePatch(
@@ -153,124 +153,124 @@ describe('RemoteSync', () => {
       { fieldManager },
     )
     await runPods(client, namespace, image(1), 1)
-    await becomes(world, 'BuildFailed')
+    await becomes(fixture, 'BuildFailed')
     expect((await client.list(kpackBuilds, { namespace })).filter(item => item.spec.source.git?.revision === bad)).toHaveLength(1)
-    await world.wake()
-    const again = await world.buildOf(bad, build.metadata.name)
-    await world.endBuild(again, succeeded(2))
+    await fixture.wake()
+    const again = await fixture.buildOf(bad, build.metadata.name)
+    await fixture.endBuild(again, succeeded(2))
     await runPods(client, namespace, image(2), 1)
-    expect((await becomes(world, 'Deployed')).status).toMatchObject({ imageCommit: bad, build: { attempt: 2 } })
+    expect((await becomes(fixture, 'Deployed')).status).toMatchObject({ imageCommit: bad, build: { attempt: 2 } })
   })
 
-  test('a build that did not get its source is made anew, and nobody is told to mend anything', async () => {
-    const world = await deployed()
-    const unlucky = await world.github.push('unlucky')
-    await world.wake()
-    const build = await world.buildOf(unlucky)
-    await world.endBuild(build, failed('Error: Container prepare terminated with error'))
-    const again = await world.buildOf(unlucky, build.metadata.name)
-    await world.endBuild(again, succeeded(2))
-    await runPods(world.client, world.namespace, image(2), 1)
-    expect((await becomes(world, 'Deployed')).status).toMatchObject({ imageCommit: unlucky, build: { attempt: 2 } })
+  test('a build that could not read its source is retried, and nobody is asked to fix anything', async () => {
+    const fixture = await deployed()
+    const unlucky = await fixture.github.push('unlucky')
+    await fixture.wake()
+    const build = await fixture.buildOf(unlucky)
+    await fixture.endBuild(build, failed('Error: Container prepare terminated with error'))
+    const again = await fixture.buildOf(unlucky, build.metadata.name)
+    await fixture.endBuild(again, succeeded(2))
+    await runPods(fixture.client, fixture.namespace, image(2), 1)
+    expect((await becomes(fixture, 'Deployed')).status).toMatchObject({ imageCommit: unlucky, build: { attempt: 2 } })
   })
 
   test('a newer commit cancels the build of the older one', async () => {
-    const world = await deployed()
-    const older = await world.github.push('older')
-    await world.wake()
-    const build = await world.buildOf(older)
-    const newer = await world.github.push('newer')
-    await world.wake()
-    await world.buildOf(newer)
+    const fixture = await deployed()
+    const older = await fixture.github.push('older')
+    await fixture.wake()
+    const build = await fixture.buildOf(older)
+    const newer = await fixture.github.push('newer')
+    await fixture.wake()
+    await fixture.buildOf(newer)
     await waitUntil(
       'the older build is gone',
       async () =>
-        (await world.client.get(kpackBuilds, { namespace: world.namespace, name: build.metadata.name })) ? undefined : true,
+        (await fixture.client.get(kpackBuilds, { namespace: fixture.namespace, name: build.metadata.name })) ? undefined : true,
       patience,
     )
   })
 
   test('an image that was built from another commit is not used', async () => {
-    const world = await deployed()
-    const { client, namespace } = world
-    const commit = await world.github.push('two')
-    await world.wake()
-    const build = await world.buildOf(commit)
+    const fixture = await deployed()
+    const { client, namespace } = fixture
+    const commit = await fixture.github.push('two')
+    await fixture.wake()
+    const build = await fixture.buildOf(commit)
     const forged = { spec: { source: { git: { revision: 'f'.repeat(40) } } } }
     await client.mergePatch(kpackBuilds, { namespace, name: build.metadata.name }, forged, { fieldManager })
-    await world.endBuild(build, succeeded(6))
-    await becomes(world, 'BuiltFromWrongCommit')
+    await fixture.endBuild(build, succeeded(6))
+    await becomes(fixture, 'BuiltFromWrongCommit')
     expect((await client.get(application, { namespace, name: 'shop' }))?.spec.image).toBe(image(1))
   })
 
-  test('builds beyond the tenant’s limit wait for their turn', async () => {
-    const world = await withWorld(renderer, { concurrentBuilds: 1 })
-    const commit = await world.github.push('one')
-    for (const name of ['first', 'second']) await world.applyApplication(name)
-    await world.applyRemoteSync({}, 'first')
-    await world.approve('first')
-    const build = await world.buildOf(commit)
-    await world.applyRemoteSync({}, 'second')
-    await world.approve('second')
-    await becomes(world, 'Queued', 'second')
-    await world.endBuild(build, succeeded(1))
-    const next = await world.buildOf(commit, build.metadata.name)
+  test('builds beyond the tenant’s limit are queued', async () => {
+    const fixture = await startRemoteSyncFixture(renderer, { concurrentBuilds: 1 })
+    const commit = await fixture.github.push('one')
+    for (const name of ['first', 'second']) await fixture.applyApplication(name)
+    await fixture.applyRemoteSync({}, 'first')
+    await fixture.approve('first')
+    const build = await fixture.buildOf(commit)
+    await fixture.applyRemoteSync({}, 'second')
+    await fixture.approve('second')
+    await becomes(fixture, 'Queued', 'second')
+    await fixture.endBuild(build, succeeded(1))
+    const next = await fixture.buildOf(commit, build.metadata.name)
     expect(next.metadata.name).toMatch(/^second-/)
-    await becomes(world, 'Building', 'second')
+    await becomes(fixture, 'Building', 'second')
   })
 
-  test('says what is missing, and goes on by itself when it appears', async () => {
-    const world = await withWorld(renderer)
-    const commit = await world.github.push('one')
-    await world.applyRemoteSync({ source: { branch: 'gone' } })
-    await world.approve()
-    await becomes(world, 'BranchNotFound')
-    expect(await messageOf(world)).toContain('acme/shop has no branch gone')
-    await world.applyRemoteSync()
-    await becomes(world, 'ApplicationNotFound')
-    await world.applyApplication()
-    await world.buildOf(commit)
-    await world.applyRemoteSync({ installation: 'other' })
-    await becomes(world, 'InstallationNotReady')
-    expect(await messageOf(world)).toContain('there is no Installation other')
+  test('tells what is missing, and goes on by itself when it appears', async () => {
+    const fixture = await startRemoteSyncFixture(renderer)
+    const commit = await fixture.github.push('one')
+    await fixture.applyRemoteSync({ source: { branch: 'gone' } })
+    await fixture.approve()
+    await becomes(fixture, 'BranchNotFound')
+    expect(await messageOf(fixture)).toContain('acme/shop has no branch gone')
+    await fixture.applyRemoteSync()
+    await becomes(fixture, 'ApplicationNotFound')
+    await fixture.applyApplication()
+    await fixture.buildOf(commit)
+    await fixture.applyRemoteSync({ installation: 'other' })
+    await becomes(fixture, 'InstallationNotReady')
+    expect(await messageOf(fixture)).toContain('there is no Installation other')
   })
 
-  test('two RemoteSyncs do not fight over one Application', async () => {
-    const world = await deployed()
-    await world.applyRemoteSync({ application: 'shop' }, 'rival')
-    await becomes(world, 'ApplicationTaken', 'rival')
-    expect((await becomes(world, 'Deployed')).status?.imageCommit).toBe(world.first)
+  test('of two RemoteSyncs with the same Application, the second is refused', async () => {
+    const fixture = await deployed()
+    await fixture.applyRemoteSync({ application: 'shop' }, 'rival')
+    await becomes(fixture, 'ApplicationTaken', 'rival')
+    expect((await becomes(fixture, 'Deployed')).status?.imageCommit).toBe(fixture.first)
   })
 
-  test('another requester gets another grant, decided anew', async () => {
-    const world = await deployed()
-    const before = await world.client.get(repositoryGrant, { namespace: world.namespace, name: 'remotesync-shop' })
-    await world.applyRemoteSync({ requestedBy: 'github|github.localhost|2' })
-    const after = await world.approve()
+  test('another requester gets another grant, which is decided again', async () => {
+    const fixture = await deployed()
+    const before = await fixture.client.get(repositoryGrant, { namespace: fixture.namespace, name: 'remotesync-shop' })
+    await fixture.applyRemoteSync({ requestedBy: 'github|github.localhost|2' })
+    const after = await fixture.approve()
     expect(after.metadata.uid).not.toBe(before?.metadata.uid)
     expect(after.spec.requestedBy).toBe('github|github.localhost|2')
-    await becomes(world, 'Deployed')
+    await becomes(fixture, 'Deployed')
   })
 
-  test('deleting it ends its build and its source, and leaves the Application running', async () => {
-    const world = await deployed()
-    const { client, namespace } = world
-    const commit = await world.github.push('two')
-    await world.wake()
-    const build = await world.buildOf(commit)
+  test('its deletion ends its build and its source, and leaves the Application running', async () => {
+    const fixture = await deployed()
+    const { client, namespace } = fixture
+    const commit = await fixture.github.push('two')
+    await fixture.wake()
+    const build = await fixture.buildOf(commit)
     const url = build.spec.source.git?.url ?? ''
     expect(await status(url)).toBe(200)
     await client.delete(remoteSync, { namespace, name: 'shop' })
     await waitUntil(
-      'it is gone',
+      'the RemoteSync is gone',
       async () => ((await client.get(remoteSync, { namespace, name: 'shop' })) ? undefined : true),
       patience,
     )
     expect(await client.list(kpackBuilds, { namespace })).toEqual([])
     expect(await status(url)).toBe(404)
-    expect((await client.get(application, { namespace, name: 'shop' }))?.spec.commit).toBe(world.first)
+    expect((await client.get(application, { namespace, name: 'shop' }))?.spec.commit).toBe(fixture.first)
     await waitUntil(
-      'the grant is collected',
+      'the grant is garbage collected',
       async () => ((await client.get(repositoryGrant, { namespace, name: 'remotesync-shop' })) ? undefined : true),
       patience,
     )

@@ -147,7 +147,7 @@ function subjectIn(fixture: TenantFixture) {
 
 async function approvedGrant(fixture: TenantFixture, name = 'read-shop', changes: object = {}) {
   await fixture.requestGrant(name, 'dave', changes)
-  return readyReason(fixture.client, repositoryGrant, fixture.namespace, name, 'Approved')
+  return readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name }, 'Approved')
 }
 
 describe('RepositoryGrant', () => {
@@ -189,7 +189,7 @@ describe('RepositoryGrant', () => {
   ] as const)('for %s is not approved (%s asks)', async (_case, by, changes, reason) => {
     const fixture = await readyTenant()
     const asked = await fixture.requestGrant('requested', by, changes)
-    const grant = await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'requested', reason)
+    const grant = await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'requested' }, reason)
     expect(grant.status?.decision).not.toBe('Approved')
     await expect(fixture.desk.request({ grant: asked, subject: subjectIn(fixture), actor: 'test' })).rejects.toMatchObject({
       code: 'forbidden',
@@ -201,7 +201,7 @@ describe('RepositoryGrant', () => {
     async subject => {
       const fixture = await readyTenant()
       await fixture.requestGrant('requested', { subject })
-      await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'requested', 'RequesterUnknown')
+      await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'requested' }, 'RequesterUnknown')
     },
   )
 
@@ -224,9 +224,9 @@ describe('RepositoryGrant', () => {
     await ready(fixture)
     await fixture.bind({ ready: 'False' })
     await fixture.requestGrant('early', 'dave')
-    await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'early', 'InstallationNotReady')
+    await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'early' }, 'InstallationNotReady')
     await fixture.bind()
-    await readyReason(fixture.client, repositoryGrant, fixture.namespace, 'early', 'Approved')
+    await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'early' }, 'Approved')
   })
 
   test.each(['the grant is deleted', 'its Installation stops being ready', 'its time is over'])(

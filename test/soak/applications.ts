@@ -1,6 +1,6 @@
 // Applications that come, change and go, by a developer. Remembers what must be there; asks nothing of the platform but by kubectl's way.
 import { randomInt } from 'node:crypto'
-import type { SoakSite } from './platform.ts'
+import type { SoakPlatform } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Applications = {
@@ -16,17 +16,14 @@ const population = 40
 const digit = (): string => randomInt(16).toString(16)
 const image = (): string => `registry.example.com/soak@sha256:${Array.from({ length: 64 }, digit).join('')}`
 
-export function createApplications(site: SoakSite, signal: AbortSignal): Applications {
+export function createApplications(fixture: SoakPlatform, signal: AbortSignal): Applications {
   const wanted = new Map<string, string>()
   const delays: number[] = []
   let made = 0
   let writes = 0
 
   const write = async (what: string, method: string, path: string, body?: object): Promise<void> => {
-    accepted(
-      await site.people.as(developer, method, path, body, method === 'PATCH' ? 'application/merge-patch+json' : undefined),
-      what,
-    )
+    accepted(await fixture.people.as(developer, method, path, body), what)
     writes += 1
   }
   const any = (): string | undefined => [...wanted.keys()][randomInt(Math.max(1, wanted.size))]
@@ -49,7 +46,7 @@ export function createApplications(site: SoakSite, signal: AbortSignal): Applica
     const began = performance.now()
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments?labelSelector=sekisho.dev/application=${name}`
     while (!signal.aborted && performance.now() - began < 120_000) {
-      const { items } = (await site.admin.call('GET', path)) as { readonly items: readonly unknown[] }
+      const { items } = (await fixture.admin.call('GET', path)) as { readonly items: readonly unknown[] }
       if (items.length > 0) break
       await new Promise(resolve => setTimeout(resolve, 50))
     }

@@ -1,7 +1,7 @@
 // What the world looks like after a long run, compared with what it must look like: what is missing, what is there twice or too long.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
-import type { SoakSite } from './platform.ts'
+import type { SoakPlatform } from './platform.ts'
 import { namespace, paths } from './tenant.ts'
 
 export type Effects = { readonly lost: readonly string[]; readonly duplicate: readonly string[] }
@@ -25,11 +25,11 @@ const childPaths = [
 ] as const
 
 export async function compareEffects(
-  site: SoakSite,
+  fixture: SoakPlatform,
   wanted: { readonly applications: ReadonlyMap<string, string>; readonly heads: ReadonlyMap<string, string> },
 ): Promise<Effects> {
   const list = async <Item>(path: string): Promise<readonly Item[]> =>
-    ((await site.admin.call('GET', path)) as Listed<Item>).items
+    ((await fixture.admin.call('GET', path)) as Listed<Item>).items
   const lost: string[] = []
   const duplicate: string[] = []
   const applications = await list<Named>(paths.applications)
@@ -58,7 +58,11 @@ export async function compareEffects(
 }
 
 /** Waits until nothing is missing and nothing is too much, or says what still is when the time is over. */
-export async function untilEffects(site: SoakSite, look: () => Promise<Effects>, timeoutMilliseconds: number): Promise<Effects> {
+export async function untilEffects(
+  fixture: SoakPlatform,
+  look: () => Promise<Effects>,
+  timeoutMilliseconds: number,
+): Promise<Effects> {
   let last: Effects = { lost: ['nothing was looked at'], duplicate: [] }
   const check = async (): Promise<true | undefined> => {
     last = await look()
@@ -68,10 +72,10 @@ export async function untilEffects(site: SoakSite, look: () => Promise<Effects>,
     await waitUntil('the world to be as it must be', check, {
       timeoutMilliseconds,
       everyMilliseconds: 1000,
-      hopeless: async () => site.ended(),
+      hopeless: async () => fixture.ended(),
     })
   } catch (error) {
-    if (site.ended() !== undefined) throw error
+    if (fixture.ended() !== undefined) throw error
   }
   return last
 }
@@ -79,7 +83,7 @@ export async function untilEffects(site: SoakSite, look: () => Promise<Effects>,
 /** Decisions that were recorded twice in a row for one grant, and numbers that are missing in the chain. */
 export async function auditProblems({
   store,
-}: SoakSite): Promise<{ readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }> {
+}: SoakPlatform): Promise<{ readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }> {
   const verdict = await verifyLog(store.audit)
   const { sequence } = await store.audit.head()
   const last = new Map<string, string>()

@@ -8,7 +8,7 @@ import { messageOf } from '../../src/lib/errors.ts'
 import { createApplications } from './applications.ts'
 import { judgeSoak, type SoakRow } from './assertions.ts'
 import { auditProblems, compareEffects, type Effects, untilEffects } from './effects.ts'
-import { openSoakSite, type SoakSite } from './platform.ts'
+import { openSoakPlatform, type SoakPlatform } from './platform.ts'
 import { createPushes } from './pushes.ts'
 import { type MemorySample, memorySample, type Sample, sampleProcess } from './samples.ts'
 import { silencesUntilFound } from './silences.ts'
@@ -52,13 +52,13 @@ async function repeat(everyMilliseconds: number, signal: AbortSignal, work: () =
   }
 }
 
-async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonly SoakRow[]> {
-  await openTenant(site)
+async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<readonly SoakRow[]> {
+  await openTenant(fixture)
   const over = new AbortController()
-  const applications = createApplications(site, over.signal)
-  const pushes = await createPushes(site)
-  const tokens = await createTokens(site)
-  const troubles = createTroubles(site)
+  const applications = createApplications(fixture, over.signal)
+  const pushes = await createPushes(fixture)
+  const tokens = await createTokens(fixture)
+  const troubles = createTroubles(fixture)
   const samples: Sample[] = []
   const memories: MemorySample[] = []
   const began = performance.now()
@@ -71,12 +71,12 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
       over.abort()
     })
   const watchOver = async (): Promise<void> => {
-    const ended = site.ended()
+    const ended = fixture.ended()
     if (ended !== undefined) throw new Error(ended)
-    samples.push(await sampleProcess(site.pid, site.healthUrl, elapsed()))
+    samples.push(await sampleProcess(fixture.pid, fixture.healthUrl, elapsed()))
   }
   const tell = async (): Promise<void> => {
-    const now = memorySample(await site.memory(), elapsed())
+    const now = memorySample(await fixture.memory(), elapsed())
     memories.push(now)
     const facts = `${applications.writes()} writes, ${pushes.pushed()} pushes, ${tokens.delivered()} tokens`
     const memory = `${now.residentMegabytes.toFixed(0)} MB, ${now.liveMegabytes.toFixed(1)} MB live`
@@ -96,10 +96,10 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
     console.error('calm now: waiting until everything is as it must be')
     const calmSince = performance.now()
     await tokens.end()
-    const look = (): Promise<Effects> => compareEffects(site, { applications: applications.wanted, heads: pushes.heads })
-    const effects = await untilEffects(site, look, 180_000)
+    const look = (): Promise<Effects> => compareEffects(fixture, { applications: applications.wanted, heads: pushes.heads })
+    const effects = await untilEffects(fixture, look, 180_000)
     const settledSeconds = (performance.now() - calmSince) / 1000
-    const audit = await auditProblems(site)
+    const audit = await auditProblems(fixture)
     const [quietest] = samples.toSorted((one, other) => other.watchSilence - one.watchSilence)
     if (quietest !== undefined)
       console.error(
@@ -118,7 +118,7 @@ async function soak(site: SoakSite, { minutes, calm }: Options): Promise<readonl
       ...Object.fromEntries([...troubles.counts].sort().map(([name, count]) => [`trouble: ${name}`, count])),
     }
     const tokensAlive = await tokens.alive()
-    const silences = silencesUntilFound(site.proxy.log.entries(), performance.now())
+    const silences = silencesUntilFound(fixture.proxy.log.entries(), performance.now())
     const { delays } = applications
     return judgeSoak({ minutes, samples, memories, silences, effects, settledSeconds, tokensAlive, audit, delays, counts })
   } finally {
@@ -144,9 +144,9 @@ async function main(): Promise<number> {
     process.stderr.write(usage)
     return 2
   }
-  const site = await openSoakSite()
+  const fixture = await openSoakPlatform()
   try {
-    const rows = await soak(site, options)
+    const rows = await soak(fixture, options)
     const file = join(readClusterSettings().stateFolder, 'soak', 'result.json')
     await mkdir(dirname(file), { recursive: true })
     const result = { date: new Date().toISOString(), minutes: options.minutes, calm: options.calm, rows }
@@ -155,7 +155,7 @@ async function main(): Promise<number> {
     else print(rows)
     return rows.some(({ met }) => met === false) ? 1 : 0
   } finally {
-    await site.stop()
+    await fixture.stop()
   }
 }
 

@@ -39,7 +39,7 @@ const ports = { broker: 24_443, tokenDesk: 24_444, admission: 24_445, source: 24
 export const appName = 'github'
 export const gitHubHost = 'github.localhost'
 
-export type SoakSite = {
+export type SoakPlatform = {
   readonly github: RunningEmulator
   readonly proxy: ChaosProxy
   /** A second look into the platform's database. */
@@ -57,7 +57,7 @@ export type SoakSite = {
   readonly stop: () => Promise<void>
 }
 
-export async function openSoakSite(): Promise<SoakSite> {
+export async function openSoakPlatform(): Promise<SoakPlatform> {
   const deps = { settings: readClusterSettings(), progress: standardErrorProgress() }
   const stops: (() => Promise<unknown>)[] = []
   const stop = async (): Promise<void> => {
@@ -217,7 +217,7 @@ async function platformEnvironment(world: {
   }
 }
 
-type Platform = Pick<SoakSite, 'pid' | 'memory' | 'ended' | 'stop'>
+type Platform = Pick<SoakPlatform, 'pid' | 'memory' | 'ended' | 'stop'>
 
 const reporter = fileURLToPath(new URL('memory-reporter.ts', import.meta.url))
 const reportMilliseconds = 60_000

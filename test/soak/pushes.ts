@@ -1,6 +1,6 @@
 // Commits that a developer pushes with git, to branches that RemoteSyncs follow. GitHub sends the webhooks, or loses them.
 import { cloneUrl, createGitClient, type GitClient } from '../../dev/github/testing/git-client.ts'
-import type { SoakSite } from './platform.ts'
+import type { SoakPlatform } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Pushes = {
@@ -20,10 +20,10 @@ async function must(client: GitClient, ...args: readonly string[]): Promise<stri
   return stdout
 }
 
-export async function createPushes(site: SoakSite): Promise<Pushes> {
+export async function createPushes(fixture: SoakPlatform): Promise<Pushes> {
   const client = await createGitClient()
-  const token = site.github.personalTokens['dave']
-  const remote = cloneUrl(site.github.url, repository, token)
+  const token = fixture.github.personalTokens['dave']
+  const remote = cloneUrl(fixture.github.url, repository, token)
   await must(client, 'clone', '--quiet', remote, '.')
   const heads = new Map<string, string>()
   let pushed = 0
@@ -40,7 +40,7 @@ export async function createPushes(site: SoakSite): Promise<Pushes> {
     await push(branch)
     const name = `soak-${branch}`
     accepted(
-      await site.people.as(developer, 'POST', paths.remoteSyncs, {
+      await fixture.people.as(developer, 'POST', paths.remoteSyncs, {
         apiVersion: 'apps.sekisho.dev/v1alpha1',
         kind: 'RemoteSync',
         metadata: { name, namespace },

@@ -4,7 +4,7 @@ import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
 import { groups, platformNamespace, userSubject } from '../../src/api/names.ts'
 import type { Identity, Reply } from '../attack/impersonation.ts'
-import { appName, gitHubHost, type SoakSite } from './platform.ts'
+import { appName, gitHubHost, type SoakPlatform } from './platform.ts'
 
 export const namespace = 'acme'
 export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: 'Organization' }
@@ -41,9 +41,9 @@ type Conditioned = {
   }
 }
 
-export async function untilReady(site: SoakSite, path: string): Promise<void> {
+export async function untilReady(fixture: SoakPlatform, path: string): Promise<void> {
   const look = async (): Promise<true | undefined> => {
-    const { status } = (await site.admin.call('GET', path)) as Conditioned
+    const { status } = (await fixture.admin.call('GET', path)) as Conditioned
     const ready = status?.conditions?.find(({ type }) => type === 'Ready')
     if (ready?.status !== 'True') throw new Error(ready?.message ?? 'no condition Ready yet')
     return true
@@ -51,11 +51,16 @@ export async function untilReady(site: SoakSite, path: string): Promise<void> {
   await waitUntil(`${path} to be Ready`, look, { timeoutMilliseconds: 90_000 })
 }
 
-export async function openTenant(site: SoakSite): Promise<void> {
-  const { context } = site.github
+export async function openTenant(fixture: SoakPlatform): Promise<void> {
+  const { context } = fixture.github
   const [app] = context.world.apps
   if (app === undefined) throw new Error('the emulator has no App')
-  const installed = installApp(context, app, organization.id, 1001, { repositorySelection: 'all', repositoryIds: [] })
+  const installed = installApp(context, app, {
+    accountId: organization.id,
+    installerId: 1001,
+    repositorySelection: 'all',
+    repositoryIds: [],
+  })
   const tenant = {
     apiVersion: 'tenancy.sekisho.dev/v1alpha1',
     kind: 'Tenant',
@@ -67,8 +72,8 @@ export async function openTenant(site: SoakSite): Promise<void> {
       limits: { applications: 1000, tokensPerHour: 5000, concurrentBuilds: 2 },
     },
   }
-  accepted(await site.people.as(broker, 'POST', paths.tenants, tenant), 'the Tenant')
-  await untilReady(site, `${paths.tenants}/${namespace}`)
+  accepted(await fixture.people.as(broker, 'POST', paths.tenants, tenant), 'the Tenant')
+  await untilReady(fixture, `${paths.tenants}/${namespace}`)
   const installation = {
     apiVersion: 'github.sekisho.dev/v1alpha1',
     kind: 'Installation',
@@ -82,6 +87,6 @@ export async function openTenant(site: SoakSite): Promise<void> {
       ceiling: { repositories: 'All', permissions: { contents: 'read' } },
     },
   }
-  accepted(await site.people.as(broker, 'POST', paths.installations, installation), 'the Installation')
-  await untilReady(site, `${paths.installations}/github`)
+  accepted(await fixture.people.as(broker, 'POST', paths.installations, installation), 'the Installation')
+  await untilReady(fixture, `${paths.installations}/github`)
 }

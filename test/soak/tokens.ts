@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
 import { authorityConfigMap } from '../../src/controllers/tenant/desired.ts'
-import type { SoakSite } from './platform.ts'
+import type { SoakPlatform } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Tokens = {
@@ -21,9 +21,9 @@ export type Tokens = {
 const grants = 4
 const repository = 'acme/shop'
 
-export async function createTokens(site: SoakSite): Promise<Tokens> {
-  const pod = await makePod(site)
-  const agent = await deskAgent(site)
+export async function createTokens(fixture: SoakPlatform): Promise<Tokens> {
+  const pod = await makePod(fixture)
+  const agent = await deskAgent(fixture)
   const held = new Map<string, Set<string>>()
   const forbidden = new Set<string>()
   const refusals = new Map<number, number>()
@@ -32,7 +32,7 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
 
   async function makeGrant(name: string): Promise<void> {
     accepted(
-      await site.people.as(developer, 'POST', paths.grants, {
+      await fixture.people.as(developer, 'POST', paths.grants, {
         apiVersion: 'github.sekisho.dev/v1alpha1',
         kind: 'RepositoryGrant',
         metadata: { name, namespace },
@@ -50,14 +50,14 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
   }
 
   async function dropGrant(name: string): Promise<void> {
-    accepted(await site.people.as(developer, 'DELETE', `${paths.grants}/${name}`), `delete RepositoryGrant ${name}`)
+    accepted(await fixture.people.as(developer, 'DELETE', `${paths.grants}/${name}`), `delete RepositoryGrant ${name}`)
     for (const token of held.get(name) ?? []) forbidden.add(token)
     held.delete(name)
   }
 
   async function ask(name: string): Promise<void> {
-    const bearer = await podToken(site, pod)
-    const answer = await request(new URL('/v1/token', site.tokenDeskUrl), {
+    const bearer = await podToken(fixture, pod)
+    const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
       method: 'POST',
       dispatcher: agent,
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
@@ -79,7 +79,7 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
   }
 
   const repositoryStatus = async (token: string): Promise<number> => {
-    const answer = await fetch(`${site.github.apiUrl}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } })
+    const answer = await fetch(`${fixture.github.apiUrl}/repos/${repository}`, { headers: { authorization: `Bearer ${token}` } })
     await answer.body?.cancel()
     return answer.status
   }
@@ -87,7 +87,7 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
   const untilGone = (name: string): Promise<true> =>
     waitUntil(
       `RepositoryGrant ${name} to be gone`,
-      async () => (await site.admin.request('GET', `${paths.grants}/${name}`)).status === 404 || undefined,
+      async () => (await fixture.admin.request('GET', `${paths.grants}/${name}`)).status === 404 || undefined,
       { timeoutMilliseconds: 120_000 },
     )
 
@@ -119,7 +119,7 @@ export async function createTokens(site: SoakSite): Promise<Tokens> {
 
 type Pod = { readonly name: string; readonly uid: string }
 
-async function makePod({ admin }: SoakSite): Promise<Pod> {
+async function makePod({ admin }: SoakPlatform): Promise<Pod> {
   const core = `/api/v1/namespaces/${namespace}`
   await admin.call('POST', `${core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'runner' } })
   const securityContext = {
@@ -142,7 +142,7 @@ async function makePod({ admin }: SoakSite): Promise<Pod> {
   return { name: made.metadata.name, uid: made.metadata.uid }
 }
 
-async function podToken({ admin }: SoakSite, pod: Pod): Promise<string> {
+async function podToken({ admin }: SoakPlatform, pod: Pod): Promise<string> {
   const answer = (await admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/runner/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
@@ -152,7 +152,7 @@ async function podToken({ admin }: SoakSite, pod: Pod): Promise<string> {
 }
 
 /** Trusts what every tenant's workloads trust: the authority in the ConfigMap of their namespace. */
-async function deskAgent({ admin }: SoakSite): Promise<Agent> {
+async function deskAgent({ admin }: SoakPlatform): Promise<Agent> {
   const path = `/api/v1/namespaces/${namespace}/configmaps/${authorityConfigMap}`
   const { data } = (await admin.call('GET', path)) as { readonly data: Readonly<Record<string, string>> }
   return new Agent({ connect: { ca: data['ca.crt'] ?? '', servername: 'localhost' } })

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
 import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
-import type { SoakSite } from './platform.ts'
+import type { SoakPlatform } from './platform.ts'
 import { isSilent, watchBefore } from './silences.ts'
 
 export type Troubles = {
@@ -16,9 +16,9 @@ export type Troubles = {
 
 type Trouble = () => void | Promise<void>
 
-export function createTroubles(site: SoakSite): Troubles {
-  const { proxy } = site
-  const { faults } = site.github.context
+export function createTroubles(fixture: SoakPlatform): Troubles {
+  const { proxy } = fixture
+  const { faults } = fixture.github.context
   const counts = new Map<string, number>()
   const disarms = new Set<() => void>()
   const request: typeof proxy.onRequest = (fault, options) => keep(proxy.onRequest(fault, options))

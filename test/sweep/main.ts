@@ -10,11 +10,13 @@ import { messageOf } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { readStoreSettings } from '../../src/store/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import type { OpenComponent } from './subject/component.ts'
 import type { FromSubject, Life, ToSubject } from './subject/messages.ts'
-import type { OpenPart } from './subject/part.ts'
 
-const { openPart }: { readonly openPart: OpenPart } =
-  process.argv[2] === 'broker' ? await import('./subject/broker-part.ts') : await import('./subject/controllers-part.ts')
+const { openComponent }: { readonly openComponent: OpenComponent } =
+  process.argv[2] === 'broker'
+    ? await import('./subject/broker-component.ts')
+    : await import('./subject/controllers-component.ts')
 const log = createLog({ level: 'info', name: 'subject' })
 const say = (message: FromSubject): void => void process.send?.(message)
 
@@ -31,7 +33,7 @@ async function begin({ environment, aheadMilliseconds }: Life): Promise<() => Pr
   const { location, sealingKeys } = readStoreSettings(environment)
   const store = await openStore({ ...location, sealingKeys, clock, log })
   const manager = createManager({ client: kube, log, clock, random })
-  const app = await openPart({ environment, store, kube, manager, log, clock })
+  const app = await openComponent({ environment, store, kube, manager, log, clock })
   await manager.start()
   await app.start()
   return async () => {

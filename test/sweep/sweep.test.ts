@@ -12,46 +12,46 @@ import { recordOutcome } from '../faults/outcome.ts'
 import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
 import { kpackDefinitions } from '../fixtures/remote-sync-fixture.ts'
-import { openWorld } from './environment/environment.ts'
-import { openSite, type Site } from './environment/fixture.ts'
+import { openEnvironment } from './environment/environment.ts'
+import { type Fixture, openFixture } from './environment/fixture.ts'
 import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
 import { sweepTable } from './table.ts'
 
 /** Two cores carry this many: most of a case is waiting for the cluster's own controllers. */
-const lanes = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)
-/** A part of a scenario's name, to sweep only those that have it. */
+const workers = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)
+/** A component of a scenario's name, to sweep only those that have it. */
 const wanted = process.env['SEKISHO_SWEEP_ONLY'] ?? ''
 /** The whole sweep takes a quarter of an hour and more on two cores; without this only what is short is swept. */
 const long = process.env['SEKISHO_LONG'] === '1'
 /** Those without builds and without namespaces to end. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
 const isChosen = (name: string): boolean =>
-  wanted !== '' ? name.includes(wanted) : long || short.some(part => name.includes(part))
+  wanted !== '' ? name.includes(wanted) : long || short.some(component => name.includes(component))
 /** A sweep that tries less than this has lost its points somewhere. */
 const fewestPoints = 250
 const mostNotReachedPercent = 5
 
-let site: Site
+let fixture: Fixture
 beforeAll(async () => {
   await installKinds()
   await installDefinitions(kpackDefinitions)
-  site = await openSite(testKubeconfig())
+  fixture = await openFixture(testKubeconfig())
 })
-afterAll(() => site?.stop())
+afterAll(() => fixture?.stop())
 
 /** The names under which the product adds its controllers. The apps are put together and never started. */
 async function registeredControllers(): Promise<readonly string[]> {
-  const world = await openWorld(site, { part: 'controllers', namespace: 'made', github: 'none' })
-  const manager = createManager({ client: site.kube, log: silentLog, clock: systemClock, random: Math.random })
+  const environment = await openEnvironment(fixture, { component: 'controllers', namespace: 'made', github: 'none' })
+  const manager = createManager({ client: fixture.kube, log: silentLog, clock: systemClock, random: Math.random })
   const names: string[] = []
   const listed: Manager = { ...manager, add: definition => void names.push(definition.name) }
-  const { environment } = world.life(0)
-  const deps = { store: world.store, kube: site.kube, manager: listed, log: silentLog, clock: systemClock }
-  const controllers = await createControllersApp({ ...deps, settings: readControllersSettings(environment) })
-  const broker = await createBrokerApp({ ...deps, settings: readBrokerSettings(environment), random: Math.random })
+  const { environment: variables } = environment.life(0)
+  const deps = { store: environment.store, kube: fixture.kube, manager: listed, log: silentLog, clock: systemClock }
+  const controllers = await createControllersApp({ ...deps, settings: readControllersSettings(variables) })
+  const broker = await createBrokerApp({ ...deps, settings: readBrokerSettings(variables), random: Math.random })
   await Promise.all([controllers.stop(), broker.stop()])
-  await world.close()
+  await environment.close()
   return names
 }
 
@@ -63,7 +63,7 @@ describe('crash sweep', () => {
 
   test('a controller that is killed around any of its writes ends where the undisturbed one ends', async () => {
     const chosen = scenarios.filter(({ name }) => isChosen(name))
-    const results = await sweep(site, chosen, lanes)
+    const results = await sweep(fixture, chosen, workers)
     const table = sweepTable(results)
     process.stdout.write(`\n${table}\n`)
     const points = results.reduce((sum, result) => sum + result.points, 0)

@@ -1,8 +1,8 @@
 // Sweeps scenarios: each once undisturbed, which gives its write points and the state that counts, then once for every point before and after
-// it. Lanes work side by side, each with a process of its own; what waits in one costs the others nothing.
+// it. Workers work side by side, each with a process of its own; what waits in one costs the others nothing.
 
-import type { Site } from './environment/fixture.ts'
-import { type Lane, runCase, runUndisturbed, type Undisturbed } from './harness.ts'
+import type { Fixture } from './environment/fixture.ts'
+import { runCase, runUndisturbed, type Undisturbed, type Worker } from './harness.ts'
 import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
 import type { ScenarioResult } from './table.ts'
@@ -37,15 +37,15 @@ type Tally = {
 }
 
 async function sweepPoint(
-  site: Site,
-  lane: Lane,
+  fixture: Fixture,
+  worker: Worker,
   scenario: Scenario,
   point: CrashPoint,
   undisturbed: Undisturbed,
   tally: Tally,
 ): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const outcome = await runCase(site, lane, scenario, point, undisturbed.state)
+    const outcome = await runCase(fixture, worker, scenario, point, undisturbed.state)
     switch (outcome.kind) {
       case 'survived':
         tally.points += 1
@@ -63,20 +63,20 @@ async function sweepPoint(
   tally.notReached.push(pointText(point))
 }
 
-type Job = (lane: Lane) => Promise<void>
+type Job = (worker: Worker) => Promise<void>
 
-async function work(lanes: readonly Lane[], jobs: Job[]): Promise<void> {
+async function work(workers: readonly Worker[], jobs: Job[]): Promise<void> {
   const left = [...jobs]
   await Promise.all(
-    lanes.map(async lane => {
-      for (let job = left.shift(); job !== undefined; job = left.shift()) await job(lane)
+    workers.map(async worker => {
+      for (let job = left.shift(); job !== undefined; job = left.shift()) await job(worker)
     }),
   )
 }
 
 /** Rejects when a scenario does not end undisturbed: then nothing about it can be said. */
-export async function sweep(site: Site, scenarios: readonly Scenario[], width: number): Promise<readonly ScenarioResult[]> {
-  const lanes = Array.from({ length: width }, (): Lane => ({ subject: undefined }))
+export async function sweep(fixture: Fixture, scenarios: readonly Scenario[], width: number): Promise<readonly ScenarioResult[]> {
+  const workers = Array.from({ length: width }, (): Worker => ({ subject: undefined }))
   const tallies = new Map(scenarios.map(scenario => [scenario, emptyTally()]))
   const points: Job[] = []
   const timed = async (tally: Tally, job: () => Promise<void>): Promise<void> => {
@@ -85,14 +85,14 @@ export async function sweep(site: Site, scenarios: readonly Scenario[], width: n
     tally.milliseconds += performance.now() - started
   }
   const begin = (scenario: Scenario, tally: Tally): Job => {
-    return lane =>
+    return worker =>
       timed(tally, async () => {
-        const undisturbed = await runUndisturbed(site, lane, scenario)
+        const undisturbed = await runUndisturbed(fixture, worker, scenario)
         const found = pointsOf(undisturbed)
         if (found.length === 0) throw new Error(`${scenario.name} writes nothing: there is nothing to sweep`)
         let left = found.length
-        const sweepOne = async (next: Lane, point: CrashPoint): Promise<void> => {
-          await timed(tally, () => sweepPoint(site, next, scenario, point, undisturbed, tally))
+        const sweepOne = async (next: Worker, point: CrashPoint): Promise<void> => {
+          await timed(tally, () => sweepPoint(fixture, next, scenario, point, undisturbed, tally))
           left -= 1
           if (left === 0) process.stderr.write(`${scenario.name}: ${tally.survived} of ${tally.points} survived\n`)
         }
@@ -100,10 +100,10 @@ export async function sweep(site: Site, scenarios: readonly Scenario[], width: n
       })
   }
   await work(
-    lanes,
+    workers,
     [...tallies].map(([scenario, tally]) => begin(scenario, tally)),
   )
-  await work(lanes, points)
+  await work(workers, points)
   return [...tallies].map(([scenario, tally]) => resultOf(scenario, tally))
 }
 

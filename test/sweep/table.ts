@@ -7,7 +7,7 @@ export type ScenarioResult = {
   /** Points whose write did not happen again: a status that only a race makes. */
   readonly notReached: readonly string[]
   readonly failures: readonly { readonly point: string; readonly problem: string }[]
-  /** Of all lanes together. */
+  /** Of all workers together. */
   readonly seconds: number
 }
 

@@ -12,8 +12,6 @@ const reachableMilliseconds = 3000
 const wholeMilliseconds = 300_000
 const mostBytes = 300 * 1024 * 1024
 
-export type Fetch = (url: string, options: { readonly signal: AbortSignal }) => Promise<Response>
-
 function fill(template: string, architecture: string, program: string): string {
   return template.replaceAll('{arch}', architecture).replaceAll('{program}', program)
 }
@@ -28,7 +26,7 @@ export function checksumFor(text: string, file: string): string | undefined {
 }
 
 /** fetch says only "fetch failed"; the reason a person can use is in its cause. */
-async function reach(url: string, milliseconds: number, fetch: Fetch): Promise<Response> {
+async function reach(url: string, milliseconds: number): Promise<Response> {
   const response = await fetch(url, { signal: AbortSignal.timeout(milliseconds) }).catch((error: unknown) => {
     const reason = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
     throw new AppError('upstream_failed', `${new URL(url).host} cannot be reached: ${reason}`, { cause: error })
@@ -37,11 +35,11 @@ async function reach(url: string, milliseconds: number, fetch: Fetch): Promise<R
   return response
 }
 
-async function fetchChecked(url: string, checksumUrl: string, fetch: Fetch): Promise<Buffer> {
-  const sums = await reach(checksumUrl, reachableMilliseconds, fetch)
+async function fetchChecked(url: string, checksumUrl: string): Promise<Buffer> {
+  const sums = await reach(checksumUrl, reachableMilliseconds)
   const wanted = checksumFor(await sums.text(), basename(url))
   if (wanted === undefined) throw new AppError('integrity_violation', `${checksumUrl} holds no SHA-256 for ${basename(url)}`)
-  const response = await reach(url, wholeMilliseconds, fetch)
+  const response = await reach(url, wholeMilliseconds)
   if (Number(response.headers.get('content-length') ?? 0) > mostBytes)
     throw new AppError('payload_too_large', `${url} is too large`)
   const body = Buffer.from(await response.arrayBuffer())
@@ -56,7 +54,6 @@ export async function downloadPrograms(
   download: Download,
   folder: string,
   architecture: string,
-  fetch: Fetch = globalThis.fetch,
 ): Promise<void> {
   const incoming = `${folder}.download`
   await rm(incoming, { recursive: true, force: true })
@@ -66,7 +63,6 @@ export async function downloadPrograms(
       const body = await fetchChecked(
         fill(download.url, architecture, program),
         fill(download.checksumUrl, architecture, program),
-        fetch,
       )
       const target = join(incoming, program)
       if (download.memberOf === undefined) await writeFile(target, body)

@@ -15,13 +15,15 @@ export type ClientAccess = {
   readonly token?: string
 }
 
-export async function writeKubeconfig(
-  path: string,
-  server: string,
-  authorityPem: string,
-  user: string,
-  pair: KeyPairFiles,
-): Promise<void> {
+export type UserAccess = {
+  readonly server: string
+  readonly authorityPem: string
+  readonly user: string
+  readonly pair: KeyPairFiles
+}
+
+/** Writes a kubeconfig of one user with the client certificate inside. */
+export async function writeKubeconfig(path: string, { server, authorityPem, user, pair }: UserAccess): Promise<void> {
   const base64 = async (file: string): Promise<string> => (await readFile(file)).toString('base64')
   const text = stringify({
     apiVersion: 'v1',

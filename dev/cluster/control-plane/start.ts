@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { catalog } from '../binaries/catalog.ts'
 import type { BinaryDeps } from '../binaries/ensure-binary.ts'
 import { ensureBinary } from '../binaries/ensure-binary.ts'
+import type { KeyPairFiles } from '../pki/openssl.ts'
 import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded, stopProcess } from '../processes/supervise.ts'
 import { replaceFile } from '../replace-file.ts'
@@ -91,15 +92,12 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
   await replaceFile(files.authentication, authenticationConfiguration(issuer))
   await replaceFile(files.authorization, authorizationConfiguration())
   await replaceFile(files.audit, auditPolicy())
-  const pem = certificates.authorityPem
-  await writeKubeconfig(kubeconfig, server, pem, adminUser, certificates.admin)
-  await writeKubeconfig(breakGlassKubeconfig, server, pem, 'break-glass', certificates.breakGlass)
+  const access = (user: string, pair: KeyPairFiles) => ({ server, authorityPem: certificates.authorityPem, user, pair })
+  await writeKubeconfig(kubeconfig, access(adminUser, certificates.admin))
+  await writeKubeconfig(breakGlassKubeconfig, access('break-glass', certificates.breakGlass))
   await writeKubeconfig(
     files.controllerManagerKubeconfig,
-    server,
-    pem,
-    'system:kube-controller-manager',
-    certificates.controllerManager,
+    access('system:kube-controller-manager', certificates.controllerManager),
   )
   return { kubeconfig, breakGlassKubeconfig }
 }

@@ -39,7 +39,12 @@ export async function writeNodeAccess(context: NodeContext, authority: Authority
   const subject = subjects[user]
   const pair = await authority.leaf(`${user}-client`, { ...subject, usage: 'client' })
   const path = join(context.layout.folder, 'config', `${user}.kubeconfig`)
-  await writeKubeconfig(path, context.controlPlane.admin.server, authority.pem, subject.commonName, pair)
+  await writeKubeconfig(path, {
+    server: context.controlPlane.admin.server,
+    authorityPem: authority.pem,
+    user: subject.commonName,
+    pair,
+  })
   return path
 }
 

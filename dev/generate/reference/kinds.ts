@@ -1,6 +1,6 @@
 // docs/reference/kinds.md: every kind with its fields, rules, conditions and reasons, from the CustomResourceDefinitions as they are installed.
 import { parse } from 'yaml'
-import type { KindDefinition } from '../../../src/api/kind.ts'
+import type { KindDefinition, TenantAccess } from '../../../src/api/kind.ts'
 import { kinds } from '../../../src/api/registry.ts'
 import { customResourceDefinition } from '../../../src/api/schema/crd.ts'
 import { asObject, isJsonObject, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../../src/lib/json/json-value.ts'
@@ -120,6 +120,12 @@ function entries(headings: readonly [string, string], texts: Readonly<Record<str
   )
 }
 
+const accessTexts: Readonly<Record<TenantAccess, string>> = {
+  read: 'viewers, developers and admins of the tenant read',
+  'create-delete': 'viewers of the tenant read; developers and admins also create and delete',
+  write: 'viewers of the tenant read; developers and admins also create, change and delete',
+}
+
 function facts({ options, group, apiVersion }: KindDefinition): string {
   const names = [options.plural, options.kind.toLowerCase(), ...options.shortNames].map(code).join(', ')
   const selectable = (options.selectableFields ?? []).map(path => code(path.slice(1)))
@@ -128,6 +134,7 @@ function facts({ options, group, apiVersion }: KindDefinition): string {
     ['Names for kubectl', `${names}; in full ${code(`${options.plural}.${group}`)}`],
     ['Scope', options.scope === 'Cluster' ? 'cluster' : 'namespace'],
     ['Written by', options.writtenBy],
+    ['Access of tenants', options.tenantAccess === undefined ? 'none' : accessTexts[options.tenantAccess]],
     ['Changes of `spec`', options.immutableSpec === true ? 'not allowed: delete the object and create another one' : ''],
     ['Field selectors', selectable.join(', ')],
   ]

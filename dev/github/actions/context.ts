@@ -2,6 +2,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { Faults } from '../faults/faults.ts'
 import type { GitStore } from '../git/store.ts'
+import type { Organization, User } from '../state/accounts.ts'
+import type { Repository } from '../state/repositories.ts'
 import type { WorldStore } from '../state/store.ts'
 import type { View } from '../views/view.ts'
 import type { Webhooks } from '../webhooks/dispatcher.ts'
@@ -15,4 +17,20 @@ export type ActionContext = View & {
   readonly signingKey: KeyObject
   /** Milliseconds since the epoch. */
   readonly now: () => number
+}
+
+/** Somebody acts in a repository. The caller has checked the permissions. */
+export type RepositoryAction = {
+  readonly context: ActionContext
+  readonly repository: Repository
+  /** The `sender` of the webhooks that follow. */
+  readonly sender: User
+}
+
+/** Somebody acts in an organization. The caller has checked the permissions. */
+export type OrganizationAction = {
+  readonly context: ActionContext
+  readonly organization: Organization
+  /** The `sender` of the webhooks that follow. */
+  readonly sender: User
 }

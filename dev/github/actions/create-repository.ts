@@ -1,11 +1,11 @@
-// Owns: making a repository in the world and on disk. The caller has checked who may.
+// Creating a repository in the state and on disk. The caller has checked the permissions.
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
 import { timestamp } from '../state/clock.ts'
 import type { Repository } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
 import type { ActionContext } from './context.ts'
-import { tellRepository } from './repository/event.ts'
+import { emitRepository } from './repository/event.ts'
 import { claimName, requireFreeName } from './repository/names.ts'
 
 export type NewRepository = {
@@ -16,7 +16,7 @@ export type NewRepository = {
   readonly withReadme: boolean
 }
 
-/** Creates the repository and tells the Apps that reach it. */
+/** Creates the repository and notifies the Apps that reach it. */
 export async function createRepository(
   context: ActionContext,
   owner: Account,
@@ -42,15 +42,16 @@ export async function createRepository(
   }
   await context.git.create(repository.id, repository.defaultBranch)
   if (wanted.withReadme) {
-    const commit = { message: 'Initial commit\n', author: creator, at: context.now() }
-    await commitFiles(context.git, repository.id, repository.defaultBranch, { 'README.md': `# ${wanted.name}\n` }, commit)
+    const files = { 'README.md': `# ${wanted.name}\n` }
+    const commit = { branch: repository.defaultBranch, files, message: 'Initial commit\n', author: creator, at: context.now() }
+    await commitFiles(context.git, repository.id, commit)
   }
-  // Another request may have taken the name while git was working.
+  // A concurrent request may have taken the name while git was working.
   requireFreeName(context, owner, wanted.name)
   context.store.change(world => {
     world.repositories.push(repository)
     claimName(world, owner.login, wanted.name)
   })
-  tellRepository(context, repository, creator, 'created')
+  emitRepository({ context, repository, sender: creator }, 'created')
   return repository
 }

@@ -1,5 +1,5 @@
-// Owns: the life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks each one sends.
-// The caller has checked that the person administers the account (access.ts); nothing here asks again.
+// The life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks that follow each step.
+// The caller has checked that the person administers the account (state/access.ts); nothing here checks it again.
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { timestamp } from '../state/clock.ts'
 import { Refusal } from '../state/refusal.ts'
@@ -14,7 +14,7 @@ import { endTokensOfInstallation, repositoriesOfInstallation } from './mint-inst
 export type Selection = { readonly repositorySelection: 'all' | 'selected'; readonly repositoryIds: readonly number[] }
 
 /** The short form in which installation events name repositories. */
-export function briefly(context: ActionContext, repositories: readonly Repository[]) {
+function repositoriesInShort(context: ActionContext, repositories: readonly Repository[]) {
   return repositories.map(one => {
     const { id, node_id, name, full_name, private: isPrivate } = minimalRepository(context, one)
     return { id, node_id, name, full_name, private: isPrivate }
@@ -30,34 +30,42 @@ function checked(context: ActionContext, accountId: number, selection: Selection
   return { repositorySelection: 'selected', repositoryIds: ids }
 }
 
+type InstallationEvent = {
+  readonly name: string
+  readonly action: string
+  readonly senderId: number
+  /** What the event adds to the payload. */
+  readonly more: Readonly<Record<string, unknown>>
+}
+
 /** Sends an event about an installation to its App, which cannot unsubscribe from it. */
-export function tellInstallation(
-  context: ActionContext,
-  installation: Installation,
-  name: string,
-  action: string,
-  senderId: number,
-  more: Readonly<Record<string, unknown>>,
-): void {
+export function emitInstallation(context: ActionContext, installation: Installation, event: InstallationEvent): void {
   context.webhooks.emitTo(installation, {
-    name,
-    action,
+    name: event.name,
+    action: event.action,
     payload: {
       installation: installationView(context, installation),
-      ...more,
-      sender: simpleUser(context, userOf(context.world, senderId)),
+      ...event.more,
+      sender: simpleUser(context, userOf(context.world, event.senderId)),
     },
   })
 }
 
-/** Installs the App on an account, or answers the installation that is already there. A pending request of a member is fulfilled. */
+/** What `installation` events add: the repositories that the installation has, and who requested it, if somebody did. */
+export function installationDetails(context: ActionContext, installation: Installation, requesterId?: number) {
+  return {
+    repositories: repositoriesInShort(context, repositoriesOfInstallation(context.world, installation)),
+    requester: requesterId === undefined ? null : simpleUser(context, userOf(context.world, requesterId)),
+  }
+}
+
+/** Installs the App on an account, or returns the installation that exists. Fulfils the pending request of a member. */
 export function installApp(
   context: ActionContext,
   app: App,
-  accountId: number,
-  installerId: number,
-  wanted: Selection,
+  wanted: Selection & { readonly accountId: number; readonly installerId: number },
 ): Installation {
+  const { accountId, installerId } = wanted
   const existing = installationOf(context.world, app.id, accountId)
   if (existing) return existing
   const selection = checked(context, accountId, wanted)
@@ -81,21 +89,18 @@ export function installApp(
     world.installationRequests = world.installationRequests.filter(one => one !== request)
     return made
   })
-  tellInstallation(context, installation, 'installation', 'created', installerId, {
-    repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
-    requester: request ? simpleUser(context, userOf(context.world, request.requesterId)) : null,
-  })
+  const more = installationDetails(context, installation, request?.requesterId)
+  emitInstallation(context, installation, { name: 'installation', action: 'created', senderId: installerId, more })
   return installation
 }
 
-/** Files the wish of a member for the owners to see. */
+/** Files the request of a member, which the owners see; a second request of the same person changes nothing. */
 export function requestInstallation(
   context: ActionContext,
   app: App,
-  accountId: number,
-  requesterId: number,
-  wanted: Selection,
+  wanted: Selection & { readonly accountId: number; readonly requesterId: number },
 ): InstallationRequest {
+  const { accountId, requesterId } = wanted
   const selection = checked(context, accountId, wanted)
   const pending = context.world.installationRequests.find(
     one => one.appId === app.id && one.accountId === accountId && one.requesterId === requesterId,
@@ -115,7 +120,7 @@ export function requestInstallation(
   })
 }
 
-/** Refuses a member's wish. */
+/** Denies a member's request. */
 export function dropInstallationRequest(context: ActionContext, requestId: number): void {
   context.store.change(world => {
     world.installationRequests = world.installationRequests.filter(one => one.id !== requestId)
@@ -123,22 +128,27 @@ export function dropInstallationRequest(context: ActionContext, requestId: numbe
 }
 
 /** Sends `installation_repositories`. */
-export function tellRepositoriesChanged(
+export function emitRepositoriesChanged(
   context: ActionContext,
   installation: Installation,
-  action: 'added' | 'removed',
-  repositories: readonly Repository[],
+  change: { readonly action: 'added' | 'removed'; readonly repositories: readonly Repository[] },
   senderId: number,
 ): void {
-  tellInstallation(context, installation, 'installation_repositories', action, senderId, {
-    repository_selection: installation.repositorySelection,
-    repositories_added: action === 'added' ? briefly(context, repositories) : [],
-    repositories_removed: action === 'removed' ? briefly(context, repositories) : [],
-    requester: null,
+  const repositories = repositoriesInShort(context, change.repositories)
+  emitInstallation(context, installation, {
+    name: 'installation_repositories',
+    action: change.action,
+    senderId,
+    more: {
+      repository_selection: installation.repositorySelection,
+      repositories_added: change.action === 'added' ? repositories : [],
+      repositories_removed: change.action === 'removed' ? repositories : [],
+      requester: null,
+    },
   })
 }
 
-/** Changes which repositories an installation reaches; tokens lose what is taken away at once. */
+/** Changes which repositories an installation reaches; its tokens lose what is taken away at once. */
 export function selectRepositories(
   context: ActionContext,
   installation: Installation,
@@ -155,8 +165,8 @@ export function selectRepositories(
   const after = repositoriesOfInstallation(context.world, installation)
   const added = after.filter(one => !before.includes(one))
   const removed = before.filter(one => !after.includes(one))
-  if (added.length > 0) tellRepositoriesChanged(context, installation, 'added', added, senderId)
-  if (removed.length > 0) tellRepositoriesChanged(context, installation, 'removed', removed, senderId)
+  if (added.length > 0) emitRepositoriesChanged(context, installation, { action: 'added', repositories: added }, senderId)
+  if (removed.length > 0) emitRepositoriesChanged(context, installation, { action: 'removed', repositories: removed }, senderId)
 }
 
 /** Suspends or unsuspends; a suspended installation answers 403 to every use of its tokens. */
@@ -168,17 +178,15 @@ export function setSuspended(context: ActionContext, installation: Installation,
     installation.suspendedById = suspended ? senderId : null
     installation.updatedAt = at
   })
-  tellInstallation(context, installation, 'installation', suspended ? 'suspend' : 'unsuspend', senderId, {
-    repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
-    requester: null,
-  })
+  const more = installationDetails(context, installation)
+  emitInstallation(context, installation, { name: 'installation', action: suspended ? 'suspend' : 'unsuspend', senderId, more })
 }
 
 /** Removes the installation and ends its tokens. */
 export function uninstallApp(context: ActionContext, installation: Installation, senderId: number): void {
-  const repositories = briefly(context, repositoriesOfInstallation(context.world, installation))
+  const more = installationDetails(context, installation)
   endTokensOfInstallation(context, installation.id)
-  tellInstallation(context, installation, 'installation', 'deleted', senderId, { repositories, requester: null })
+  emitInstallation(context, installation, { name: 'installation', action: 'deleted', senderId, more })
   context.store.change(world => {
     world.installations = world.installations.filter(one => one !== installation)
   })

@@ -1,21 +1,20 @@
-// Owns: new permissions of an App: what an installation loses at once, what its account must accept first, and the acceptance.
+// New permissions of an App: what an installation loses at once, what its account must accept first, and the acceptance.
 // https://docs.github.com/en/apps/maintaining-github-apps/modifying-a-github-app-registration
 import { atLeast } from '../state/access.ts'
 import type { App, Installation, Permissions } from '../state/apps.ts'
 import { timestamp } from '../state/clock.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { ActionContext } from './context.ts'
-import { briefly, tellInstallation } from './install-app.ts'
-import { repositoriesOfInstallation } from './mint-installation-token.ts'
+import { emitInstallation, installationDetails } from './install-app.ts'
 
-/** Permissions that the App wants by now and the installation has not given; empty when there is nothing to accept. */
+/** Permissions that the App requests and the installation has not granted; empty when there is nothing to accept. */
 export function pendingPermissions(app: App, installation: Installation): Permissions {
   return Object.fromEntries(
     Object.entries(app.permissions).filter(([name, level]) => !atLeast(installation.permissions[name] ?? 'none', level)),
   )
 }
 
-/** Changes what the App asks for. Installations lose at once what it no longer wants; anything more waits to be accepted. */
+/** Changes what the App requests. Installations lose at once what it no longer requests; anything more waits to be accepted. */
 export function changeAppPermissions(
   context: ActionContext,
   app: App,
@@ -39,7 +38,7 @@ export function changeAppPermissions(
   })
 }
 
-/** The account gives the installation everything that the App asks for. */
+/** The account grants the installation everything that the App requests. */
 export function acceptPermissions(context: ActionContext, app: App, installation: Installation, senderId: number): void {
   if (Object.keys(pendingPermissions(app, installation)).length === 0)
     throw new Refusal(422, 'There are no new permissions to accept.')
@@ -48,8 +47,6 @@ export function acceptPermissions(context: ActionContext, app: App, installation
     installation.events = app.events
     installation.updatedAt = timestamp(context.now())
   })
-  tellInstallation(context, installation, 'installation', 'new_permissions_accepted', senderId, {
-    repositories: briefly(context, repositoriesOfInstallation(context.world, installation)),
-    requester: null,
-  })
+  const more = installationDetails(context, installation)
+  emitInstallation(context, installation, { name: 'installation', action: 'new_permissions_accepted', senderId, more })
 }

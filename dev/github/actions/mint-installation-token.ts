@@ -1,11 +1,11 @@
-// Owns: the making and ending of installation tokens: which repositories and permissions a request may ask for, and what is written
-// down. https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+// Installation tokens: which repositories and permissions a request may name, how a token is issued and how it ends.
+// https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 import { atLeast, installationSelects } from '../state/access.ts'
 import type { App, Installation, PermissionLevel, Permissions } from '../state/apps.ts'
 import { hours } from '../state/clock.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
-import { repositoriesOf } from '../state/world.ts'
+import { repositoriesOf, type World } from '../state/world.ts'
 import { credentialKey, newShortInstallationToken, newStatelessInstallationToken } from '../tokens/formats.ts'
 import type { ActionContext } from './context.ts'
 
@@ -28,13 +28,13 @@ export type Minted = {
 
 const mostRepositories = 500
 
-/** The repositories that an installation was given, as they are now. */
-export function repositoriesOfInstallation(world: ActionContext['world'], installation: Installation): Repository[] {
+/** The repositories that an installation has now. */
+export function repositoriesOfInstallation(world: World, installation: Installation): Repository[] {
   return repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
 }
 
 /** The repositories that a request names, or `null` for all; 422 when one is out of reach or they are too many. */
-export function chooseRepositories(
+function chooseRepositories(
   context: ActionContext,
   installation: Installation,
   request: Pick<MintRequest, 'repositories' | 'repositoryIds'>,
@@ -47,7 +47,7 @@ export function chooseRepositories(
       `There are too many repositories specified. The maximum number of repositories is ${mostRepositories}.`,
     )
   }
-  // An absent and an empty list mean the same on GitHub: everything. That is the trap a caller must not fall into.
+  // On GitHub an absent list and an empty one both mean everything; callers must not send an empty list by accident.
   if (names.length === 0 && ids.length === 0) return null
   const reachable = repositoriesOfInstallation(context.world, installation)
   const chosen = [
@@ -64,8 +64,8 @@ export function chooseRepositories(
   return [...new Set(found)]
 }
 
-/** The permissions that a request names, or all of the installation; 422 when it names more than there is. */
-export function choosePermissions(installation: Installation, asked: Permissions | undefined): Permissions {
+/** The permissions that a request names, or all of the installation; 422 when it names more than the installation has. */
+function choosePermissions(installation: Installation, asked: Permissions | undefined): Permissions {
   const wanted = Object.entries(asked ?? {})
   if (wanted.length === 0) return installation.permissions
   for (const [name, level] of wanted) {
@@ -78,7 +78,7 @@ export function choosePermissions(installation: Installation, asked: Permissions
   return { ...chosen, metadata: 'read' }
 }
 
-/** Mints a token of one hour. Refuses with 403 when suspended and 422 when more is asked than the installation has. */
+/** Mints a token that is valid for one hour. Refuses with 403 when suspended and 422 when the request exceeds the installation. */
 export function mintInstallationToken(
   context: ActionContext,
   app: App,
@@ -117,7 +117,7 @@ export function mintInstallationToken(
   return { token, expiresAt, permissions, repositories }
 }
 
-/** Ends every token of an installation: uninstalling does; suspending refuses them as long as it lasts. */
+/** Ends every token of an installation. Uninstalling does this; a suspension only refuses them while it lasts. */
 export function endTokensOfInstallation(context: ActionContext, installationId: number): void {
   context.store.change(({ credentials }) => {
     for (const [key, token] of Object.entries(credentials.accessTokens)) {

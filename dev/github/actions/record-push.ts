@@ -1,44 +1,35 @@
-// Owns: what follows when refs of a repository have moved, by git or by a merge: times, pull requests that follow their branch, and
-// webhooks. Never moves a branch itself.
+// What follows when refs of a repository have moved, by git or by a merge: times, webhooks, pull requests and check suites. Never moves a
+// branch itself.
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
-import type { User } from '../state/accounts.ts'
 import { timestamp } from '../state/clock.ts'
-import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName } from '../state/world.ts'
 import { pushedCommit } from '../views/commit.ts'
 import { eventFrame } from '../views/event-frame.ts'
 import { requestSuites } from './checks/suites.ts'
-import type { ActionContext } from './context.ts'
+import type { RepositoryAction } from './context.ts'
 import { followPush } from './pull-requests/events.ts'
 
 /** A push event lists no more commits than this. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
 const mostCommits = 2048
 
-/** Commits of a new branch that no other branch has. */
-function newCommits({ git }: ActionContext, repository: Repository, update: RefUpdate) {
-  return git.log(repository.id, [
-    `--max-count=${mostCommits}`,
-    update.after,
-    '--not',
-    `--exclude=${update.ref.replace(/^refs\/heads\//, '')}`,
-    '--branches',
-  ])
+/** Commits that the push brought, newest first; of a new branch those that no other branch has. */
+async function pushedCommits({ context: { git }, repository }: RepositoryAction, { ref, before, after }: RefUpdate) {
+  if (after === noCommit) return []
+  if (before !== noCommit) return git.commits(repository.id, before, after, mostCommits)
+  const others = ['--not', `--exclude=${ref.replace(/^refs\/heads\//, '')}`, '--branches']
+  return git.log(repository.id, [`--max-count=${mostCommits}`, after, ...others])
 }
 
-async function pushPayload(context: ActionContext, repository: Repository, update: RefUpdate, pusher: User) {
+async function pushPayload(action: RepositoryAction, update: RefUpdate) {
+  const { context, repository, sender } = action
   const created = update.before === noCommit
   const deleted = update.after === noCommit
-  const listed = deleted
-    ? []
-    : await (created
-        ? newCommits(context, repository, update)
-        : context.git.commits(repository.id, update.before, update.after, mostCommits))
-  const commits = [...listed].reverse().map(commit => pushedCommit(context, repository, commit))
+  const commits = [...(await pushedCommits(action, update))].reverse().map(one => pushedCommit(context, repository, one))
   const head = deleted ? null : await context.git.commit(repository.id, update.after)
   const forced = !created && !deleted && (await context.git.commits(repository.id, update.after, update.before, 1)).length > 0
   const name = fullName(context.world, repository)
   const short = (sha: string): string => sha.slice(0, 12)
-  const frame = eventFrame(context, repository, pusher)
+  const frame = eventFrame(context, repository, sender)
   return {
     ref: update.ref,
     before: update.before,
@@ -52,7 +43,7 @@ async function pushPayload(context: ActionContext, repository: Repository, updat
       stargazers: 0,
       master_branch: repository.defaultBranch,
     },
-    pusher: { name: pusher.login, email: pusher.email },
+    pusher: { name: sender.login, email: sender.email },
     created,
     deleted,
     forced,
@@ -65,13 +56,9 @@ async function pushPayload(context: ActionContext, repository: Repository, updat
   }
 }
 
-/** Writes a push down and tells who listens. `updates` are what really changed, in order. */
-export async function recordPush(
-  context: ActionContext,
-  repository: Repository,
-  pusher: User,
-  updates: readonly RefUpdate[],
-): Promise<void> {
+/** Records a push and sends its webhooks. `updates` are the refs that really changed, in order. */
+export async function recordPush(action: RepositoryAction, updates: readonly RefUpdate[]): Promise<void> {
+  const { context, repository } = action
   const visible = updates.filter(update => /^refs\/(?:heads|tags)\//.test(update.ref))
   if (visible.length === 0) return
   context.store.change(() => {
@@ -84,9 +71,9 @@ export async function recordPush(
       action: null,
       accountId: repository.ownerId,
       repositoryId: repository.id,
-      payload: await pushPayload(context, repository, update, pusher),
+      payload: await pushPayload(action, update),
     })
-    await followPush(context, repository, pusher, update)
-    await requestSuites(context, repository, pusher, update)
+    await followPush(action, update)
+    await requestSuites(action, update)
   }
 }

@@ -1,4 +1,4 @@
-// Owns: the making of codes and user tokens of an App, and their end. Never knows HTTP.
+// Codes and user tokens of an App: how they are issued and how they end. Never knows HTTP.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 import type { App } from '../state/apps.ts'
 import { days, hours, minutes, timestamp } from '../state/clock.ts'
@@ -22,15 +22,15 @@ const refreshLife = days(184)
 /** GitHub keeps ten tokens per person and App; the eleventh ends the oldest. */
 const mostTokens = 10
 
-/** Writes down that the person lets the App act for them; asked once. */
-export function rememberConsent(context: ActionContext, app: App, userId: number): void {
-  if (context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)) return
+/** Records that the person lets the App act for them. */
+export function rememberConsent(context: ActionContext, appId: number, userId: number): void {
+  if (context.world.authorizations.some(one => one.appId === appId && one.userId === userId)) return
   context.store.change(world => {
-    world.authorizations.push({ id: nextId(world), appId: app.id, userId, createdAt: timestamp(context.now()) })
+    world.authorizations.push({ id: nextId(world), appId, userId, createdAt: timestamp(context.now()) })
   })
 }
 
-/** A code of ten minutes, good for one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
+/** A code that is valid for ten minutes and one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
 export function issueCode(context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string {
   const code = newAuthorizationCode()
   context.store.change(world => {
@@ -47,7 +47,7 @@ function userTokensOf({ credentials }: World, appId: number, userId: number) {
   )
 }
 
-/** Forgets an access token together with the refresh token that belongs to it. */
+/** Ends an access token together with its refresh token. */
 export function endUserToken(context: ActionContext, key: string): void {
   context.store.change(({ credentials }) => {
     delete credentials.accessTokens[key]
@@ -58,11 +58,11 @@ export function endUserToken(context: ActionContext, key: string): void {
 }
 
 export type IssueOptions = {
-  /** The refresh token will need no client secret. Default false. */
+  /** Refreshing will not need the client secret. Default false. */
   readonly byDevice?: boolean
 }
 
-/** Makes a pair of access and refresh token. */
+/** Issues a pair of access and refresh token. */
 export function issueTokens(context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair {
   const older = userTokensOf(context.world, app.id, userId).sort(
     (left, right) => left.createdAt - right.createdAt || left.id - right.id,
@@ -93,7 +93,7 @@ export function issueTokens(context: ActionContext, app: App, userId: number, op
   return { accessToken, expiresIn: accessLife / 1000, refreshToken, refreshTokenExpiresIn: refreshLife / 1000 }
 }
 
-/** Ends the consent and every token under it. Answers whether there was one. */
+/** Ends the consent and every token under it. Returns whether there was a consent. */
 export function revokeGrant(context: ActionContext, app: App, userId: number): boolean {
   const had = context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)
   for (const one of userTokensOf(context.world, app.id, userId)) endUserToken(context, one.key)

@@ -1,6 +1,6 @@
-// Owns: one run of `git http-backend` as a CGI program: request in, response out, both streamed. Never decides about access and
-// never sees a credential: the caller has checked and strips them.
-import { spawn } from 'node:child_process'
+// One run of `git http-backend` as a CGI program: request in, response out, both streamed. Never decides about access and never sees a
+// credential: the caller checks and strips it.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'
 import type { GitStore } from '../git/store.ts'
@@ -15,13 +15,13 @@ export type BackendCall = {
   readonly response: ServerResponse
   /** Shown to hooks as REMOTE_USER. */
   readonly remoteUser: string
-  /** Where the post-receive hook leaves the ref updates. */
+  /** Where the post-receive hook writes the ref updates. */
   readonly pushReport?: string
-  /** Runs when git is done and before the client learns it, so that whoever pushed finds what follows from it already there. */
+  /** Runs when git is done and before the response ends. */
   readonly beforeEnd: () => Promise<void>
 }
 
-/** Largest request that is taken: a push of 512 MiB. */
+/** Largest request: a push of 512 MiB. */
 const largestRequest = 512 * 1024 * 1024
 const longestRun = 300_000
 const longestHead = 16 * 1024
@@ -53,75 +53,75 @@ function limitSize(limit: number): Transform {
   })
 }
 
-/** Runs the backend to its end; resolves when the response is complete, rejects when git could not be run. */
-export function runHttpBackend(call: BackendCall): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const { git, request, response } = call
-    const child = spawn('git', ['http-backend'], {
-      env: {
-        ...git.environment,
-        GIT_PROJECT_ROOT: git.folder,
-        GIT_HTTP_EXPORT_ALL: '1',
-        GATEWAY_INTERFACE: 'CGI/1.1',
-        SERVER_PROTOCOL: 'HTTP/1.1',
-        REQUEST_METHOD: request.method ?? 'GET',
-        PATH_INFO: `/${call.repositoryId}.git${call.path}`,
-        QUERY_STRING: call.query,
-        CONTENT_TYPE: header(request, 'content-type'),
-        CONTENT_LENGTH: header(request, 'content-length'),
-        HTTP_CONTENT_ENCODING: header(request, 'content-encoding'),
-        GIT_PROTOCOL: header(request, 'git-protocol'),
-        REMOTE_USER: call.remoteUser,
-        REMOTE_ADDR: request.socket.remoteAddress ?? '',
-        ...(call.pushReport === undefined ? {} : { PUSH_REPORT: call.pushReport }),
-      },
-      timeout: longestRun,
-    })
-    let pending: Buffer | undefined = Buffer.alloc(0)
-    child.on('error', error => {
-      response.destroy()
-      reject(error)
-    })
-    child.stderr.resume()
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (!pending) {
-        if (!response.write(chunk)) {
-          child.stdout.pause()
-          response.once('drain', () => child.stdout.resume())
-        }
-        return
-      }
-      pending = Buffer.concat([pending, chunk])
-      const end = pending.indexOf('\r\n\r\n')
-      if (end < 0 && pending.length > longestHead) child.kill('SIGKILL')
-      if (end < 0) return
-      sendHead(response, pending.subarray(0, end).toString('latin1'))
-      const rest = pending.subarray(end + 4)
-      pending = undefined
-      if (rest.length > 0) response.write(rest)
-    })
-    response.on('close', () => {
-      // The client went away: the backend must not keep running for nobody.
-      if (!response.writableFinished) child.kill('SIGKILL')
-      child.stdout.resume()
-    })
-    child.on('close', () => {
-      if (pending) response.statusCode = 500
-      call.beforeEnd().then(
-        () => {
-          response.end()
-          resolve()
-        },
-        (error: unknown) => {
-          response.destroy()
-          reject(error)
-        },
-      )
-    })
-    // git ends early when it refuses; what it wrote as answer is what counts.
-    child.stdin.on('error', () => undefined)
-    const limited = limitSize(largestRequest)
-    limited.on('error', () => child.kill('SIGKILL'))
-    request.pipe(limited).pipe(child.stdin)
+/** Hands the backend's output to the response: first the CGI head, then the body, no faster than the client reads. */
+function relay(child: ChildProcessWithoutNullStreams, response: ServerResponse): { readonly headSent: () => boolean } {
+  let pending: Buffer | undefined = Buffer.alloc(0)
+  const forward = (chunk: Buffer): void => {
+    if (chunk.length === 0 || response.write(chunk)) return
+    child.stdout.pause()
+    response.once('drain', () => child.stdout.resume())
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (!pending) return forward(chunk)
+    pending = Buffer.concat([pending, chunk])
+    const end = pending.indexOf('\r\n\r\n')
+    if (end < 0 && pending.length > longestHead) child.kill('SIGKILL')
+    if (end < 0) return
+    sendHead(response, pending.subarray(0, end).toString('latin1'))
+    const rest = pending.subarray(end + 4)
+    pending = undefined
+    forward(rest)
   })
+  response.on('close', () => {
+    // The client is gone: stop the backend.
+    if (!response.writableFinished) child.kill('SIGKILL')
+    child.stdout.resume()
+  })
+  return { headSent: () => pending === undefined }
+}
+
+function environmentOf(call: BackendCall): NodeJS.ProcessEnv {
+  const { git, request } = call
+  return {
+    ...git.environment,
+    GIT_PROJECT_ROOT: git.folder,
+    GIT_HTTP_EXPORT_ALL: '1',
+    GATEWAY_INTERFACE: 'CGI/1.1',
+    SERVER_PROTOCOL: 'HTTP/1.1',
+    REQUEST_METHOD: request.method ?? 'GET',
+    PATH_INFO: `/${call.repositoryId}.git${call.path}`,
+    QUERY_STRING: call.query,
+    CONTENT_TYPE: header(request, 'content-type'),
+    CONTENT_LENGTH: header(request, 'content-length'),
+    HTTP_CONTENT_ENCODING: header(request, 'content-encoding'),
+    GIT_PROTOCOL: header(request, 'git-protocol'),
+    REMOTE_USER: call.remoteUser,
+    REMOTE_ADDR: request.socket.remoteAddress ?? '',
+    ...(call.pushReport === undefined ? {} : { PUSH_REPORT: call.pushReport }),
+  }
+}
+
+/** Runs the backend to its end; resolves when the response is complete, rejects when git could not be run. */
+export async function runHttpBackend(call: BackendCall): Promise<void> {
+  const { request, response } = call
+  const child = spawn('git', ['http-backend'], { env: environmentOf(call), timeout: longestRun })
+  const relayed = relay(child, response)
+  child.stderr.resume()
+  // git ends early when it refuses; the answer that it wrote is what counts.
+  child.stdin.on('error', () => undefined)
+  const limited = limitSize(largestRequest)
+  limited.on('error', () => child.kill('SIGKILL'))
+  request.pipe(limited).pipe(child.stdin)
+  try {
+    await new Promise((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', resolve)
+    })
+    if (!relayed.headSent()) response.statusCode = 500
+    await call.beforeEnd()
+    response.end()
+  } catch (error) {
+    response.destroy()
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
-// Owns: git over HTTP: who may fetch or push which repository, and the refusal texts that a git client shows. The transfer itself is
-// git's own http-backend. Never passes a credential on.
+// Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own http-backend does the
+// transfer. Never passes a credential on.
 // https://git-scm.com/docs/http-protocol ; https://docs.github.com/en/get-started/git-basics/about-remote-repositories
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import type { ActionContext } from '../actions/context.ts'
 import { recordPush } from '../actions/record-push.ts'
 import { parseRefUpdates } from '../git/ref-update.ts'
 import { type Actor, actingUserId, canSee, mayUse } from '../state/access.ts'
+import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
@@ -20,55 +21,55 @@ export type GitHttpContext = ActionContext & {
   readonly report: (message: string) => void
 }
 
-type Access =
-  | { readonly allowed: true; readonly repository: Repository; readonly actor: Actor }
-  | { readonly allowed: false; readonly status: 401 | 403 | 404; readonly message: string }
+type Service = 'fetch' | 'push'
+type Denied = { readonly allowed: false; readonly status: 401 | 403 | 404; readonly message: string }
+type Access = { readonly allowed: true; readonly repository: Repository; readonly actor: Actor } | Denied
 
-const unauthorized: Access = {
-  allowed: false,
-  status: 401,
-  message: 'Invalid username or token. Password authentication is not supported.',
+function denied(status: Denied['status'], message: string): Denied {
+  return { allowed: false, status, message }
 }
 
-/** Decides about one git request. Who cannot see the repository is asked for credentials, or told that it does not exist. */
-function decide(
-  context: GitHttpContext,
-  header: string | undefined,
-  owner: string,
-  name: string,
-  service: 'fetch' | 'push',
-): Access {
+const unauthorized = denied(401, 'Invalid username or token. Password authentication is not supported.')
+
+type GitRequest = {
+  readonly authorization: string | undefined
+  readonly owner: string
+  readonly name: string
+  readonly service: Service
+}
+
+/** Decides about one git request. Somebody who cannot see the repository is asked for credentials, or told that it does not exist. */
+function decide(context: GitHttpContext, { authorization, owner, name, service }: GitRequest): Access {
   const { world } = context
-  const authentication = authenticate(world, header, context.now())
-  if (!authentication.ok) {
-    return authentication.status === 403 ? { allowed: false, status: 403, message: authentication.message } : unauthorized
-  }
+  const authentication = authenticate(world, authorization, context.now())
+  if (!authentication.ok) return authentication.status === 403 ? denied(403, authentication.message) : unauthorized
   const { actor } = authentication
   if (actor.kind === 'app') return unauthorized
-  const bare = name.replace(/\.git$/, '')
-  const repository = repositoryByName(world, owner, bare) ?? repositoryByFormerName(world, owner, bare)
+  const repository = repositoryByName(world, owner, name) ?? repositoryByFormerName(world, owner, name)
   if (!repository || !canSee(world, actor, repository)) {
-    return actor.kind === 'anonymous' ? unauthorized : { allowed: false, status: 404, message: 'Repository not found.' }
+    return actor.kind === 'anonymous' ? unauthorized : denied(404, 'Repository not found.')
   }
-  if (mayUse(world, actor, repository, 'contents', service === 'push' ? 'write' : 'read')) {
-    if (service === 'push' && repository.archived) {
-      return { allowed: false, status: 403, message: 'This repository was archived so it is read-only.' }
-    }
-    return { allowed: true, repository, actor }
-  }
-  if (actor.kind === 'anonymous') return unauthorized
-  const who = actor.kind === 'installation' ? `${actor.app.slug}[bot]` : actor.user.login
-  if (service === 'push')
-    return { allowed: false, status: 403, message: `Permission to ${owner}/${repository.name}.git denied to ${who}.` }
-  return { allowed: false, status: 403, message: 'Read access to repository not granted' }
+  const level = service === 'push' ? 'write' : 'read'
+  if (!mayUse(world, actor, repository, { permission: 'contents', level }))
+    return refusalFor(actor, `${owner}/${repository.name}`, service)
+  if (service === 'push' && repository.archived) return denied(403, 'This repository was archived so it is read-only.')
+  return { allowed: true, repository, actor }
 }
 
-function refuse(reply: FastifyReply, access: Extract<Access, { allowed: false }>): FastifyReply {
+/** The refusal of an actor who sees the repository but lacks the permission. */
+function refusalFor(actor: Exclude<Actor, { kind: 'app' }>, fullName: string, service: Service): Denied {
+  if (actor.kind === 'anonymous') return unauthorized
+  if (service === 'fetch') return denied(403, 'Read access to repository not granted')
+  const who = actor.kind === 'installation' ? `${actor.app.slug}[bot]` : actor.user.login
+  return denied(403, `Permission to ${fullName}.git denied to ${who}.`)
+}
+
+function refuse(reply: FastifyReply, access: Denied): FastifyReply {
   if (access.status === 401) void reply.header('www-authenticate', 'Basic realm="GitHub"')
   return reply.code(access.status).type('text/plain; charset=utf-8').send(`${access.message}\n`)
 }
 
-/** What the hook wrote; it wrote nothing when git refused every ref. */
+/** What the hook wrote; it writes nothing when git refused every ref. */
 async function readReport(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
@@ -78,34 +79,21 @@ async function readReport(file: string): Promise<string> {
   }
 }
 
-type Target = { owner: string; repository: string }
+type Transfer = {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly repository: Repository
+  /** `/info/refs`, `/git-upload-pack` or `/git-receive-pack`. */
+  readonly path: string
+  readonly sender: User | undefined
+}
 
-async function transfer(
-  context: GitHttpContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  path: string,
-  service: 'fetch' | 'push',
-) {
-  const { owner, repository: name } = request.params as Target
-  const access = decide(context, request.headers.authorization, owner, name, service)
-  if (!access.allowed) return refuse(reply, access)
-  const { repository, actor } = access
-  const present = fullName(context.world, repository)
-  // The client learns the present name where it begins, says so to its user, and goes on there.
-  if (path === '/info/refs' && `${owner}/${name.replace(/\.git$/, '')}`.toLowerCase() !== present.toLowerCase()) {
-    return reply.redirect(context.links.web(`/${present}.git${path}?${request.url.split('?')[1] ?? ''}`), 301)
-  }
-  const pusherId = actingUserId(actor)
-  const isPush = path === '/git-receive-pack' && pusherId !== undefined
-  const folder = isPush ? await mkdtemp(join(tmpdir(), 'github-push-')) : undefined
-  const pushReport = folder === undefined ? undefined : join(folder, 'updates')
+/** Runs git's backend; a push is recorded before its answer ends, so that the client finds everything that follows from it. */
+async function runTransfer(context: GitHttpContext, { request, reply, repository, path, sender }: Transfer): Promise<void> {
+  const pusher = path === '/git-receive-pack' ? sender : undefined
+  const folder = pusher && (await mkdtemp(join(tmpdir(), 'github-push-')))
+  const pushReport = folder && join(folder, 'updates')
   const query = request.url.indexOf('?')
-  const follow = async (): Promise<void> => {
-    if (pushReport === undefined || pusherId === undefined) return
-    await recordPush(context, repository, userOf(context.world, pusherId), parseRefUpdates(await readReport(pushReport)))
-    await context.store.durable()
-  }
   reply.hijack()
   try {
     await runHttpBackend({
@@ -115,34 +103,61 @@ async function transfer(
       query: query < 0 ? '' : request.url.slice(query + 1),
       request: request.raw,
       response: reply.raw,
-      remoteUser: pusherId === undefined ? '' : userOf(context.world, pusherId).login,
-      beforeEnd: follow,
+      remoteUser: sender?.login ?? '',
+      beforeEnd: async () => {
+        if (!pusher || pushReport === undefined) return
+        await recordPush({ context, repository, sender: pusher }, parseRefUpdates(await readReport(pushReport)))
+        await context.store.durable()
+      },
       ...(pushReport === undefined ? {} : { pushReport }),
     })
   } catch (error) {
-    // The answer is under way: all that is left is to cut it off, which was done, and to say why.
+    // The response has begun: the backend has cut it off, and the reason can only be reported.
     context.report(`git ${path} of repository ${repository.id} failed: ${error instanceof Error ? error.stack : 'unknown error'}`)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
+}
+
+type Exchange = {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly path: string
+  readonly service: Service
+}
+
+async function serve(context: GitHttpContext, { request, reply, path, service }: Exchange): Promise<FastifyReply> {
+  const { owner, repository: asked } = request.params as { owner: string; repository: string }
+  const name = asked.replace(/\.git$/, '')
+  const access = decide(context, { authorization: request.headers.authorization, owner, name, service })
+  if (!access.allowed) return refuse(reply, access)
+  const { repository, actor } = access
+  const present = fullName(context.world, repository)
+  // A client that uses a former name is redirected at its first request, says so to its user, and continues at the present name.
+  if (path === '/info/refs' && `${owner}/${name}`.toLowerCase() !== present.toLowerCase()) {
+    return reply.redirect(context.links.web(`/${present}.git${path}?${request.url.split('?')[1] ?? ''}`), 301)
+  }
+  const senderId = actingUserId(actor)
+  const sender = senderId === undefined ? undefined : userOf(context.world, senderId)
+  await runTransfer(context, { request, reply, repository, path, sender })
   return reply
 }
 
-/** Registers the three addresses of the smart protocol; the dumb protocol is not spoken. */
+/** Registers the three addresses of the smart protocol; the dumb protocol is not served. */
 export function registerGitRoutes(server: FastifyInstance, context: GitHttpContext): void {
   for (const type of ['application/x-git-upload-pack-request', 'application/x-git-receive-pack-request']) {
     server.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
   }
   server.get('/:owner/:repository/info/refs', (request, reply) => {
-    const service = new URLSearchParams(request.url.split('?')[1] ?? '').get('service')
-    if (service === 'git-upload-pack') return transfer(context, request, reply, '/info/refs', 'fetch')
-    if (service === 'git-receive-pack') return transfer(context, request, reply, '/info/refs', 'push')
+    const asked = new URLSearchParams(request.url.split('?')[1] ?? '').get('service')
+    const service = asked === 'git-receive-pack' ? 'push' : 'fetch'
+    if (asked === 'git-upload-pack' || service === 'push') return serve(context, { request, reply, path: '/info/refs', service })
     return reply.code(403).type('text/plain').send('Please upgrade your git client.\n')
   })
   server.post('/:owner/:repository/git-upload-pack', (request, reply) =>
-    transfer(context, request, reply, '/git-upload-pack', 'fetch'),
+    serve(context, { request, reply, path: '/git-upload-pack', service: 'fetch' }),
   )
   server.post('/:owner/:repository/git-receive-pack', (request, reply) =>
-    transfer(context, request, reply, '/git-receive-pack', 'push'),
+    serve(context, { request, reply, path: '/git-receive-pack', service: 'push' }),
   )
 }

@@ -16,14 +16,19 @@ function identity(author: Author, seconds: number): Record<string, string> {
   }
 }
 
-/** Makes a commit that contains exactly `files` (path to text) on `branch` and returns its id. `at` is milliseconds. */
-export async function commitFiles(
-  git: GitStore,
-  repositoryId: number,
-  branch: string,
-  files: Readonly<Record<string, string>>,
-  commit: { readonly message: string; readonly author: Author; readonly at: number },
-): Promise<string> {
+export type FileCommit = {
+  readonly branch: string
+  /** Path to text. */
+  readonly files: Readonly<Record<string, string>>
+  readonly message: string
+  readonly author: Author
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** Makes a commit that contains exactly the given files, points the branch at it and returns its id. */
+export async function commitFiles(git: GitStore, repositoryId: number, commit: FileCommit): Promise<string> {
+  const { branch, files } = commit
   const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
   const who = `${commit.author.name} <${commit.author.email}> ${Math.floor(commit.at / 1000)} +0000`
   const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`)

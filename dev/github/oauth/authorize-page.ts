@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
-import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
+import { type PageCall, type PageResult, pagesOf } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
@@ -63,7 +63,7 @@ function readRequest(context: ActionContext, get: (name: string) => string | und
 
 function grant(context: ActionContext, request: AuthorizeRequest, userId: number): Bounce {
   const { app, redirectUri, codeChallenge, state } = request
-  rememberConsent(context, app, userId)
+  rememberConsent(context, app.id, userId)
   const code = issueCode(context, { appId: app.id, userId, redirectUri, codeChallenge })
   return { redirect: withParameters(redirectUri, { code, state }) }
 }
@@ -101,6 +101,7 @@ function decide(call: PageCall): PageResult {
 }
 
 export function registerAuthorizePage(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/login/oauth/authorize', ask)
-  registerPage(server, context, 'POST', '/login/oauth/authorize', decide)
+  const pages = pagesOf(server, context)
+  pages.get('/login/oauth/authorize', ask)
+  pages.post('/login/oauth/authorize', decide)
 }

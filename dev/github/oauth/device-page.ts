@@ -1,7 +1,7 @@
 // Owns: the pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
-import { type PageCall, type PageResult, registerPage } from '../pages/browser.ts'
+import { type PageCall, type PageResult, pagesOf } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
@@ -39,9 +39,9 @@ else should send you a code.</p><form method="post" action="/login/device/confir
 }
 
 function decide(call: PageCall): PageResult {
-  const { app, device } = waitingFor(call)
+  const { device } = waitingFor(call)
   const granted = call.posted.one('authorize') === '1'
-  answerDevice(call.context, app, device, call.visitor.user.id, granted)
+  answerDevice(call.context, device, call.visitor.user.id, granted)
   return page(
     granted ? 'Your device is connected' : 'Your device was refused',
     call.visitor,
@@ -50,7 +50,8 @@ function decide(call: PageCall): PageResult {
 }
 
 export function registerDevicePages(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/login/device', enterCode)
-  registerPage(server, context, 'POST', '/login/device', confirm)
-  registerPage(server, context, 'POST', '/login/device/confirm', decide)
+  const pages = pagesOf(server, context)
+  pages.get('/login/device', enterCode)
+  pages.post('/login/device', confirm)
+  pages.post('/login/device/confirm', decide)
 }

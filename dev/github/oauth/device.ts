@@ -114,14 +114,8 @@ export function deviceByUserCode(context: ActionContext, typed: string): DeviceA
 }
 
 /** The person's answer; a code is answered once. */
-export function answerDevice(
-  context: ActionContext,
-  app: App,
-  device: DeviceAuthorization,
-  userId: number,
-  granted: boolean,
-): void {
-  if (granted) rememberConsent(context, app, userId)
+export function answerDevice(context: ActionContext, device: DeviceAuthorization, userId: number, granted: boolean): void {
+  if (granted) rememberConsent(context, device.appId, userId)
   context.store.change(() => {
     device.state = granted ? 'granted' : 'denied'
     device.userId = granted ? userId : null

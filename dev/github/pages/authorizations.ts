@@ -4,7 +4,7 @@ import type { ActionContext } from '../actions/context.ts'
 import { revokeGrant } from '../actions/user-tokens.ts'
 import { Refusal } from '../state/refusal.ts'
 import { appById } from '../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { html } from './html.ts'
 import { buttonForm, page } from './layout.ts'
 
@@ -12,7 +12,7 @@ function list({ context, visitor }: PageCall): PageResult {
   const mine = context.world.authorizations.filter(one => one.userId === visitor.user.id)
   const items = mine.map(one => {
     const app = appById(context.world, one.appId)
-    return html`<li>${app?.name} since ${one.createdAt} ${buttonForm(visitor, `/settings/apps/authorizations/${one.appId}/revoke`, `Revoke ${app?.slug ?? ''}`, {}, 'danger')}</li>`
+    return html`<li>${app?.name} since ${one.createdAt} ${buttonForm(visitor, `/settings/apps/authorizations/${one.appId}/revoke`, `Revoke ${app?.slug ?? ''}`, { look: 'danger' })}</li>`
   })
   return page('Authorized GitHub Apps', visitor, mine.length === 0 ? html`<p>None.</p>` : html`<ul>${items}</ul>`)
 }
@@ -25,6 +25,7 @@ function revoke({ context, visitor, params }: PageCall): PageResult {
 }
 
 export function registerAuthorizationPages(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/settings/apps/authorizations', list)
-  registerPage(server, context, 'POST', '/settings/apps/authorizations/:id/revoke', revoke)
+  const pages = pagesOf(server, context)
+  pages.get('/settings/apps/authorizations', list)
+  pages.post('/settings/apps/authorizations/:id/revoke', revoke)
 }

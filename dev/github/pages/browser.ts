@@ -50,37 +50,47 @@ export function localPath(text: string | undefined): string {
   return text !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(text) ? text : '/'
 }
 
-/** Registers a page that needs somebody signed in; who is not is sent to sign in and comes back. */
-export function registerPage(
-  server: FastifyInstance,
-  context: ActionContext,
-  method: 'GET' | 'POST',
-  path: string,
-  handle: (call: PageCall) => PageResult | Promise<PageResult>,
-): void {
-  const run = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const visitor = visitorOf(context, request)
-    if (!visitor) return reply.redirect(`/login?return_to=${encodeURIComponent(method === 'GET' ? request.url : '/')}`)
-    const posted = postedOf(request.body)
-    if (method === 'POST' && !formIsGenuine(visitor, posted.one('authenticity_token'))) {
-      return showRefusal(reply, visitor, 422, 'The form is out of date. Go back, reload the page and try again.')
-    }
-    try {
-      const query = new URLSearchParams(request.url.split('?')[1] ?? '')
-      const result = await handle({
-        context,
-        visitor,
-        params: { ...(request.params as Record<string, string>) },
-        query,
-        posted,
-        reply,
-      })
-      await context.store.durable()
-      return 'redirect' in result ? reply.redirect(result.redirect) : showHtml(reply, 200, result)
-    } catch (error) {
-      if (error instanceof Refusal) return showRefusal(reply, visitor, error.status, error.message)
-      throw error
-    }
+type Handler = (call: PageCall) => PageResult | Promise<PageResult>
+
+/** Answers one request of a visitor by the handler. A form that was posted without the session's token is refused. */
+async function answer(
+  handle: Handler,
+  call: Omit<PageCall, 'query' | 'posted' | 'params'>,
+  request: FastifyRequest,
+): Promise<FastifyReply> {
+  const { context, visitor, reply } = call
+  const posted = postedOf(request.body)
+  if (request.method === 'POST' && !formIsGenuine(visitor, posted.one('authenticity_token'))) {
+    return showRefusal(reply, visitor, 422, 'The form is out of date. Go back, reload the page and try again.')
   }
-  server.route({ method, url: path, handler: run })
+  try {
+    const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+    const result = await handle({ ...call, params: { ...(request.params as Record<string, string>) }, query, posted })
+    await context.store.durable()
+    return 'redirect' in result ? reply.redirect(result.redirect) : showHtml(reply, 200, result)
+  } catch (error) {
+    if (error instanceof Refusal) return showRefusal(reply, visitor, error.status, error.message)
+    throw error
+  }
+}
+
+export type Pages = { get(path: string, handle: Handler): void; post(path: string, handle: Handler): void }
+
+/** Registers pages that need somebody signed in; anybody else is sent to sign in and comes back. */
+export function pagesOf(server: FastifyInstance, context: ActionContext): Pages {
+  const register = (method: 'GET' | 'POST', url: string, handle: Handler): void => {
+    server.route({
+      method,
+      url,
+      handler: async (request, reply) => {
+        const visitor = visitorOf(context, request)
+        if (visitor) return answer(handle, { context, visitor, reply }, request)
+        return reply.redirect(`/login?return_to=${encodeURIComponent(method === 'GET' ? request.url : '/')}`)
+      },
+    })
+  }
+  return {
+    get: (path, handle) => register('GET', path, handle),
+    post: (path, handle) => register('POST', path, handle),
+  }
 }

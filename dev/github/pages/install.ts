@@ -10,7 +10,7 @@ import type { Account, User } from '../state/accounts.ts'
 import type { App } from '../state/apps.ts'
 import { Refusal } from '../state/refusal.ts'
 import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { formToken, page } from './layout.ts'
@@ -89,15 +89,15 @@ function install(call: PageCall): PageResult {
   const authorize = (): string | undefined => {
     const [callback] = app.callbackUrls
     if (!app.requestOAuthOnInstall || callback === undefined) return undefined
-    rememberConsent(context, app, visitor.user.id)
+    rememberConsent(context, app.id, visitor.user.id)
     return issueCode(context, { appId: app.id, userId: visitor.user.id, redirectUri: callback, codeChallenge: null })
   }
   if (!administers(context.world, visitor.user.id, account.id)) {
-    requestInstallation(context, app, account.id, visitor.user.id, selectionOf(posted))
+    requestInstallation(context, app, { accountId: account.id, requesterId: visitor.user.id, ...selectionOf(posted) })
     // The state does not survive the wait for an owner, so GitHub does not promise it here either.
     return { redirect: afterInstall(context, app, { setup_action: 'request', code: authorize() }) }
   }
-  const installation = installApp(context, app, account.id, visitor.user.id, selectionOf(posted))
+  const installation = installApp(context, app, { accountId: account.id, installerId: visitor.user.id, ...selectionOf(posted) })
   const state = posted.one('state') || undefined
   return {
     redirect: afterInstall(context, app, {
@@ -111,10 +111,11 @@ function install(call: PageCall): PageResult {
 
 /** Registers the pages under both roots: `/github-apps` of a GitHub Enterprise Server and `/apps` of github.com. */
 export function registerInstallPages(server: FastifyInstance, context: ActionContext): void {
+  const pages = pagesOf(server, context)
   for (const prefix of ['/github-apps', '/apps']) {
-    registerPage(server, context, 'GET', `${prefix}/:slug`, about)
-    registerPage(server, context, 'GET', `${prefix}/:slug/installations/new`, chooseAccount)
-    registerPage(server, context, 'GET', `${prefix}/:slug/installations/new/permissions`, chooseRepositories)
-    registerPage(server, context, 'POST', `${prefix}/:slug/installations`, install)
+    pages.get(`${prefix}/:slug`, about)
+    pages.get(`${prefix}/:slug/installations/new`, chooseAccount)
+    pages.get(`${prefix}/:slug/installations/new/permissions`, chooseRepositories)
+    pages.post(`${prefix}/:slug/installations`, install)
   }
 }

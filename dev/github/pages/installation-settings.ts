@@ -14,7 +14,7 @@ import { administers } from '../state/access.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { Refusal } from '../state/refusal.ts'
 import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { buttonForm, formToken, page } from './layout.ts'
@@ -55,8 +55,8 @@ function settings(call: PageCall): PageResult {
     visitor,
     html`<p>Installation ${installation.id}${suspended ? html`, <strong>suspended</strong>` : ''}.</p>
 <form method="post" action="${at}/repositories">${formToken(visitor)}${repositoryChoice(repositoriesOf(context.world, installation.accountId), installation)}<button>Save</button></form>
-${pendingRequest(call, { installation, app })}<h2>Danger zone</h2><p>${buttonForm(visitor, `${at}/suspended`, suspended ? 'Unsuspend' : 'Suspend', { suspended: suspended ? '0' : '1' }, 'danger')}
-${buttonForm(visitor, `${at}/uninstall`, 'Uninstall', {}, 'danger')}</p>`,
+${pendingRequest(call, { installation, app })}<h2>Danger zone</h2><p>${buttonForm(visitor, `${at}/suspended`, suspended ? 'Unsuspend' : 'Suspend', { fields: { suspended: suspended ? '0' : '1' }, look: 'danger' })}
+${buttonForm(visitor, `${at}/uninstall`, 'Uninstall', { look: 'danger' })}</p>`,
   )
 }
 
@@ -92,7 +92,7 @@ function approve(call: PageCall): PageResult {
   const request = requestOf(call)
   const app = appById(call.context.world, request.appId)
   if (!app) throw new Refusal(404, 'The App of this request is gone.')
-  const installation = installApp(call.context, app, request.accountId, call.visitor.user.id, request)
+  const installation = installApp(call.context, app, { ...request, installerId: call.visitor.user.id })
   return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'install' }) }
 }
 
@@ -103,12 +103,13 @@ function deny(call: PageCall): PageResult {
 }
 
 export function registerInstallationSettings(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/settings/installations/:id', settings)
-  registerPage(server, context, 'GET', '/organizations/:organization/settings/installations/:id', settings)
-  registerPage(server, context, 'POST', '/settings/installations/:id/repositories', changeRepositories)
-  registerPage(server, context, 'POST', '/settings/installations/:id/permissions', accept)
-  registerPage(server, context, 'POST', '/settings/installations/:id/suspended', suspend)
-  registerPage(server, context, 'POST', '/settings/installations/:id/uninstall', uninstall)
-  registerPage(server, context, 'POST', '/settings/installation-requests/:id/approve', approve)
-  registerPage(server, context, 'POST', '/settings/installation-requests/:id/deny', deny)
+  const pages = pagesOf(server, context)
+  pages.get('/settings/installations/:id', settings)
+  pages.get('/organizations/:organization/settings/installations/:id', settings)
+  pages.post('/settings/installations/:id/repositories', changeRepositories)
+  pages.post('/settings/installations/:id/permissions', accept)
+  pages.post('/settings/installations/:id/suspended', suspend)
+  pages.post('/settings/installations/:id/uninstall', uninstall)
+  pages.post('/settings/installation-requests/:id/approve', approve)
+  pages.post('/settings/installation-requests/:id/deny', deny)
 }

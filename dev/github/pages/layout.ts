@@ -28,13 +28,17 @@ export function formToken(visitor: Visitor): Html {
   return html`<input type="hidden" name="authenticity_token" value="${visitor.session.formToken}">`
 }
 
+type ButtonOptions = {
+  readonly fields?: Readonly<Record<string, string>>
+  readonly look?: '' | 'quiet' | 'danger'
+}
+
 /** A form of one button. */
 export function buttonForm(
   visitor: Visitor,
   action: string,
   label: string,
-  fields: Readonly<Record<string, string>> = {},
-  look: '' | 'quiet' | 'danger' = '',
+  { fields = {}, look = '' }: ButtonOptions = {},
 ): Html {
   return html`<form class="inline" method="post" action="${action}">${formToken(visitor)}${Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,

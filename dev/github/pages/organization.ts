@@ -13,7 +13,7 @@ import {
   teamBySlug,
   userOf,
 } from '../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, page, table } from './layout.ts'
 
@@ -50,7 +50,7 @@ function installations({ context, visitor }: PageCall, account: Account): Html |
   )}</ul><h2>Requests</h2><ul>${asked.map(
     one => html`<li>${userOf(context.world, one.requesterId).login} asks for ${nameOf(one.appId)}
 ${buttonForm(visitor, `/settings/installation-requests/${one.id}/approve`, 'Approve and install')}
-${buttonForm(visitor, `/settings/installation-requests/${one.id}/deny`, 'Deny', {}, 'danger')}</li>`,
+${buttonForm(visitor, `/settings/installation-requests/${one.id}/deny`, 'Deny', { look: 'danger' })}</li>`,
   )}</ul>`
 }
 
@@ -90,7 +90,8 @@ function teamPage(call: PageCall): PageResult {
 }
 
 export function registerOrganizationPages(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/', home)
-  registerPage(server, context, 'GET', '/:owner', account)
-  registerPage(server, context, 'GET', '/orgs/:organization/teams/:team', teamPage)
+  const pages = pagesOf(server, context)
+  pages.get('/', home)
+  pages.get('/:owner', account)
+  pages.get('/orgs/:organization/teams/:team', teamPage)
 }

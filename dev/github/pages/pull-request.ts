@@ -9,10 +9,10 @@ import { canSee } from '../state/access.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, pullRequestByNumber, userOf } from '../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, formToken, page } from './layout.ts'
-import { checkList, repositoryOfPage, requireAlive, requirePush, statusList } from './repository.ts'
+import { actionOf, checkList, repositoryOfPage, requireNotArchived, requirePush, statusList } from './repository.ts'
 
 type Subject = { readonly repository: Repository; readonly pull: PullRequest; readonly at: string }
 
@@ -38,7 +38,7 @@ function mergeButtons({ visitor }: PageCall, { pull, at }: Subject, mergeable: b
   if (pull.draft) return [html`<p>This pull request is a draft.</p>`]
   if (!mergeable) return [html`<p>This branch has conflicts.</p>`]
   const button = (label: string, method: string): Html =>
-    buttonForm(visitor, `${at}/merge`, label, { expected_head: pull.head.sha, method })
+    buttonForm(visitor, `${at}/merge`, label, { fields: { expected_head: pull.head.sha, method } })
   return [button('Merge pull request', 'merge'), button('Squash and merge', 'squash')]
 }
 
@@ -49,15 +49,15 @@ function buttonsOf(call: PageCall, subject: Subject, mergeable: boolean | null):
     return [
       ...mergeButtons(call, subject, mergeable),
       pull.draft
-        ? buttonForm(visitor, `${at}/ready`, 'Ready for review', {}, 'quiet')
-        : buttonForm(visitor, `${at}/draft`, 'Convert to draft', {}, 'quiet'),
-      buttonForm(visitor, `${at}/close`, 'Close pull request', {}, 'danger'),
+        ? buttonForm(visitor, `${at}/ready`, 'Ready for review', { look: 'quiet' })
+        : buttonForm(visitor, `${at}/draft`, 'Convert to draft', { look: 'quiet' }),
+      buttonForm(visitor, `${at}/close`, 'Close pull request', { look: 'danger' }),
     ]
   }
   return [
-    ...(pull.mergedAt === null ? [buttonForm(visitor, `${at}/reopen`, 'Reopen pull request', {}, 'quiet')] : []),
+    ...(pull.mergedAt === null ? [buttonForm(visitor, `${at}/reopen`, 'Reopen pull request', { look: 'quiet' })] : []),
     ...(pull.head.repositoryId === repository.id
-      ? [buttonForm(visitor, `${at}/delete-branch`, 'Delete branch', {}, 'quiet')]
+      ? [buttonForm(visitor, `${at}/delete-branch`, 'Delete branch', { look: 'quiet' })]
       : []),
   ]
 }
@@ -81,9 +81,9 @@ ${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId
 
 async function open(call: PageCall): Promise<PageResult> {
   const repository = repositoryOfPage(call)
-  requireAlive(repository)
+  requireNotArchived(repository)
   const person = { kind: 'person', user: call.visitor.user } as const
-  const pull = await openPullRequest(call.context, repository, call.visitor.user, {
+  const pull = await openPullRequest(actionOf(call, repository), {
     title: bounded(call.posted.one('title'), longestTitle, 'The title'),
     body: call.posted.one('body')?.slice(0, longestText) ?? null,
     head: bounded(call.posted.one('head'), 255, 'The head branch'),
@@ -96,14 +96,8 @@ async function open(call: PageCall): Promise<PageResult> {
 
 function comment(call: PageCall): PageResult {
   const { repository, pull, at } = subjectOf(call)
-  requireAlive(repository)
-  createComment(
-    call.context,
-    repository,
-    pull.number,
-    call.visitor.user,
-    bounded(call.posted.one('body'), longestText, 'The comment'),
-  )
+  requireNotArchived(repository)
+  createComment(actionOf(call, repository), pull.number, bounded(call.posted.one('body'), longestText, 'The comment'))
   return { redirect: at }
 }
 
@@ -113,8 +107,7 @@ async function merge(call: PageCall): Promise<PageResult> {
   const expectedHead = call.posted.one('expected_head')
   const asked = call.posted.one('method')
   const method = asked === 'squash' ? 'squash' : 'merge'
-  const wish = { method, expectedHead, title: undefined, message: undefined } as const
-  await mergePullRequest(call.context, repository, pull, call.visitor.user, wish)
+  await mergePullRequest(actionOf(call, repository), pull, { method, expectedHead })
   return { redirect: at }
 }
 
@@ -122,7 +115,7 @@ function setState(state: PullRequest['state']) {
   return async (call: PageCall): Promise<PageResult> => {
     const { repository, pull, at } = subjectOf(call)
     if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
-    await setPullRequestState(call.context, repository, pull, call.visitor.user, state)
+    await setPullRequestState(actionOf(call, repository), pull, state)
     return { redirect: at }
   }
 }
@@ -131,7 +124,7 @@ function changeDraft(draft: boolean) {
   return async (call: PageCall): Promise<PageResult> => {
     const { repository, pull, at } = subjectOf(call)
     if (pull.authorId !== call.visitor.user.id) requirePush(call, repository)
-    await setDraft(call.context, repository, pull, call.visitor.user, draft)
+    await setDraft(actionOf(call, repository), pull, draft)
     return { redirect: at }
   }
 }
@@ -139,18 +132,19 @@ function changeDraft(draft: boolean) {
 async function deleteBranch(call: PageCall): Promise<PageResult> {
   const { repository, pull, at } = subjectOf(call)
   requirePush(call, repository)
-  await deleteHeadBranch(call.context, repository, pull, call.visitor.user)
+  await deleteHeadBranch(actionOf(call, repository), pull)
   return { redirect: at }
 }
 
 export function registerPullRequestPages(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'POST', '/:owner/:repository/pulls', open)
-  registerPage(server, context, 'GET', '/:owner/:repository/pull/:number', show)
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/comments', comment)
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/merge', merge)
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/close', setState('closed'))
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/reopen', setState('open'))
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/draft', changeDraft(true))
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/ready', changeDraft(false))
-  registerPage(server, context, 'POST', '/:owner/:repository/pull/:number/delete-branch', deleteBranch)
+  const pages = pagesOf(server, context)
+  pages.post('/:owner/:repository/pulls', open)
+  pages.get('/:owner/:repository/pull/:number', show)
+  pages.post('/:owner/:repository/pull/:number/comments', comment)
+  pages.post('/:owner/:repository/pull/:number/merge', merge)
+  pages.post('/:owner/:repository/pull/:number/close', setState('closed'))
+  pages.post('/:owner/:repository/pull/:number/reopen', setState('open'))
+  pages.post('/:owner/:repository/pull/:number/draft', changeDraft(true))
+  pages.post('/:owner/:repository/pull/:number/ready', changeDraft(false))
+  pages.post('/:owner/:repository/pull/:number/delete-branch', deleteBranch)
 }

@@ -1,11 +1,11 @@
 // Owns: the pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
 import type { FastifyInstance } from 'fastify'
-import type { ActionContext } from '../actions/context.ts'
+import type { ActionContext, RepositoryAction } from '../actions/context.ts'
 import { canSee, mayUse } from '../state/access.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
 import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from './browser.ts'
+import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { formToken, page, table } from './layout.ts'
 
@@ -19,15 +19,20 @@ export function repositoryOfPage({ context, params, visitor }: PageCall): Reposi
   return repository
 }
 
+/** The visitor's action in the repository. */
+export function actionOf({ context, visitor }: PageCall, repository: Repository): RepositoryAction {
+  return { context, repository, sender: visitor.user }
+}
+
 /** Refuses to write to an archived repository. */
-export function requireAlive(repository: Repository): void {
+export function requireNotArchived(repository: Repository): void {
   if (repository.archived) throw new Refusal(403, 'This repository was archived so it is read-only.')
 }
 
 /** Refuses who may not push. */
 export function requirePush({ context, visitor }: PageCall, repository: Repository): void {
-  requireAlive(repository)
-  if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, 'contents', 'write')) {
+  requireNotArchived(repository)
+  if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, { permission: 'contents', level: 'write' })) {
     throw new Refusal(403, 'You may read this repository but not write to it.')
   }
 }
@@ -168,9 +173,10 @@ function pulls(call: PageCall): PageResult {
 }
 
 export function registerRepositoryPages(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/:owner/:repository', overview)
-  registerPage(server, context, 'GET', '/:owner/:repository/commits/*', commits)
-  registerPage(server, context, 'GET', '/:owner/:repository/commit/:sha', commit)
-  registerPage(server, context, 'GET', '/:owner/:repository/runs/:id', checkRun)
-  registerPage(server, context, 'GET', '/:owner/:repository/pulls', pulls)
+  const pages = pagesOf(server, context)
+  pages.get('/:owner/:repository', overview)
+  pages.get('/:owner/:repository/commits/*', commits)
+  pages.get('/:owner/:repository/commit/:sha', commit)
+  pages.get('/:owner/:repository/runs/:id', checkRun)
+  pages.get('/:owner/:repository/pulls', pulls)
 }

@@ -16,7 +16,7 @@ const largestBody = 1024 * 1024
 /** A defect of the emulator is answered 500 and reported; everything else says what is wrong with the request. */
 function asRestError(error: unknown, report: (message: string) => void): RestError {
   if (error instanceof RestError) return error
-  if (error instanceof Refusal) return new RestError(error.status, error.message, error.errors)
+  if (error instanceof Refusal) return new RestError(error.status, error.message, { errors: error.errors })
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500) {
     return new RestError(error.statusCode, error.statusCode === 400 ? 'Problems parsing JSON' : error.message)
   }

@@ -60,30 +60,34 @@ function paramsOf(route: RestRoute, request: FastifyRequest): Record<string, str
   return params
 }
 
-/** Counts the request in every limit that is on; refuses when one is used up. Looking at the limits themselves is free. */
-function spend(
-  { context, limiter, secondary }: RespondDeps,
-  actor: Actor,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  endpoint: string,
-): Bucket {
+type Spending = {
+  readonly actor: Actor
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly endpoint: string
+}
+
+/** Refuses the request when the hourly limit is enforced and used up. */
+function requireBudget({ settings, now }: RestContext, bucket: Bucket, who: string): void {
+  const { rateLimit } = settings
+  if (!rateLimit.enforced || bucket.used <= bucket.limit) return
+  throw primaryLimitError({
+    status: rateLimit.status ?? 403,
+    who,
+    limit: bucket.limit,
+    resetAt: bucket.reset,
+    retryAfter: rateLimit.retryAfter ? Math.max(1, bucket.reset - Math.floor(now() / 1000)) : undefined,
+  })
+}
+
+/** Counts the request in every limit that is on; refuses when one is used up. Reading the limits themselves is free. */
+function spend({ context, limiter, secondary }: RespondDeps, { actor, request, reply, endpoint }: Spending): Bucket {
   const free = endpoint === '/rate_limit'
   const bucket = limiter.spend(actor, request.ip, free ? 0 : 1)
   void reply.headers(limitHeaders(bucket))
   if (free) return bucket
-  const { rateLimit } = context.settings
   const who = callerOf(actor, request.ip)
-  if (rateLimit.enforced && bucket.used > bucket.limit) {
-    const retryAfter = rateLimit.retryAfter ? Math.max(1, bucket.reset - Math.floor(context.now() / 1000)) : undefined
-    throw primaryLimitError({
-      status: rateLimit.status ?? 403,
-      who,
-      limit: bucket.limit,
-      resetAt: bucket.reset,
-      retryAfter,
-    })
-  }
+  requireBudget(context, bucket, who)
   const refused = secondary?.enter(who, request.method, endpoint)
   if (refused) throw secondaryLimitError(refused.status, refused.retryAfter)
   reply.raw.once('close', () => secondary?.leave(who))
@@ -112,7 +116,7 @@ export async function respond(
   const fault = restFault(context.faults, target, request.headers.authorization, context.now())
   if (fault) throw fault
   const actor = actorOf(context, route, request.headers.authorization)
-  const rateLimit = spend(deps, actor, request, reply, route.path)
+  const rateLimit = spend(deps, { actor, request, reply, endpoint: route.path })
   if (route.needs.includes('=')) void reply.header('x-accepted-github-permissions', route.needs)
   // Only tokens of the classic kind have scopes; the permissions of an App are no scopes.
   if (actor.kind === 'person') void reply.headers({ 'x-oauth-scopes': 'read:org, repo', 'x-accepted-oauth-scopes': '' })

@@ -167,7 +167,8 @@ export function repositoryRoute(
       const repository = repositoryOf(call, declaration.method)
       if (call.actor.kind === 'anonymous' && needed.level !== 'read') throw requiresAuthentication()
       const { world } = call.context
-      if (!names.some(name => mayUse(world, call.actor, repository, name, needed.level))) throw refuseUnseen(call.actor)
+      if (!names.some(permission => mayUse(world, call.actor, repository, { permission, level: needed.level })))
+        throw refuseUnseen(call.actor)
       if (repository.archived && needed.level !== 'read' && !needed.whenArchived)
         throw new RestError(403, 'Repository was archived so is read-only.')
       // Pages are linked by id, as on GitHub: the links outlive a rename.
@@ -204,4 +205,9 @@ export function writerOf({ actor, context }: Pick<RestCall, 'actor' | 'context'>
   const id = actingUserId(actor)
   if (id === undefined) throw requiresAuthentication()
   return userOf(context.world, id)
+}
+
+/** The call as an action in its repository or organization, in the name of the caller. */
+export function actionOf<Call extends Pick<RestCall, 'actor' | 'context'>>(call: Call): Call & { readonly sender: User } {
+  return { ...call, sender: writerOf(call) }
 }

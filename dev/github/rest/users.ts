@@ -50,7 +50,12 @@ function accept(call: UserCall): RestAnswer {
   if (!appMayReadMembers(call, organization)) throw notAccessible()
   if (fieldsOf(call.body, 'Membership').text('state', 20) !== 'active') throw invalidField('Membership', 'state', 'invalid')
   return ok(
-    organizationMembership(call.context, organization, acceptMembership(call.context, organization, call.user), call.user),
+    organizationMembership(
+      call.context,
+      organization,
+      acceptMembership({ context: call.context, organization, sender: call.user }),
+      call.user,
+    ),
   )
 }
 

@@ -171,7 +171,7 @@ export async function plant(seed: Seed, git: GitStore, stateFolder: string, now:
   for (const one of seed.repositories) {
     await git.create(one.id, 'main')
     const author = { name: one.owner, email: `${one.owner}@example.test` }
-    await commitFiles(git, one.id, 'main', one.files, { message: 'First commit\n', author, at: now })
+    await commitFiles(git, one.id, { branch: 'main', files: one.files, message: 'First commit\n', author, at: now })
   }
   return world
 }

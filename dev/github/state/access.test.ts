@@ -179,6 +179,9 @@ test('whoever reads a public repository may open a pull request there, and nobod
 test('what is public may be read by anybody and written by nobody without permission', () => {
   const open = { ...repository, private: false }
   const nobody: Actor = { kind: 'anonymous' }
-  expect([canSee(world(), nobody, open), mayUse(world(), nobody, open, 'contents', 'read')]).toEqual([true, true])
-  expect(mayUse(world(), { kind: 'person', user: user(4) }, open, 'contents', 'write')).toBe(false)
+  expect([canSee(world(), nobody, open), mayUse(world(), nobody, open, { permission: 'contents', level: 'read' })]).toEqual([
+    true,
+    true,
+  ])
+  expect(mayUse(world(), { kind: 'person', user: user(4) }, open, { permission: 'contents', level: 'write' })).toBe(false)
 })

@@ -145,9 +145,13 @@ export function canSee(world: World, actor: Actor, repository: Repository): bool
   return !repository.private || permissionOn(world, actor, repository, 'metadata') !== 'none'
 }
 
-/** Whether the actor holds `permission` at `level`; reading what is public needs no permission. */
-export function mayUse(world: World, actor: Actor, repository: Repository, permission: string, level: PermissionLevel): boolean {
-  return (level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, permission), level)
+export type Need = { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> }
+
+/** Whether the actor has what is needed; reading what is public needs no permission. */
+export function mayUse(world: World, actor: Actor, repository: Repository, need: Need): boolean {
+  return (
+    (need.level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, need.permission), need.level)
+  )
 }
 
 /** The strength with which the actor holds an organization permission (`members`, ...). */

@@ -59,11 +59,19 @@ export const formats = {
   email: /^[^@\s]+@[^@\s]+$/,
 }
 
+const basicError = ['components', 'schemas', 'basic-error']
+
 function pathPattern(path: string, greedy: boolean): RegExp {
   const pattern = path.replace(/\{\w+\}/g, (_name, offset: number) =>
     greedy && path.indexOf('}', offset) === path.length - 1 ? '.+' : '[^/]+',
   )
   return new RegExp(`^${pattern}$`)
+}
+
+/** What is wrong with a body; empty when it fits. */
+function faultsOf(validate: ValidateFunction, body: unknown): readonly string[] {
+  if (validate(body)) return []
+  return (validate.errors ?? []).slice(0, 8).map(one => `${one.instancePath} ${one.message}`)
 }
 
 /** Literal segments beat parameters when two routes fit. */
@@ -96,43 +104,43 @@ export function describeAnswers(
       .flatMap(route => [route.path, ...(route.byId === undefined ? [] : [route.byId])].map(form => ({ route, form })))
       .filter(({ route, form }) => pathPattern(form, route.greedy === true).test(path))
     const [best] = fitting.sort((left, right) => literalness(right.form) - literalness(left.form))
-    if (!best) throw new Error(`${method} ${path} is no route of the emulator`)
+    if (!best) throw new Error(`${method} ${path} is not a route of the emulator`)
     return best.route
   }
 
-  const schemaOf = (route: RestRoute, status: number): readonly string[] | undefined => {
+  /** Where the description has the answer of this status; `undefined` when it has none. */
+  const responseOf = (route: RestRoute, status: number): readonly string[] | undefined => {
     const operation = ['paths', route.path, route.method.toLowerCase()]
     if (at(document, operation) === undefined) throw new Error(`${route.method} ${route.path} is not in GitHub's description`)
-    let answer: readonly string[] = [...operation, 'responses', String(status)]
-    if (at(document, answer) === undefined) {
-      if (status < 400)
-        throw new Error(`${route.method} ${route.path} answers ${status}, which GitHub's description does not know`)
-      return ['components', 'schemas', 'basic-error']
-    }
-    const reference = at(document, [...answer, '$ref'])
-    if (typeof reference === 'string') answer = reference.slice(2).split('/')
-    const schema = [...answer, 'content', 'application/json', 'schema']
-    // Errors have a body also where the description leaves it out, and where it names several of which all fit at once.
-    const vague = at(document, schema) === undefined || at(document, [...schema, 'oneOf']) !== undefined
-    if (status >= 400 && vague) return ['components', 'schemas', 'basic-error']
-    return at(document, schema) === undefined ? undefined : schema
+    const response = [...operation, 'responses', String(status)]
+    if (at(document, response) === undefined) return undefined
+    const reference = at(document, [...response, '$ref'])
+    return typeof reference === 'string' ? reference.slice(2).split('/') : response
+  }
+
+  /** The schema of an answer; `undefined` when it has no body. Every error has a body, also where the description leaves it out. */
+  const schemaOf = (route: RestRoute, status: number): readonly string[] | undefined => {
+    const response = responseOf(route, status)
+    if (response === undefined && status < 400)
+      throw new Error(`${route.method} ${route.path} answers ${status}, which GitHub's description does not have`)
+    const schema = response && [...response, 'content', 'application/json', 'schema']
+    const described = schema && at(document, schema) !== undefined
+    if (status < 400) return described ? schema : undefined
+    // Of several error schemas in one `oneOf`, all fit at once.
+    return described && at(document, [...schema, 'oneOf']) === undefined ? schema : basicError
   }
 
   const check = (method: string, path: string, status: number, text: string): void => {
     const route = routeOf(method, path)
-    // The way on from a former name is the same for every route; the description says so for some of them.
-    const forwarded = status === 301 || status === 307
-    if (status < 400 && !forwarded) succeeded.add(`${route.method} ${route.path}`)
+    // The redirect of a former name is the same for every route; the description has it for some of them only.
+    const redirected = status === 301 || status === 307
+    if (status < 400 && !redirected) succeeded.add(`${route.method} ${route.path}`)
     if (status === 304) return
-    const schema = forwarded ? ['components', 'schemas', 'basic-error'] : schemaOf(route, status)
-    if (schema === undefined) {
-      if (text !== '') throw new Error(`${method} ${path} (${status}) has a body, GitHub's has none`)
-      return
-    }
-    const validate = validator(schema)
-    if (validate(JSON.parse(text))) return
-    const faults = (validate.errors ?? []).slice(0, 8).map(one => `${one.instancePath} ${one.message}`)
-    throw new Error(`${method} ${path} (${status}) is not as GitHub describes it:\n${faults.join('\n')}`)
+    const schema = redirected ? basicError : schemaOf(route, status)
+    if (schema === undefined && text !== '') throw new Error(`${method} ${path} (${status}) has a body, GitHub's has none`)
+    if (schema === undefined) return
+    const faults = faultsOf(validator(schema), JSON.parse(text))
+    if (faults.length > 0) throw new Error(`${method} ${path} (${status}) is not as GitHub describes it:\n${faults.join('\n')}`)
   }
 
   /** Follows redirects by hand, so that each answer on the way is checked; an address outside of REST is only loaded. */

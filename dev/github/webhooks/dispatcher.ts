@@ -1,5 +1,5 @@
-// Owns: which App hears of which event, and the sending and logging of what it hears. Never repeats a delivery by itself: GitHub does
-// not either. https://docs.github.com/en/webhooks/webhook-events-and-payloads
+// Which App gets which event, and the sending and logging of each delivery. Never retries a delivery: GitHub does not either.
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { randomUUID } from 'node:crypto'
 import type { Faults } from '../faults/faults.ts'
 import { installationCovers } from '../state/access.ts'
@@ -8,7 +8,7 @@ import type { WorldStore } from '../state/store.ts'
 import { appById, repositoryById } from '../state/world.ts'
 import { type Links, nodeId } from '../views/view.ts'
 import { type Delivery, type Outcome, type Sender, unreachable } from './delivery.ts'
-import { planDelivery } from './delivery-faults.ts'
+import { type DeliveryPlan, planDelivery } from './delivery-faults.ts'
 import type { DeliveryLog } from './delivery-log.ts'
 import { createHookQueues } from './hook-queues.ts'
 import { signSha1, signSha256 } from './signature.ts'
@@ -16,7 +16,7 @@ import { signSha1, signSha256 } from './signature.ts'
 export type WebhookEvent = {
   readonly name: string
   readonly action: string | null
-  /** Account whose installations hear of it. */
+  /** The account whose installations get it. */
   readonly accountId: number
   readonly repositoryId: number | null
   readonly payload: Readonly<Record<string, unknown>>
@@ -25,16 +25,16 @@ export type WebhookEvent = {
 export type Webhooks = {
   /** Queues the event for every App that is subscribed to it and installed where it happened. */
   emit(event: WebhookEvent): void
-  /** Queues an event about an installation itself; every App gets those of its own, subscribed or not. */
+  /** Queues an event about an installation for its App, subscribed or not. */
   emitTo(installation: Installation, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
-  /** Queues an event that concerns the App as such and no installation. */
+  /** Queues an event about the App itself, without an installation. */
   emitToApp(app: App, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
-  /** Sends a logged delivery again under the same GUID; `false` when the log no longer shows it. */
+  /** Sends a logged delivery again under the same GUID; `false` when the log does not show it any more. */
   redeliver(appId: number, deliveryId: number): boolean
   readonly log: DeliveryLog
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or in progress. */
   idle(): Promise<void>
-  /** Drops what is queued and resolves when nothing is under way. */
+  /** Drops what is queued and resolves when nothing is in progress. */
   stop(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export type WebhookDeps = {
   readonly sender: Sender
   readonly log: DeliveryLog
   readonly now: () => number
-  /** Told what no caller waits for. */
+  /** Reports failures that no caller waits for. */
   readonly report: (message: string) => void
 }
 
@@ -80,17 +80,14 @@ const arrived: Outcome = { status: 'OK', statusCode: 200, response: { headers: {
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const queues = createHookQueues()
 
-  const deliver = async (
-    app: App,
-    url: string,
-    job: Job,
-    send: (headers: Record<string, string>) => Promise<Outcome>,
-  ): Promise<void> => {
+  /** Sends one copy of a job, or pretends to as planned, and logs it. */
+  const deliver = async (app: App, url: string, job: Job, { lost }: DeliveryPlan): Promise<void> => {
     const headers = headersOf(app, job, deps.links.flavour === 'enterprise-server' ? new URL(deps.links.webUrl).host : undefined)
     const started = deps.now()
     const clock = performance.now()
-    const outcome = await send(headers)
     const { body, ...facts } = job
+    const lostAs = lost === 'success' ? arrived : unreachable
+    const outcome = lost === undefined ? await deps.sender.send(url, headers, body) : lostAs
     await deps.log.add({
       appId: app.id,
       ...facts,
@@ -102,26 +99,24 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
     })
   }
 
+  const queue = (app: App, plan: DeliveryPlan, run: () => Promise<void>): void => {
+    if (plan.later !== undefined) queues.addLater(app.id, run, plan.later)
+    else if (plan.behindNext !== undefined) queues.addBehindNext(app.id, run, plan.behindNext)
+    else queues.add(app.id, run)
+  }
+
   const enqueue = (app: App, job: Job): void => {
     const url = app.webhookUrl
     if (url === null || Buffer.byteLength(job.body) > largestPayload) return
     const plan = planDelivery(deps.faults, job)
     if (plan.lost === 'nothing') return
-    const run =
-      (one: Job): (() => Promise<void>) =>
-      () =>
-        deliver(app, url, one, headers =>
-          plan.lost === undefined
-            ? deps.sender.send(url, headers, one.body)
-            : Promise.resolve(plan.lost === 'success' ? arrived : unreachable),
-        ).catch((error: unknown) =>
-          deps.report(`webhook ${one.event} was not logged: ${error instanceof Error ? error.message : 'unknown error'}`),
-        )
-    const copies = plan.twice === undefined ? [job] : [job, plan.twice === 'new guid' ? { ...job, guid: randomUUID() } : job]
-    for (const one of copies) {
-      if (plan.later !== undefined) queues.addLater(app.id, run(one), plan.later)
-      else if (plan.behindNext !== undefined) queues.addBehindNext(app.id, run(one), plan.behindNext)
-      else queues.add(app.id, run(one))
+    const second = plan.twice === 'new guid' ? { ...job, guid: randomUUID() } : job
+    for (const copy of plan.twice === undefined ? [job] : [job, second]) {
+      queue(app, plan, () =>
+        deliver(app, url, copy, plan).catch((error: unknown) =>
+          deps.report(`failed to log webhook ${copy.event}: ${error instanceof Error ? error.message : 'unknown error'}`),
+        ),
+      )
     }
   }
 

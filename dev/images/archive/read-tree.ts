@@ -1,7 +1,7 @@
 // Turns a folder on the disk into layer entries. Owners and times of the disk never reach the image: everything belongs to the given
 // owner, and the tar writer fixes the time. Sockets, devices and pipes are left out.
 import { lstat, readdir, readlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import type { Ownership, TreeEntry } from './tree-entry.ts'
 
 export type ReadTreeOptions = {
@@ -20,23 +20,24 @@ export async function readTree(from: string, options: ReadTreeOptions): Promise<
   const entries: TreeEntry[] = []
   const walk = async (relative: string): Promise<void> => {
     for (const item of await readdir(join(from, relative))) {
-      const path = relative === '' ? item : `${relative}/${item}`
+      const path = posix.join(relative, item)
       if (options.keep && !options.keep(path)) continue
-      const disk = join(from, path)
-      const status = await lstat(disk)
-      const shared = { path: options.into === '' ? path : `${options.into}/${path}`, mode: status.mode & keptModeBits, ...owner }
-      if (status.isDirectory()) {
-        entries.push({ ...shared, kind: 'folder' })
-        await walk(path)
-      } else if (status.isSymbolicLink()) {
-        entries.push({ ...shared, kind: 'link', target: await readlink(disk) })
-      } else if (status.isFile()) {
-        entries.push({ ...shared, kind: 'file', source: { kind: 'path', path: disk, size: status.size } })
-      }
+      const entry = await entryOf(join(from, path), posix.join(options.into, path), owner)
+      if (entry) entries.push(entry)
+      if (entry?.kind === 'folder') await walk(path)
     }
   }
   await walk('')
   return entries
+}
+
+/** Undefined for sockets, devices and pipes. */
+async function entryOf(disk: string, path: string, owner: Ownership): Promise<TreeEntry | undefined> {
+  const status = await lstat(disk)
+  const shared = { path, mode: status.mode & keptModeBits, ...owner }
+  if (status.isDirectory()) return { ...shared, kind: 'folder' }
+  if (status.isSymbolicLink()) return { ...shared, kind: 'link', target: await readlink(disk) }
+  return status.isFile() ? { ...shared, kind: 'file', source: { kind: 'path', path: disk, size: status.size } } : undefined
 }
 
 /** A single file of the disk as an entry. */

@@ -24,27 +24,45 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+function sha256(bytes: Buffer): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** Keeps a manifest or a finished upload; false for an upload whose digest or state is wrong. */
+function keep(url: URL, kind: string, names: { readonly repository: string; readonly rest: string }, body: Buffer): boolean {
+  const digest = sha256(body)
+  if (kind === 'manifests') {
+    held.set(`${names.repository}:${names.rest}`, digest)
+    return true
+  }
+  if (url.searchParams.get('digest') !== digest || url.searchParams.get('_state') !== 'x') return false
+  uploads++
+  held.set(`${names.repository}@${digest}`, digest)
+  return true
+}
+
+/** Mounts a blob that another repository has. */
+function mounted(url: URL, repository: string): boolean {
+  const mount = url.searchParams.get('mount')
+  if (mount === null || !held.has(`${url.searchParams.get('from')}@${mount}`)) return false
+  held.set(`${repository}@${mount}`, mount)
+  return true
+}
+
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://registry')
   const [, repository = '', kind = '', rest = ''] = /^\/v2\/(.+?)\/(blobs|manifests)\/(.*)$/.exec(url.pathname) ?? []
-  const sha256 = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
   if (request.method === 'HEAD') {
     const digest = held.get(`${repository}${kind === 'blobs' ? '@' : ':'}${rest}`)
-    return void response.writeHead(digest ? 200 : 404, digest ? { 'docker-content-digest': digest } : {}).end()
+    if (digest === undefined) return void response.writeHead(404).end()
+    return void response.writeHead(200, { 'docker-content-digest': digest }).end()
   }
   if (request.method === 'POST') {
-    const mount = url.searchParams.get('mount')
-    const known = mount !== null && held.has(`${url.searchParams.get('from')}@${mount}`)
-    if (known) held.set(`${repository}@${mount}`, mount)
+    const known = mounted(url, repository)
     return void response.writeHead(known ? 201 : 202, { location: `/v2/${repository}/blobs/uploads/1?_state=x` }).end()
   }
-  const body = await bodyOf(request)
-  if (kind === 'manifests') held.set(`${repository}:${rest}`, sha256(body))
-  else if (url.searchParams.get('digest') === sha256(body) && url.searchParams.get('_state') === 'x') {
-    uploads++
-    held.set(`${repository}@${sha256(body)}`, sha256(body))
-  } else return void response.writeHead(400).end()
-  response.writeHead(201).end()
+  const kept = keep(url, kind, { repository, rest }, await bodyOf(request))
+  response.writeHead(kept ? 201 : 400).end()
 }
 
 beforeEach(async () => {

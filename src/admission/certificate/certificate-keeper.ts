@@ -20,6 +20,7 @@ import {
 } from './serving-certificate.ts'
 import { trustAuthorities } from './trust.ts'
 
+/** What the keeper needs; the client must be able to write the Secret and both registrations. */
 export type CertificateKeeperDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'apply'>
   readonly clock: Clock

@@ -40,7 +40,7 @@ const afterName = ', the user who makes the request; omit the field to have it f
 /** `matches` is also what the mutating webhook fills in. */
 export const requestedBy: Rule = {
   name: 'requested-by',
-  stops: 'asking for access in the name of somebody who has more of it',
+  stops: 'requesting access in the name of a person who has more of it',
   scope: 'everywhere',
   matches: requesterKinds.map(({ kind, operations }) => ({ group: kind.group, resources: [kind.plural], operations })),
   check(request, identities) {

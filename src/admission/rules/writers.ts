@@ -1,5 +1,5 @@
 // What the rules for kinds that tenants must never write have in common: controllers write status and metadata such as finalizers,
-// Kubernetes' reapers delete and change metadata, and nobody else may write.
+// Kubernetes' reapers delete and change metadata, and no other user may write.
 import { sameJson } from '../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../identities.ts'
 import type { AdmissionRequest } from '../review.ts'

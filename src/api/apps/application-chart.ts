@@ -1,6 +1,7 @@
 // ApplicationChart: the cdk8s chart that turns an Application into Kubernetes objects. It is either built into the product or source code
 // in a ConfigMap of the platform namespace.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import type { ReasonTexts } from '../resource.ts'
 import { dnsLabel } from '../schema/fields.ts'
 import { exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
 

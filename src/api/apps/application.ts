@@ -1,5 +1,6 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import type { ReasonTexts } from '../resource.ts'
 import { commitId, dnsLabel, environmentField, timestamp } from '../schema/fields.ts'
 import { integer, list, map, object, optional, text } from '../schema/schema.ts'
 

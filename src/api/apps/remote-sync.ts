@@ -1,6 +1,7 @@
 // RemoteSync: keeps an Application at the image built from a branch, pull request or commit of a repository.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
-import { followerFields, followerStatusFields } from '../repository-follower.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import { followerFields, followerReasons, followerReasonTexts, followerStatusFields } from '../repository-follower.ts'
+import type { ReasonTexts } from '../resource.ts'
 import { commitId, environmentField, objectName, timestamp } from '../schema/fields.ts'
 import { choice, exactlyOneOf, integer, object, optional, text } from '../schema/schema.ts'
 
@@ -154,8 +155,7 @@ export const remoteSync = defineKind({
   reasons: {
     Done: 'The stage is complete.',
     Deployed: 'The Application runs the newest commit.',
-    WaitingForGrant: 'The RepositoryGrant of the RemoteSync is not decided or not ready yet. The message has the details.',
-    GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
+    ...followerReasonTexts,
     InstallationNotReady: 'The Installation that `spec.installation` names does not exist or is not ready.',
     BranchNotFound: 'The repository does not have the branch. Push it, or correct `spec.source.branch`.',
     PullRequestNotFound: 'The repository does not have a pull request with this number.',
@@ -169,8 +169,6 @@ export const remoteSync = defineKind({
     BuildTimedOut: 'The build was ended after `spec.build.timeoutSeconds`.',
     BuiltFromWrongCommit: 'The image was not built from the requested commit and is not used. Tell a platform admin.',
     NotATenantNamespace: 'The namespace does not belong to a Tenant, or its Tenant is not ready.',
-    GrantConflict:
-      'A RepositoryGrant with the required name exists and does not belong to this RemoteSync. Delete it, or rename the RemoteSync.',
     BuilderNotReady: 'The build system refused the build, or is not installed. The platform tries again. Tell a platform admin.',
     ApplicationNotFound: 'The Application that `spec.application` names does not exist. Create it.',
     ApplicationTaken: 'Another RemoteSync already sets the image of this Application. Delete one of the two.',
@@ -194,8 +192,7 @@ export type RemoteSync = ObjectOf<typeof remoteSync>
 export const remoteSyncReasons = {
   done: 'Done',
   deployed: 'Deployed',
-  waitingForGrant: 'WaitingForGrant',
-  grantDenied: 'GrantDenied',
+  ...followerReasons,
   installationNotReady: 'InstallationNotReady',
   branchNotFound: 'BranchNotFound',
   pullRequestNotFound: 'PullRequestNotFound',
@@ -209,7 +206,6 @@ export const remoteSyncReasons = {
   buildTimedOut: 'BuildTimedOut',
   wrongCommit: 'BuiltFromWrongCommit',
   notATenant: 'NotATenantNamespace',
-  grantConflict: 'GrantConflict',
   builderNotReady: 'BuilderNotReady',
   applicationNotFound: 'ApplicationNotFound',
   applicationTaken: 'ApplicationTaken',

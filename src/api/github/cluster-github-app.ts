@@ -1,6 +1,7 @@
 // ClusterGitHubApp: a GitHub App as which the platform acts. Its private keys stay in Secrets of the platform namespace; only the
 // controllers read them.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import type { ReasonTexts } from '../resource.ts'
 import { hostField, numericId, objectName, reportedPermissions } from '../schema/fields.ts'
 import { list, object, optional, text } from '../schema/schema.ts'
 

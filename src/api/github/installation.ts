@@ -1,6 +1,7 @@
 // Installation: binds a namespace to an installation of the GitHub App, with the proof that the person who bound it administers the account.
 // Only the broker creates it, and nobody changes its spec afterwards.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import type { ReasonTexts } from '../resource.ts'
 import {
   accountField,
   numericId,

@@ -1,6 +1,7 @@
 // RepositoryGrant: a request for tokens that reach named repositories with named permissions, for named subjects, for a stated reason.
 // Immutable; the controller decides it. Without an approved grant no token is issued.
-import { ageColumn, defineKind, type ObjectOf, type ReasonTexts, readyColumns } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
+import type { ReasonTexts } from '../resource.ts'
 import {
   numericId,
   objectName,
@@ -11,6 +12,9 @@ import {
   timestamp,
 } from '../schema/fields.ts'
 import { choice, choiceOfThisVersion, integer, list, map, object, optional, text } from '../schema/schema.ts'
+
+/** What a grant can name as its subject: workloads, and every kind that follows a repository. */
+export const grantSubjectKinds = ['ServiceAccount', 'RemoteSync'] as const
 
 export const repositoryGrant = defineKind({
   group: 'github',
@@ -45,7 +49,7 @@ export const repositoryGrant = defineKind({
       subjects: list(
         object(
           {
-            kind: choiceOfThisVersion(['ServiceAccount', 'RemoteSync'], {
+            kind: choiceOfThisVersion(grantSubjectKinds, {
               description:
                 'The kind of the subject: `ServiceAccount` for pods that run under it, `RemoteSync` for the builds of a RemoteSync.',
             }),
@@ -119,7 +123,7 @@ export const repositoryGrant = defineKind({
     RepositoryNotFound:
       'The installation of the App does not contain one of the repositories. Check the names, or add the repositories to the installation on GitHub.',
     UnknownPermissionLevel:
-      'A permission has no such level on GitHub. The message names the levels that it has: create a new grant with one of them.',
+      'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
     AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
     RequesterLacksAccess:
       'The requester does not have the requested access on GitHub. Somebody who has it must create the grant.',

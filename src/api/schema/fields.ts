@@ -45,6 +45,7 @@ export const environmentField = (description: string, max: number) =>
     { description, max, unique: ['name'] },
   )
 
+/** Ids are unique per host only, so every id is used together with its host. */
 export const hostField = text({
   description:
     'The GitHub host: `github.com`, or the host name of a GitHub Enterprise Server such as `github.example.com`. Numeric ids are unique per host only.',
@@ -52,6 +53,7 @@ export const hostField = text({
   pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?$',
 })
 
+/** Host and id identify the account; login and type are for display and for the checks of the proof. */
 export const accountField = object(
   {
     host: hostField,

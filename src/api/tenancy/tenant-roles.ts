@@ -1,5 +1,6 @@
-// The closed roles of tenants as data (docs/adr/0009): rights on our kinds follow from each kind's `tenantAccess`, rights on built-in kinds are
-// the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must never contain a wildcard.
+// The closed roles of tenants as data (docs/adr/0009): rights on our kinds follow from each kind's `tenantAccess`, rights on built-in
+// kinds are the tables below. Every resource and verb is named: nothing aggregates into these roles, and they must never contain a
+// wildcard.
 import type { TenantAccess } from '../kind.ts'
 import { tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'

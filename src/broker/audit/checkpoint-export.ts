@@ -46,7 +46,7 @@ const sequenceOf = (field: string): number | undefined => {
 
 /** Exports once now and then at the interval, after `start`. */
 export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointExport {
-  const { kube, audit, clock, log } = deps
+  const { kube, audit, everyMilliseconds, clock, log } = deps
   const once: CheckpointExport['once'] = async () => {
     const kept = await kube.get(configMaps, key)
     const head = await audit.head()
@@ -61,13 +61,7 @@ export function createCheckpointExport(deps: CheckpointExportDeps): CheckpointEx
     return write(deps, kept, head)
   }
 
-  const { start, stop } = periodic({
-    name: 'audit checkpoint export',
-    everyMilliseconds: deps.everyMilliseconds,
-    work: once,
-    clock,
-    log,
-  })
+  const { start, stop } = periodic({ name: 'audit checkpoint export', everyMilliseconds, work: once, clock, log })
   return { once, start, stop }
 }
 

@@ -1,15 +1,16 @@
 // Onboardings that wait until an owner approves the installation. GitHub names the account only when an owner installs, by a webhook that names
 // the requester. That webhook proves nothing: the requester has to prove the binding like anybody else, and is refused unless an owner.
 import { isAppError } from '../../lib/errors.ts'
+import type { SignedInPerson } from '../sessions.ts'
 import type { OnboardingRecord } from './onboarding-records.ts'
 import { beginOnboarding } from './onboarding-requests.ts'
-import type { Onboarder, OnboardingDeps } from './prove-binding.ts'
+import type { OnboardingDeps } from './prove-binding.ts'
 
 /** Stands for an account that is not known yet: GitHub's ids begin at 1. */
 const unknownAccountId = 0
 
 /** Remembers that an owner was asked. Without a proof nothing can be created from it. */
-export async function waitForApproval(deps: OnboardingDeps, person: Onboarder): Promise<void> {
+export async function waitForApproval(deps: OnboardingDeps, person: SignedInPerson): Promise<void> {
   const { name, endpoints } = deps.github.app()
   const { host } = endpoints
   const intent = {

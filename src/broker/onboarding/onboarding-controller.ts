@@ -3,8 +3,7 @@
 // API server's create.
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
-import type { ControllerDefinition } from '../../kube/controller/controller.ts'
-import { done, requeueAfter } from '../../kube/controller/controller.ts'
+import { type ControllerDefinition, done, requeueAfter } from '../../kube/controller/controller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import { redactTokens } from '../../lib/log.ts'

@@ -14,7 +14,7 @@ export type OnboardingIntent = {
   readonly app: string
   readonly account: Spec['account']
   readonly boundBy: Spec['boundBy']
-  /** Absent while an owner has yet to approve. */
+  /** Absent until an owner has approved the installation. */
   readonly proof?: Spec['proof']
   readonly ceiling?: Spec['ceiling']
   /** Teams whose members become developers. */
@@ -29,6 +29,8 @@ export type ProvedIntent = OnboardingIntent & { readonly proof: Spec['proof']; r
 
 /** An onboarding of the store; its JSON was parsed when it was read. */
 export type OnboardingRecord<Intent = OnboardingIntent> = Omit<Onboarding, 'data'> & { readonly intent: Intent }
+
+export type ProvedOnboarding = OnboardingRecord<ProvedIntent>
 
 type NewRecord = Omit<NewOnboarding, 'data'> & {
   readonly intent: OnboardingIntent
@@ -70,7 +72,7 @@ export function createOnboardingRecords(onboardings: Onboardings, log: Pick<Log,
 }
 
 /** The same record when its intent carries a proof; throws `integrity_violation` otherwise. */
-export function provedRecord(record: OnboardingRecord): OnboardingRecord<ProvedIntent> {
+export function provedRecord(record: OnboardingRecord): ProvedOnboarding {
   const { proof, ceiling } = record.intent
   if (proof !== undefined && ceiling !== undefined) return { ...record, intent: { ...record.intent, proof, ceiling } }
   throw new AppError('integrity_violation', `onboarding ${record.id} has no proof`)

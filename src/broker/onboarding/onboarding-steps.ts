@@ -13,7 +13,7 @@ import { canonicalJson } from '../../lib/json/canonical-json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import { desiredInstallation, desiredTenant, installationName, widenedRoles } from './desired.ts'
-import { type OnboardingRecord, type OnboardingRecords, type ProvedIntent, provedRecord } from './onboarding-records.ts'
+import { type OnboardingRecord, type OnboardingRecords, type ProvedOnboarding, provedRecord } from './onboarding-records.ts'
 import { tenantNameCandidates } from './tenant-name.ts'
 
 export type StepDeps = {
@@ -26,8 +26,8 @@ export type StepDeps = {
 /** `waiting`: the namespace does not exist yet, or a former Installation is still being deleted. */
 export type Progress = 'finished' | 'waiting' | 'unconfirmed'
 
-type Proved = OnboardingRecord<ProvedIntent>
-type Named = OnboardingRecord<ProvedIntent & { readonly tenantName: string }> & { readonly installationId: number }
+type Account = Tenant['spec']['account']
+type NamedOnboarding = ProvedOnboarding & { readonly installationId: number; readonly intent: { readonly tenantName: string } }
 
 const manager = { fieldManager: 'sekisho-broker' }
 
@@ -44,7 +44,7 @@ export async function advanceOnboarding(deps: StepDeps, onboarding: OnboardingRe
   return 'finished'
 }
 
-function namedRecord(onboarding: Proved): Named {
+function namedRecord(onboarding: ProvedOnboarding): NamedOnboarding {
   const { installationId, intent } = onboarding
   const { tenantName } = intent
   if (tenantName !== undefined && installationId !== undefined)
@@ -52,9 +52,9 @@ function namedRecord(onboarding: Proved): Named {
   throw new AppError('integrity_violation', `onboarding ${onboarding.id} has lost its tenant or installation`)
 }
 
-async function writeTenant(deps: StepDeps, onboarding: Proved): Promise<Proved> {
+async function writeTenant(deps: StepDeps, onboarding: ProvedOnboarding): Promise<ProvedOnboarding> {
   const { id, intent } = onboarding
-  const tenantName = intent.tenantName ?? (await freeName(deps, intent))
+  const tenantName = intent.tenantName ?? (await freeName(deps, intent.account))
   const named = { ...intent, tenantName }
   // The name is remembered before it is used: after a crash the same one is used again.
   if (intent.tenantName === undefined) await deps.onboardings.advance(id, 'proved', named)
@@ -68,20 +68,20 @@ async function writeTenant(deps: StepDeps, onboarding: Proved): Promise<Proved> 
   return { ...onboarding, state: 'tenant-written', intent: named }
 }
 
-async function freeName(deps: StepDeps, intent: ProvedIntent): Promise<string> {
-  const known = (await deps.kube.list(tenant)).find(existing => isSameAccount(existing, intent))
+async function freeName(deps: StepDeps, account: Account): Promise<string> {
+  const known = (await deps.kube.list(tenant)).find(existing => isSameAccount(existing, account))
   if (known !== undefined) return known.metadata.name
-  for (const name of tenantNameCandidates(intent.account)) {
+  for (const name of tenantNameCandidates(account)) {
     const taken = (await deps.kube.get(tenant, { name })) ?? (await deps.kube.get(namespaces, { name }))
     if (taken === undefined) return name
   }
-  throw new AppError('conflict', `no free name for ${intent.account.login}: a platform admin has to create the Tenant`)
+  throw new AppError('conflict', `no free name for ${account.login}: a platform admin has to create the Tenant`)
 }
 
 /** The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the name since. */
-async function joinTenant(deps: StepDeps, { id, intent }: Proved, name: string): Promise<void> {
+async function joinTenant(deps: StepDeps, { id, intent }: ProvedOnboarding, name: string): Promise<void> {
   const existing = await deps.kube.get(tenant, { name })
-  if (existing === undefined || !isSameAccount(existing, intent)) {
+  if (existing === undefined || !isSameAccount(existing, intent.account)) {
     const { tenantName: _taken, ...nameless } = intent
     await deps.onboardings.advance(id, 'proved', nameless)
     throw new AppError('conflict', `another account took the name ${name} in the meantime: the next attempt uses another name`)
@@ -92,11 +92,11 @@ async function joinTenant(deps: StepDeps, { id, intent }: Proved, name: string):
     await deps.kube.mergePatch(tenant, { name }, { metadata: { resourceVersion }, spec: { roles } }, manager)
 }
 
-function isSameAccount(existing: Tenant, { account }: ProvedIntent): boolean {
+function isSameAccount(existing: Tenant, account: Account): boolean {
   return existing.spec.account.host === account.host && existing.spec.account.id === account.id
 }
 
-async function writeInstallation(deps: StepDeps, onboarding: Named): Promise<'written' | 'waiting'> {
+async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): Promise<'written' | 'waiting'> {
   const { id, intent, installationId } = onboarding
   const { tenantName: namespace } = intent
   if (!(await isNamespaceReady(deps, namespace))) return 'waiting'
@@ -119,7 +119,7 @@ async function isNamespaceReady(deps: StepDeps, name: string): Promise<boolean> 
   return found?.metadata.labels?.[labels.tenant] === name && found.metadata.deletionTimestamp === undefined
 }
 
-function isSameBinding({ spec, metadata }: Installation, { intent, installationId }: Named): boolean {
+function isSameBinding({ spec, metadata }: Installation, { intent, installationId }: NamedOnboarding): boolean {
   if (metadata.deletionTimestamp !== undefined) return false
   return (
     spec.installationId === installationId &&
@@ -130,7 +130,7 @@ function isSameBinding({ spec, metadata }: Installation, { intent, installationI
   )
 }
 
-async function recordBinding({ audit, onboardings, log }: StepDeps, onboarding: Named): Promise<void> {
+async function recordBinding({ audit, onboardings, log }: StepDeps, onboarding: NamedOnboarding): Promise<void> {
   const { id, intent } = onboarding
   // A run that ended before it advanced the state, or another replica, may have recorded it already.
   await audit.appendOnce(bindingRecord(onboarding), earlier => earlier.some(({ details }) => details['onboarding'] === id))
@@ -138,7 +138,7 @@ async function recordBinding({ audit, onboardings, log }: StepDeps, onboarding: 
   log.info({ onboarding: id, tenant: intent.tenantName }, 'tenant onboarded')
 }
 
-function bindingRecord({ id, installationId, intent }: Named): TenantAuditRecord {
+function bindingRecord({ id, installationId, intent }: NamedOnboarding): TenantAuditRecord {
   const { account, boundBy, proof, ceiling, teams, tenantName } = intent
   return {
     action: 'tenant.onboarded',

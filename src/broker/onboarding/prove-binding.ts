@@ -9,12 +9,11 @@ import type { Refusal } from '../../policy/check.ts'
 import type { AuditLog } from '../../store/audit/audit-log.ts'
 import type { BrokerGitHub } from '../github.ts'
 import type { People } from '../people/people.ts'
+import type { SignedInPerson } from '../sessions.ts'
 import { type Ceiling, ceilingOf } from './ceiling.ts'
 import { gatherProof } from './gather-proof.ts'
 import type { OnboardingRecords, ProvedIntent } from './onboarding-records.ts'
 import { prove } from './proof.ts'
-
-export type Onboarder = { readonly host: string; readonly userId: number; readonly login: string }
 
 export type OnboardingDeps = {
   readonly github: BrokerGitHub
@@ -35,7 +34,7 @@ const otherHost: Refusal = {
 }
 
 /** Rejects with `forbidden` after the refusal is in the audit log, and with `unauthenticated` when the person has to sign in again. */
-export async function proveBinding(deps: OnboardingDeps, person: Onboarder, installationId: number): Promise<ProvedBinding> {
+export async function proveBinding(deps: OnboardingDeps, person: SignedInPerson, installationId: number): Promise<ProvedBinding> {
   const { name, appId, endpoints } = deps.github.app()
   const refuse = (refusal: Refusal) => refuseBinding(deps.audit, person, installationId, refusal)
   if (person.host !== endpoints.host) return refuse(otherHost)
@@ -62,18 +61,12 @@ export async function proveBinding(deps: OnboardingDeps, person: Onboarder, inst
 async function readCeiling(client: UserClient, installation: InstallationFacts): Promise<Ceiling> {
   if (installation.repositorySelection !== 'selected') return ceilingOf(installation, [])
   const repositories = await client.installationRepositories(installation.id)
-  return ceilingOf(
-    installation,
-    repositories.map(({ id }) => id),
-  )
+  const ids = repositories.map(({ id }) => id)
+  return ceilingOf(installation, ids)
 }
 
-async function refuseBinding(
-  audit: AuditLog,
-  person: Onboarder,
-  installationId: number,
-  { reason, message }: Refusal,
-): Promise<never> {
+async function refuseBinding(audit: AuditLog, person: SignedInPerson, installationId: number, refusal: Refusal): Promise<never> {
+  const { reason, message } = refusal
   await audit.append({
     action: 'binding.denied',
     actor: userSubject(person.host, person.userId),

@@ -1,4 +1,5 @@
 // The first page: who is signed in, in which tenants they have a role, how to use kubectl. Pure.
+import type { Condition } from '../../api/resource.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { HeldTenant } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
@@ -22,8 +23,13 @@ sekisho kubeconfig --namespace ${namespace}
 kubectl get applications</pre>`
 }
 
+/** The condition that says whether an object is ready. */
+export function readyCondition(conditions: readonly Condition[] = []): Condition | undefined {
+  return conditions.find(({ type }) => type === 'Ready')
+}
+
 function tenantRow({ tenant, role }: HeldTenant): Html {
-  const ready = tenant.status?.conditions?.find(condition => condition.type === 'Ready')
+  const ready = readyCondition(tenant.status?.conditions)
   return html`<tr><td><a href="/tenants/${tenant.metadata.name}">${tenant.metadata.name}</a></td>
 <td>${tenant.spec.account.login}</td><td>${role}</td><td>${ready?.status === 'True' ? 'ready' : (ready?.reason ?? 'in preparation')}</td></tr>`
 }

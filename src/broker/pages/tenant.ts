@@ -1,19 +1,18 @@
 // One tenant as its people see it: state, installations, roles, commands. Pure.
 import type { Installation } from '../../api/github/installation.ts'
-import type { Condition } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { TenantRole } from '../people/tenant-access.ts'
 import type { Person } from '../sessions.ts'
-import { kubectlSteps } from './home.ts'
+import { kubectlSteps, readyCondition } from './home.ts'
 import { page } from './layout.ts'
 
-function isReady(conditions: readonly Condition[] | undefined): boolean {
-  return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+function isReady({ status }: Installation | Tenant): boolean {
+  return readyCondition(status?.conditions)?.status === 'True'
 }
 
-function state(name: string, conditions: readonly Condition[] | undefined): Html {
-  const ready = conditions?.find(({ type }) => type === 'Ready')
+function stateRow(name: string, { status }: Installation | Tenant): Html {
+  const ready = readyCondition(status?.conditions)
   return html`<tr><th scope="row">${name}</th><td>${ready?.status === 'True' ? 'Ready' : (ready?.reason ?? 'Pending')}</td><td>${ready?.message ?? ''}</td></tr>`
 }
 
@@ -37,14 +36,14 @@ export function tenantPage(options: {
 }): Html {
   const { person, tenant, role, installations, issuer, now } = options
   const { account, namespace, roles } = tenant.spec
-  const ready = isReady(tenant.status?.conditions) && installations.some(item => isReady(item.status?.conditions))
+  const ready = isReady(tenant) && installations.some(isReady)
   return page({
     title: tenant.metadata.name,
     person,
     ...(ready ? {} : { refreshSeconds: refreshSecondsOf(tenant, now) }),
     body: html`<p>GitHub account <strong>${account.login}</strong>, namespace <code>${namespace}</code>. You are its ${role}.</p>
-<h2>State</h2><table><tbody>${state('Tenant', tenant.status?.conditions)}
-${installations.length === 0 ? html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting until the namespace is created</td></tr>` : installations.map(item => state(`Installation ${item.metadata.name}`, item.status?.conditions))}</tbody></table>
+<h2>State</h2><table><tbody>${stateRow('Tenant', tenant)}
+${installations.length === 0 ? html`<tr><th scope="row">Installation</th><td>Pending</td><td>waiting until the namespace is created</td></tr>` : installations.map(item => stateRow(`Installation ${item.metadata.name}`, item))}</tbody></table>
 <h2>Roles</h2><table><tbody>${roles.map(item => html`<tr><td>${item.role}</td><td>${item.subject.type} ${item.subject.name ?? ''}</td></tr>`)}</tbody></table>
 ${kubectlSteps(issuer, namespace)}`,
   })

@@ -50,30 +50,30 @@ function people(options: { readonly fail?: () => Error | undefined } = {}) {
 describe('groups for the pages', () => {
   test('are those that GitHub answers now, else those of its last answer', async () => {
     let error: Error | undefined
-    const site = people({ fail: () => error })
-    await site.people.signedIn(host, tokens('t1'))
-    expect(await site.people.shownGroups(host, 1)).toEqual(owners)
+    const fixture = people({ fail: () => error })
+    await fixture.people.signedIn(host, tokens('t1'))
+    expect(await fixture.people.shownGroups(host, 1)).toEqual(owners)
     error = new AppError('unavailable', 'GitHub is away', { reason: githubReasons.unreachable })
-    expect(await site.people.shownGroups(host, 1)).toEqual(owners)
-    await expect(site.people.claims(subject)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await fixture.people.shownGroups(host, 1)).toEqual(owners)
+    await expect(fixture.people.claims(subject)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   test('are not shown once GitHub rejects the tokens, whatever was known before', async () => {
     let error: Error | undefined
-    const site = people({ fail: () => error })
-    await site.people.signedIn(host, tokens('t1'))
-    await site.people.shownGroups(host, 1)
+    const fixture = people({ fail: () => error })
+    await fixture.people.signedIn(host, tokens('t1'))
+    await fixture.people.shownGroups(host, 1)
     error = new AppError('upstream_failed', 'Bad credentials', { reason: githubReasons.credentialRefused })
-    await expect(site.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
-    expect(await site.people.claims(subject)).toBeUndefined()
-    await site.users.remove(host, 1)
-    await expect(site.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
+    await expect(fixture.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
+    expect(await fixture.people.claims(subject)).toBeUndefined()
+    await fixture.users.remove(host, 1)
+    await expect(fixture.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 })
 
 test('a sign-in while groups are being stored keeps its own tokens', async () => {
-  const { users, people: site } = people()
-  await site.signedIn(host, tokens('before'))
+  const { users, people: service } = people()
+  await service.signedIn(host, tokens('before'))
   const noted = Promise.withResolvers<void>()
   // Reads the person before the sign-in and writes after it, as the storing of groups does.
   const slow = users.withRefreshLock(host, 1, async () => {
@@ -81,7 +81,7 @@ test('a sign-in while groups are being stored keeps its own tokens', async () =>
     await noted.promise
     if (known !== undefined) await users.save({ ...known, groups: owners })
   })
-  const signIn = site.signedIn(host, tokens('after'))
+  const signIn = service.signedIn(host, tokens('after'))
   // Lets the sign-in get as far as it can.
   await new Promise(resolve => setImmediate(resolve))
   noted.resolve()

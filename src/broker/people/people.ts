@@ -7,7 +7,7 @@ import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Users } from '../../store/users.ts'
+import type { StoredUser, Users } from '../../store/users.ts'
 import type { BrokerGitHub } from '../github.ts'
 import { boundGroups, groupsOf } from './groups.ts'
 import { readMemberships } from './read-memberships.ts'
@@ -47,6 +47,11 @@ export function createPeople(deps: PeopleDeps): People {
   const userClient = async (host: string, userId: number): Promise<UserClient> =>
     github.userClient(await freshUserToken(deps, host, userId))
 
+  const storedUser = async (subject: string): Promise<StoredUser | undefined> => {
+    const person = parseUserSubject(subject)
+    return person && users.find(person.host, person.userId)
+  }
+
   const currentGroups = async (host: string, userId: number): Promise<readonly string[]> => {
     const all = tenants.list()
     const facts = await readMemberships(await userClient(host, userId), host, all)
@@ -62,17 +67,12 @@ export function createPeople(deps: PeopleDeps): People {
 
   return {
     userClient,
-    async exists(subject) {
-      const person = parseUserSubject(subject)
-      return person !== undefined && (await users.find(person.host, person.userId)) !== undefined
-    },
+    exists: async subject => (await storedUser(subject)) !== undefined,
     async claims(subject) {
-      const person = parseUserSubject(subject)
-      if (person === undefined) return undefined
-      const user = await users.find(person.host, person.userId)
+      const user = await storedUser(subject)
       if (user === undefined) return undefined
       try {
-        return { login: user.login, groups: await currentGroups(person.host, person.userId) }
+        return { login: user.login, groups: await currentGroups(user.host, user.userId) }
       } catch (error) {
         if (!signInIsOver(error)) throw error
         log.info({ subject }, 'GitHub rejected the tokens of a person')

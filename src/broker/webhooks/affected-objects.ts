@@ -25,11 +25,10 @@ export type Candidates = {
   readonly followers: readonly Follower[]
 }
 
-export type CandidateGroup = keyof Candidates
-
 export type AffectedObject = { readonly type: ResourceType; readonly key: ObjectKey }
 
-const groupsOf: ReadonlyMap<string, readonly CandidateGroup[]> = new Map([
+/** The candidates that each event affects, in the order in which they are woken. Other events affect nothing. */
+const affectedBy: ReadonlyMap<string, readonly (keyof Candidates)[]> = new Map([
   ['push', ['followers']],
   ['pull_request', ['followers']],
   ['installation', ['installations', 'grants']],
@@ -42,21 +41,16 @@ const groupsOf: ReadonlyMap<string, readonly CandidateGroup[]> = new Map([
   ['team', ['tenants', 'installations', 'grants']],
 ])
 
-/** The groups that hold what an event affects, in the order in which the objects are woken; none for an event that affects nothing. */
-export function affectedGroups(event: GitHubEvent): readonly CandidateGroup[] {
-  return groupsOf.get(event.event) ?? []
-}
-
 /** The objects to wake, each once when `candidates` holds each once. */
 export function affectedObjects(event: GitHubEvent, candidates: Candidates): readonly AffectedObject[] {
   const { tenants, installations, grants, followers } = candidates
-  const affected: Readonly<Record<CandidateGroup, () => readonly AffectedObject[]>> = {
+  const affected: Readonly<Record<keyof Candidates, () => readonly AffectedObject[]>> = {
     tenants: () => tenants.map(object => affectedObject(tenant, object)),
     installations: () => installations.map(object => affectedObject(installation, object)),
     grants: () => grants.filter(object => coversRepository(object, event)).map(object => affectedObject(repositoryGrant, object)),
     followers: () => followers.filter(item => follows(item, event)).map(({ kind, object }) => affectedObject(kind, object)),
   }
-  return affectedGroups(event).flatMap(group => affected[group]())
+  return (affectedBy.get(event.event) ?? []).flatMap(group => affected[group]())
 }
 
 function affectedObject(type: ResourceType, object: KubeObject): AffectedObject {

@@ -3,13 +3,14 @@
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type FollowerKind, followerKinds } from '../../api/registry.ts'
+import type { RepositoryFollower } from '../../api/repository-follower.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import type { Manager } from '../../kube/manager.ts'
-import { affectedGroups, type Candidates } from './affected-objects.ts'
+import type { Candidates } from './affected-objects.ts'
 import type { GitHubEvent } from './github-event.ts'
 
-/** The candidates of an event from a GitHub host. Groups that the event does not affect are empty, installations aside. */
+/** The candidates of an event from a GitHub host: values of the caches at the time of the call. */
 export type CandidateReader = (event: GitHubEvent, host: string) => Candidates
 
 // Other readers of the same caches have indexes of their own.
@@ -41,28 +42,22 @@ export function createCandidateReader(
     if (installationId !== undefined) return installations.byIndex(byGitHubId, idOnHost(host, installationId))
     return organizationId === undefined ? [] : installations.byIndex(byAccount, idOnHost(host, organizationId))
   }
+  const grantOf = ({ metadata: { namespace = '' }, status }: RepositoryFollower) =>
+    status?.grant === undefined ? undefined : grants.get({ namespace, name: status.grant })
   const followersOf = (name: string) =>
     followers.flatMap(({ kind, cache }) =>
-      cache.byIndex(byInstallation, name).map(object => {
-        const { grant } = object.status ?? {}
-        const { namespace = '' } = object.metadata
-        return { kind, object, grant: grant === undefined ? undefined : grants.get({ namespace, name: grant }) }
-      }),
+      cache.byIndex(byInstallation, name).map(object => ({ kind, object, grant: grantOf(object) })),
     )
 
   return (event, host) => {
-    const groups = affectedGroups(event)
     const { organizationId } = event
     const bound = installationsOf(event, host)
     const names = bound.map(object => keyText(keyOf(object)))
     return {
-      tenants:
-        groups.includes('tenants') && organizationId !== undefined
-          ? tenants.byIndex(byAccount, idOnHost(host, organizationId))
-          : [],
+      tenants: organizationId === undefined ? [] : tenants.byIndex(byAccount, idOnHost(host, organizationId)),
       installations: bound,
-      grants: groups.includes('grants') ? names.flatMap(name => grants.byIndex(byInstallation, name)) : [],
-      followers: groups.includes('followers') ? names.flatMap(followersOf) : [],
+      grants: names.flatMap(name => grants.byIndex(byInstallation, name)),
+      followers: names.flatMap(followersOf),
     }
   }
 }

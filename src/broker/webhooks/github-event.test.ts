@@ -30,7 +30,7 @@ const bodies = {
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 const names = Object.keys(bodies) as (keyof typeof bodies)[]
 
-test.each(names)('a %s is read from its own body', name => {
+test.each(names)('a %s is parsed from its own body', name => {
   expect(parseGitHubEvent(name, bytes(bodies[name])).event).toBe(name)
 })
 
@@ -45,7 +45,7 @@ test.each(['star', 'constructor', '__proto__'])('%s, which has no shape here, pa
   expect(parseGitHubEvent(name, bytes(bodies.push))).toMatchObject({ event: name, branch: undefined })
 })
 
-test('what is kept of a body says the same as the body', () => {
+test('what is kept of a body reads the same as the body', () => {
   for (const name of names) {
     const { event, kept } = reduceDelivery(name, bytes(bodies[name]))
     expect(parseGitHubEvent(name, kept)).toEqual(event)
@@ -53,7 +53,7 @@ test('what is kept of a body says the same as the body', () => {
   }
 })
 
-test('what is kept of any body says the same as the body, in every header’s eyes', () => {
+test('what is kept of any body reads the same as the body, whatever event the header names', () => {
   const fields = ['action', 'ref', 'before', 'after', 'zen', 'number', 'installation', 'requester', 'organization', 'repository']
   const others = ['sender', 'pull_request', 'repositories_added', 'changes', 'account', 'team', 'member', 'commits', '__proto__']
   const value = fc.oneof(fc.jsonValue(), fc.constant({ id: 3 }), fc.constant(repository), fc.constant('refs/heads/main'))
@@ -73,7 +73,7 @@ test('what is kept of any body says the same as the body, in every header’s ey
   )
 })
 
-test('what people wrote into a push is not kept', () => {
+test('texts that people wrote into a push are not kept', () => {
   const commits = [{ message: 'a secret plan', author: { email: 'dave@example.com' }, added: ['plan.md'] }]
   const { kept } = reduceDelivery('push', bytes({ ...bodies.push, commits, pusher: { name: 'dave' }, head_commit: commits[0] }))
   expect(JSON.parse(kept.toString())).toEqual({
@@ -86,7 +86,7 @@ test('what people wrote into a push is not kept', () => {
   })
 })
 
-test('what matters is taken from the body', () => {
+test('the fields of an event are read from the body', () => {
   expect(parseGitHubEvent('push', bytes(bodies.push))).toMatchObject({
     branch: 'feature/x',
     repository: { id: 5, fullName: 'acme/shop' },

@@ -1,12 +1,12 @@
 // Parses the signed body of a webhook. The headers are not signed: the event that they name is believed only when the body has its shape.
-// Pure. The content is a hint only: controllers that it wakes read GitHub's API, and nothing is ever decided by what a webhook says.
+// Pure. The content is a hint: the controllers that it wakes read the truth from GitHub's API.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { AppError } from '../../lib/errors.ts'
 import { integerAt, isJsonObject, type JsonObject, objectAt, textAt } from '../../lib/json/json-value.ts'
 
 /** What the broker reads of a delivery. Ids are positive integers; anything else in the body reads as undefined. */
 export type GitHubEvent = {
-  /** The name in the header, such as `push`; any other name than those of `shapes` affects nothing. */
+  /** The name in the header, such as `push`; events without an entry in `shapes` affect nothing. */
   readonly event: string
   readonly action: string | undefined
   readonly installationId: number | undefined
@@ -23,23 +23,19 @@ export type GitHubEvent = {
 
 type Shape = (body: JsonObject) => boolean
 
-const hasText =
+const every =
+  (holds: (body: JsonObject, field: string) => boolean) =>
   (...fields: readonly string[]): Shape =>
   body =>
-    fields.every(field => textAt(body, field) !== undefined)
-const hasObject =
-  (...fields: readonly string[]): Shape =>
-  body =>
-    fields.every(field => objectAt(body, field) !== undefined)
-const lacks =
-  (...fields: readonly string[]): Shape =>
-  body =>
-    fields.every(field => body[field] === undefined)
+    fields.every(field => holds(body, field))
+const hasText = every((body, field) => textAt(body, field) !== undefined)
+const hasObject = every((body, field) => objectAt(body, field) !== undefined)
+const lacks = every((body, field) => body[field] === undefined)
+const hasAction = hasText('action')
 const all =
   (...shapes: readonly Shape[]): Shape =>
   body =>
     shapes.every(shape => shape(body))
-const hasAction = hasText('action')
 
 /** Enough of each event's shape to distinguish it from every other event that we act on. */
 const shapes: ReadonlyMap<string, Shape> = new Map([

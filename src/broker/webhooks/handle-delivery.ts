@@ -1,5 +1,6 @@
 // What one stored delivery does: wakes the affected objects, ends the sign-ins of a person who revoked the App, resumes onboardings that
 // waited for an owner. Safe to repeat: a wake is a hint, and everything else reads the state first.
+import type { AuditRecord } from '../../api/audit-event.ts'
 import { userSubject, wakeAnnotation } from '../../api/names.ts'
 import { keyText } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -20,6 +21,8 @@ export type DeliveryDeps = {
   readonly log: Log
 }
 
+type Affected = readonly AffectedObject[]
+
 const manager = { fieldManager: 'sekisho-broker' }
 
 /** Returns the outcome word for the inbox. Rejects when the delivery must be retried. */
@@ -27,21 +30,16 @@ export async function handleDelivery(deps: DeliveryDeps, delivery: ClaimedDelive
   const { host } = delivery
   const event = parseGitHubEvent(delivery.event, delivery.body)
   const affected = affectedObjects(event, deps.candidates(event, host))
-  await wakeAll(deps.kube, affected, delivery)
+  await wakeAll(deps, affected, delivery)
   await endSignIns(deps, event, host)
   await resumeOnboardings(deps, event, host)
-  await recordReceived(deps, event, delivery, affected)
+  await deps.store.audit.append(receivedRecord(event, delivery, affected))
   return affected.length > 0 ? 'woken' : 'ignored'
 }
 
 /** The value holds time and delivery, so that the woken controller can measure the time since the webhook arrived. */
-async function wakeAll(
-  kube: DeliveryDeps['kube'],
-  affected: readonly AffectedObject[],
-  { receivedAt, deliveryId }: ClaimedDelivery,
-): Promise<void> {
-  const value = `${receivedAt.toISOString()}/${deliveryId}`
-  const patch = { metadata: { annotations: { [wakeAnnotation]: value } } }
+async function wakeAll({ kube }: DeliveryDeps, affected: Affected, { receivedAt, deliveryId }: ClaimedDelivery): Promise<void> {
+  const patch = { metadata: { annotations: { [wakeAnnotation]: `${receivedAt.toISOString()}/${deliveryId}` } } }
   await Promise.all(affected.map(({ type, key }) => kube.mergePatch(type, key, patch, manager)))
 }
 
@@ -55,27 +53,18 @@ async function endSignIns({ store, log }: DeliveryDeps, { event, senderId }: Git
 async function resumeOnboardings({ onboarding }: DeliveryDeps, event: GitHubEvent, host: string): Promise<void> {
   const { requesterId, installationId } = event
   if (event.event !== 'installation' || event.action !== 'created') return
-  if (requesterId === undefined || installationId === undefined) return
-  await resumeWaiting(onboarding, { host, requesterId, installationId })
+  if (requesterId !== undefined && installationId !== undefined)
+    await resumeWaiting(onboarding, { host, requesterId, installationId })
 }
 
-async function recordReceived(
-  { store }: DeliveryDeps,
-  { event, action, senderId, repository }: GitHubEvent,
-  { host, deliveryId }: ClaimedDelivery,
-  affected: readonly AffectedObject[],
-): Promise<void> {
-  await store.audit.append({
+function receivedRecord(event: GitHubEvent, { host, deliveryId }: ClaimedDelivery, affected: Affected): AuditRecord {
+  const woken = affected.slice(0, 50).map(({ type, key }) => `${type.kind}/${keyText(key)}`)
+  return {
     action: 'webhook.received',
-    actor: senderId === undefined ? `github|${host}` : userSubject(host, senderId),
+    actor: event.senderId === undefined ? `github|${host}` : userSubject(host, event.senderId),
     object: `Webhook/${deliveryId}`,
     outcome: 'allowed',
-    reason: `${event}${action === undefined ? '' : `.${action}`}`,
-    details: {
-      host,
-      repositoryId: repository?.id ?? null,
-      woken: affected.slice(0, 50).map(({ type, key }) => `${type.kind}/${keyText(key)}`),
-      wokenCount: affected.length,
-    },
-  })
+    reason: `${event.event}${event.action === undefined ? '' : `.${event.action}`}`,
+    details: { host, repositoryId: event.repository?.id ?? null, woken, wokenCount: affected.length },
+  }
 }

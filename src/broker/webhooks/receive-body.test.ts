@@ -52,7 +52,7 @@ const bodies: readonly (readonly [string, object])[] = [
   ['ping', { zen: 'Keep it logically awesome.', hook_id: 1, hook: {} }],
 ]
 
-test.each(bodies)('a %s says in chunks of any size what it says as a whole', async (event, body) => {
+test.each(bodies)('a %s reads the same in chunks of any size as in one piece', async (event, body) => {
   for (const text of [JSON.stringify(body), JSON.stringify(body, null, 2)])
     for (const step of [1, 2, 3, 17, 100_000]) {
       const { content } = await received(text, step)
@@ -60,7 +60,7 @@ test.each(bodies)('a %s says in chunks of any size what it says as a whole', asy
     }
 })
 
-test('members that are not wanted leave no trace, whatever is in them', async () => {
+test('members that are not wanted are dropped, whatever their content', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json(), fc.json(), fc.integer({ min: 1, max: 40 }), async (before, after, step) => {
       const text = `{"head_commit":${before},"action":"x","sender":{"id":1},"commits":${after}}`
@@ -69,7 +69,7 @@ test('members that are not wanted leave no trace, whatever is in them', async ()
   )
 })
 
-test('of a member that comes twice the last counts, as it does for every parser of ours', async () => {
+test('the last of two members with the same name counts, as for JSON.parse', async () => {
   expect(await contentOf('{"action":"a","action":"b"}')).toEqual({ action: 'b' })
 })
 
@@ -92,7 +92,12 @@ test('any bytes are an object or an invalid_request', async () => {
   )
 })
 
-test('the signature is over every byte, also over those that are not kept', async () => {
+test('anything around the object is refused', async () => {
+  for (const text of ['{}{}', '{} x', '{},', '{}"x"', 'x{}', '[]', '""'])
+    await expect(contentOf(text), text).rejects.toMatchObject({ code: 'invalid_request' })
+})
+
+test('the signature covers every byte, also those that are not kept', async () => {
   const text = JSON.stringify({ action: 'x', rest: 'y'.repeat(1000) })
   const signature = `sha256=${createHmac('sha256', 'secret').update(text).digest('hex')}`
   expect((await received(text)).isSigned(signature)).toBe(true)
@@ -113,12 +118,12 @@ test('a body above the limit is refused by its length, and by its bytes', async 
   await expect(receiveBody(endless, { secrets, length: undefined })).rejects.toMatchObject({ code: 'payload_too_large' })
 })
 
-test('wanted values that are too large together are refused', async () => {
+test('wanted values that are too large in sum are refused', async () => {
   const body = await received(JSON.stringify({ repository: { id: 1, full_name: 'x'.repeat(300_000) } }), 65_536)
   expect(() => body.content()).toThrow('too large')
 })
 
-test('small members that come very often are too large together, too', async () => {
+test('small members that are repeated very often are too large in sum, too', async () => {
   const often = (name: string): string => `{${Array.from({ length: 70_000 }, () => `"${name}":0`).join(',')}}`
   for (const name of ['team', 'number']) {
     const body = await received(often(name), 65_536)

@@ -15,13 +15,11 @@ const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d]
 const longestKey = 256
 
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-}
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+const isOpening = (byte: number): boolean => byte === openObject || byte === openList
+const isClosing = (byte: number): boolean => byte === closeObject || byte === closeList
 
-function refused(reason: string): AppError {
-  return new AppError('invalid_request', `the body ${reason}`)
-}
+const refused = (reason: string): AppError => new AppError('invalid_request', `the body ${reason}`)
 
 export class FieldReader {
   readonly #wanted: Wanted
@@ -38,6 +36,7 @@ export class FieldReader {
   /** Where the part in the present chunk begins. */
   #from = 0
   #bytes = 0
+  #failure: unknown
 
   /** Wanted members of more than `mostBytes` together are refused, however small each is. */
   constructor(wanted: Wanted, mostBytes: number) {
@@ -45,8 +44,17 @@ export class FieldReader {
     this.#mostBytes = mostBytes
   }
 
-  /** Throws `invalid_request` once the bytes cannot become an object; the reader must not be used after that. */
+  /** Never throws: bytes that cannot become an object are reported by `end`. */
   push(chunk: Uint8Array): void {
+    if (this.#failure !== undefined) return
+    try {
+      this.#read(chunk)
+    } catch (error) {
+      this.#failure = error
+    }
+  }
+
+  #read(chunk: Uint8Array): void {
     this.#from = 0
     for (let at = 0; at < chunk.length; at += 1) {
       if (this.#isText) at = this.#endOfText(chunk, at)
@@ -59,6 +67,7 @@ export class FieldReader {
 
   /** JSON text of an object with the wanted members, in their order, a repeated one repeated. Throws `invalid_request`. */
   end(): string {
+    if (this.#failure !== undefined) throw this.#failure
     if (this.#place !== 'after the object') throw refused('is not a complete JSON object')
     return `{${this.#members.join(',')}}`
   }
@@ -86,36 +95,30 @@ export class FieldReader {
 
   #inValue(byte: number): void {
     if (byte === quote) this.#isText = true
-    else if (byte === openObject || byte === openList) this.#depth += 1
-    else if (byte === closeObject || byte === closeList) this.#depth -= 1
+    else if (isOpening(byte)) this.#depth += 1
+    else if (isClosing(byte)) this.#depth -= 1
   }
 
   #inObject(chunk: Uint8Array, at: number): void {
     const byte = chunk[at] ?? 0
     if (isSpace(byte)) return
     if (this.#place === 'shape') this.#keepShape(byte)
-    switch (byte) {
-      case quote:
-        this.#isText = true
-        if (this.#place === 'key') this.#begin(at + 1)
-        return
-      case openObject:
-      case openList:
-        this.#depth = 2
-        return
-      case closeObject:
-      case closeList:
-        if (this.#place === 'value') this.#endValue(chunk, at)
-        this.#depth = 0
-        this.#place = 'after the object'
-        return
-      case colon:
-        if (this.#place === 'colon') this.#beginValue(at + 1)
-        return
-      case comma:
-        if (this.#place !== 'value') throw refused('is not JSON')
-        this.#endValue(chunk, at)
-    }
+    if (byte === quote) this.#beginText(at)
+    else if (isOpening(byte)) this.#depth = 2
+    else if (isClosing(byte)) this.#endObject(chunk, at)
+    else if (byte === comma) this.#endMember(chunk, at)
+    else if (byte === colon && this.#place === 'colon') this.#beginValue(at + 1)
+  }
+
+  #beginText(at: number): void {
+    this.#isText = true
+    if (this.#place === 'key') this.#begin(at + 1)
+  }
+
+  #endObject(chunk: Uint8Array, at: number): void {
+    if (this.#place === 'value') this.#endMember(chunk, at)
+    this.#depth = 0
+    this.#place = 'after the object'
   }
 
   #endKey(chunk: Uint8Array, at: number): void {
@@ -133,7 +136,8 @@ export class FieldReader {
     if (wanted === 'value') this.#begin(at)
   }
 
-  #endValue(chunk: Uint8Array, at: number): void {
+  #endMember(chunk: Uint8Array, at: number): void {
+    if (this.#place !== 'value') throw refused('is not JSON')
     this.#place = 'key'
     if (this.#parts === undefined) return
     this.#keep(chunk, at)

@@ -1,6 +1,8 @@
-// The kpack Build for a request. Pure. Bare (without a kpack Image), so that queue, supersede and cancel are ours.
+// The kpack Build for a request, and whose it is. Pure. It has no kpack Image above it, so the platform itself queues, supersedes and cancels.
 // Its source is the source store's address and the full commit id; its ServiceAccount holds no credential and its pod no token.
+import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
+import { keyText, type ObjectKey, parseKey } from '../../api/resource.ts'
 import type { BuildOwner, BuildRequest } from '../builder.ts'
 import { type KpackBuild, kpackBuilds } from './resources.ts'
 
@@ -12,28 +14,46 @@ export type KpackSettings = {
   readonly resources: { readonly cpuRequest: string; readonly memoryRequest: string; readonly memoryLimit: string }
 }
 
-/** Whose build it is. The uid is checked whenever a build is read (builds without the label are not cached); the name only wakes the right RemoteSync. */
-export const ownerAnnotation = labels.remoteSync
-export const ownerUidLabel = `${labels.remoteSync}-uid`
+/** Selects the builds of the platform, whatever kind owns them. */
+export const buildScope = { labelSelector: `${labels.managedBy}=sekisho` }
 
-export function ownerText(owner: Pick<BuildOwner, 'namespace' | 'name'>): string {
-  return `${owner.namespace}/${owner.name}`
+/** `sekisho.dev/remote-sync` for the kind RemoteSync. Existing Builds carry these keys: they must not change. */
+function ownerAnnotation(kind: string): string {
+  return `${domain}/${kind.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}`
 }
 
-/** `<registry>/<tenant namespace>/<application>`: a tenant's builds cannot name another's repository. */
-export function imageRepository(registry: string, owner: BuildOwner, application: string): string {
-  return `${registry}/${owner.namespace}/${application}`
+function ownerUidLabel(kind: string): string {
+  return `${ownerAnnotation(kind)}-uid`
 }
 
+/** Whether a build belongs to this very object. Checked whenever a build is read. */
+export function belongsTo(build: KpackBuild, owner: Pick<BuildOwner, 'kind' | 'uid'>): boolean {
+  return build.metadata.labels?.[ownerUidLabel(owner.kind)] === owner.uid
+}
+
+/** The uid of the owner, whatever its kind: builds are indexed by it. */
+export function ownerUids(build: KpackBuild): readonly string[] {
+  const found = Object.entries(build.metadata.labels ?? {})
+  return found.filter(([label]) => label.startsWith(`${domain}/`) && label.endsWith('-uid')).map(([, uid]) => uid)
+}
+
+/** The key of the owner if it is of this kind. It serves to wake a controller only; who owns the build is decided by `belongsTo`. */
+export function ownerKeys(build: KpackBuild, kind: string): readonly ObjectKey[] {
+  const owner = build.metadata.annotations?.[ownerAnnotation(kind)]
+  return owner === undefined ? [] : [parseKey(owner)]
+}
+
+/** The image of a ClusterBuilder, and its stack, without which layers of earlier builds are not reused. */
 export type BuilderImage = { readonly image: string; readonly stack?: string }
 
+/** The Build to create. Images go to `<registry>/<tenant namespace>/<application>`, so a tenant's builds cannot name another's repository. */
 export function kpackBuildManifest(
   request: BuildRequest,
   builder: BuilderImage,
   settings: KpackSettings,
 ): Omit<KpackBuild, 'status'> {
   const { key, owner, source } = request
-  const repository = imageRepository(settings.registry, owner, request.application)
+  const repository = `${settings.registry}/${owner.namespace}/${request.application}`
   const { cpuRequest, memoryRequest, memoryLimit } = settings.resources
   const lastBuild =
     request.previousImage === undefined
@@ -45,8 +65,12 @@ export function kpackBuildManifest(
     metadata: {
       name: key.name,
       namespace: key.namespace,
-      labels: { [ownerUidLabel]: owner.uid, [labels.application]: request.application, [labels.managedBy]: 'sekisho' },
-      annotations: { [ownerAnnotation]: ownerText(owner) },
+      labels: {
+        [ownerUidLabel(owner.kind)]: owner.uid,
+        [labels.application]: request.application,
+        [labels.managedBy]: 'sekisho',
+      },
+      annotations: { [ownerAnnotation(owner.kind)]: keyText({ namespace: owner.namespace, name: owner.name }) },
     },
     spec: {
       tags: [`${repository}:${key.name}`],

@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Pod } from '../../api/builtin/index.ts'
 import type { BuildRequest } from '../builder.ts'
-import { kpackBuildManifest } from './build-manifest.ts'
-import { failedStep, judgeBuild, tailOf } from './build-state.ts'
+import { belongsTo, kpackBuildManifest, ownerKeys, ownerUids } from './build-manifest.ts'
+import { failedStep, readBuildState, tailOf } from './build-state.ts'
 import type { KpackBuild } from './resources.ts'
 
 const request: BuildRequest = {
   key: { namespace: 'acme-build', name: 'shop-0123456789' },
-  owner: { namespace: 'acme', name: 'shop', uid: 'uid-1' },
+  owner: { kind: 'RemoteSync', namespace: 'acme', name: 'shop', uid: 'uid-1' },
   application: 'shop',
   source: { url: 'http://10.88.0.1:8081/x/source.git', commit: 'a'.repeat(40), subPath: 'web' },
   env: [{ name: 'BP_X', value: '1' }],
@@ -40,7 +40,7 @@ function failed(message: string): KpackBuild {
 }
 
 describe('kpack build', () => {
-  test('asks for exactly one commit, under the tenant’s own image name, with the last image for its layers', () => {
+  test('is of exactly one commit, under the tenant’s own image name, with the last image for its layers', () => {
     expect(build(undefined).spec).toEqual({
       tags: ['10.88.0.1:5000/acme/shop:shop-0123456789'],
       serviceAccountName: 'builder',
@@ -54,18 +54,36 @@ describe('kpack build', () => {
     })
   })
 
-  test('without a status it is preparing, until its time and the grace are over', () => {
-    expect(judgeBuild(build(undefined), undefined, now)).toMatchObject({ kind: 'running', step: 'prepare', needsSource: true })
-    expect(judgeBuild(build(undefined), undefined, new Date('2026-01-01T00:13:00Z'))).toMatchObject({ kind: 'timed-out' })
+  test('names its owner under the keys that existing Builds have, and by the kind of the owner', () => {
+    const own = build(undefined)
+    expect(own.metadata.labels).toMatchObject({ 'sekisho.dev/remote-sync-uid': 'uid-1' })
+    expect(own.metadata.annotations).toEqual({ 'sekisho.dev/remote-sync': 'acme/shop' })
+    expect(ownerKeys(own, 'RemoteSync')).toEqual([{ namespace: 'acme', name: 'shop' }])
+    expect(ownerUids(own)).toEqual(['uid-1'])
+    expect(belongsTo(own, request.owner)).toBe(true)
+    expect(belongsTo(own, { ...request.owner, uid: 'uid-2' })).toBe(false)
+    expect(belongsTo(own, { ...request.owner, kind: 'AppPipeline' })).toBe(false)
+    expect(ownerKeys(own, 'AppPipeline')).toEqual([])
+    const other = kpackBuildManifest({ ...request, owner: { ...request.owner, kind: 'AppPipeline' } }, { image: 'b' }, settings)
+    expect(other.metadata.labels).toMatchObject({ 'sekisho.dev/app-pipeline-uid': 'uid-1' })
   })
 
-  test('names the step under way from what is complete, not from kpack’s message', () => {
+  test('without a status it is preparing, until its timeout and the grace period are over', () => {
+    expect(readBuildState(build(undefined), undefined, now)).toMatchObject({
+      kind: 'running',
+      step: 'prepare',
+      needsSource: true,
+    })
+    expect(readBuildState(build(undefined), undefined, new Date('2026-01-01T00:13:00Z'))).toMatchObject({ kind: 'timed-out' })
+  })
+
+  test('takes the current step from the completed steps, not from kpack’s message', () => {
     const running = build({
       conditions: [{ type: 'Succeeded', status: 'Unknown', message: 'Container export waiting' }],
       stepsCompleted: ['prepare', 'analyze'],
       stepStates: [{ terminated: { startedAt: '2026-01-01T00:00:02Z' } }],
     })
-    expect(judgeBuild(running, undefined, now)).toMatchObject({
+    expect(readBuildState(running, undefined, now)).toMatchObject({
       kind: 'running',
       step: 'detect',
       needsSource: false,
@@ -73,14 +91,14 @@ describe('kpack build', () => {
     })
   })
 
-  test('gives image and commit of a success, and mistrusts a success without an image', () => {
+  test('a success has image and commit; a success without an image is a failure', () => {
     const conditions = [{ type: 'Succeeded', status: 'True' }]
-    expect(judgeBuild(build({ conditions, latestImage: 'i@sha256:3' }), undefined, now)).toEqual({
+    expect(readBuildState(build({ conditions, latestImage: 'i@sha256:3' }), undefined, now)).toEqual({
       kind: 'succeeded',
       image: 'i@sha256:3',
       commit: 'a'.repeat(40),
     })
-    expect(judgeBuild(build({ conditions }), undefined, now)).toMatchObject({ kind: 'failed' })
+    expect(readBuildState(build({ conditions }), undefined, now)).toMatchObject({ kind: 'failed' })
   })
 
   test('a failure names its step and the last lines of the log, without tokens and control characters', () => {
@@ -97,7 +115,7 @@ describe('kpack build', () => {
     }
     const log =
       'zero\n1\n2\n3\n4\none\ntwo\nthree\n\u001b[31mfour\u001b[0m\nfive ghs_0123456789abcdefghijABCDEFGHIJ012345\n\nsix\n'
-    expect(judgeBuild(failed('Error: Container build terminated with error x'), { pod, log }, now)).toEqual({
+    expect(readBuildState(failed('Error: Container build terminated with error x'), { pod, log }, now)).toEqual({
       kind: 'failed',
       step: 'build',
       detail: '1\n2\n3\n4\none\ntwo\nthree\nfour\nfive [redacted]\nsix',
@@ -105,27 +123,27 @@ describe('kpack build', () => {
     })
   })
 
-  test('a build that never got its source is told apart from one that got it and failed', () => {
+  test('a build that could not read its source is told apart from one that read it and failed', () => {
     const message = 'Error: Container prepare terminated with error'
-    const judge = (log: string) => judgeBuild(failed(message), { pod: undefined, log }, now)
-    expect(judge('Cloning "x"...\nunable to fetch references')).toMatchObject({ step: 'prepare', sourceUnread: true })
-    expect(judge('Cloning "x"...\nSuccessfully cloned "x"\nbad project.toml')).toMatchObject({ sourceUnread: false })
+    const state = (log: string) => readBuildState(failed(message), { pod: undefined, log }, now)
+    expect(state('Cloning "x"...\nunable to fetch references')).toMatchObject({ step: 'prepare', sourceUnread: true })
+    expect(state('Cloning "x"...\nSuccessfully cloned "x"\nbad project.toml')).toMatchObject({ sourceUnread: false })
   })
 
-  test('without a pod the step comes from kpack’s message, without that from what is incomplete', () => {
+  test('without a pod the step comes from kpack’s message, else it is the first incomplete one', () => {
     expect(
       failedStep(failed('Error: Container detect terminated with error no buildpacks participating: For more info'), undefined),
     ).toBe('detect')
     expect(failedStep(failed(''), undefined)).toBe('build')
-    expect(judgeBuild(failed('Error: nothing worked'), { pod: undefined, log: '' }, now)).toMatchObject({
+    expect(readBuildState(failed('Error: nothing worked'), { pod: undefined, log: '' }, now)).toMatchObject({
       detail: 'Error: nothing worked',
     })
   })
 
-  test('a pod beyond its deadline is a time-out, not a failure', () => {
+  test('a pod beyond its deadline is a timeout, not a failure', () => {
     const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, status: { reason: 'DeadlineExceeded' } }
     expect(
-      judgeBuild(failed('Pod was active on the node longer than the specified deadline'), { pod, log: '' }, now),
+      readBuildState(failed('Pod was active on the node longer than the specified deadline'), { pod, log: '' }, now),
     ).toMatchObject({
       kind: 'timed-out',
       detail: 'it was in step build after 600 s',

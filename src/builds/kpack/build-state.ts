@@ -1,30 +1,27 @@
-// Reads a kpack Build, and its pod where that is needed, into our BuildState. Pure. kpack's messages and the logs of a build are words of
-// the outside: redacted, cleaned of control characters and bounded before anybody sees them.
+// Translates a kpack Build, and for a failed one its pod and log, into a BuildState. Pure. kpack's messages and the logs of a build are
+// untrusted text: redacted, cleaned of control characters and bounded before they are shown.
 import type { Pod } from '../../api/builtin/index.ts'
 import { redactTokens } from '../../lib/log.ts'
-import type { BuildOwner, BuildState } from '../builder.ts'
-import { ownerUidLabel } from './build-manifest.ts'
+import type { BuildState } from '../builder.ts'
 import { type KpackBuild, kpackSteps } from './resources.ts'
 
-/** Beyond the build's own time: scheduling, pulling and kpack's turn. After that a build without an end is given up. */
+/** Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is given up. */
 const graceSeconds = 120
 const defaultTimeoutSeconds = 900
 /** The step that fetches the source. */
 const sourceStep = 'prepare'
-
-export function belongsTo(build: KpackBuild, owner: BuildOwner): boolean {
-  return build.metadata.labels?.[ownerUidLabel] === owner.uid
-}
 
 function succeeded(build: KpackBuild): { readonly status: string; readonly message: string } {
   const condition = build.status?.conditions?.find(item => item.type === 'Succeeded')
   return { status: condition?.status ?? 'Unknown', message: condition?.message ?? '' }
 }
 
+/** Whether it has succeeded or failed; nothing changes about it afterwards. */
 export function hasEnded(build: KpackBuild): boolean {
   return succeeded(build).status !== 'Unknown'
 }
 
+/** Whether its pod and log are needed to say why it failed. */
 export function hasFailed(build: KpackBuild): boolean {
   return succeeded(build).status === 'False'
 }
@@ -40,23 +37,23 @@ function startOf(build: KpackBuild): { readonly startedAt?: string } {
   return startedAt === undefined ? {} : { startedAt }
 }
 
-function stepUnderWay(build: KpackBuild): string {
+function currentStep(build: KpackBuild): string {
   const completed = new Set(build.status?.stepsCompleted ?? [])
   return kpackSteps.find(step => !completed.has(step)) ?? 'completion'
 }
 
-/** The step that failed: what the pod says, else what kpack's message names, else the first that is not complete. */
+/** The step that failed: according to the pod, else according to kpack's message, else the first step that is not complete. */
 export function failedStep(build: KpackBuild, pod: Pod | undefined): string {
   const statuses = [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])]
   const failed = statuses.find(status => (status.state?.terminated?.exitCode ?? 0) !== 0)
   const named = /Container (\w+) terminated/.exec(succeeded(build).message)?.[1]
-  return failed?.name ?? named ?? stepUnderWay(build)
+  return failed?.name ?? named ?? currentStep(build)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences are what is removed here
 const terminalControl = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g
 
-/** The last lines of a log, fit for a status: ten, because npm tells the cause that far above its end. */
+/** The last lines of a log, safe for a status. Ten, because npm prints the cause that far above the end. */
 export function tailOf(log: string): string {
   const lines = redactTokens(log)
     .replaceAll(terminalControl, '')
@@ -66,10 +63,11 @@ export function tailOf(log: string): string {
   return lines.slice(-10).join('\n').slice(-1200)
 }
 
+/** What a failed build left: its pod, if it still exists, and the end of the failed step's log. */
 export type BuildEvidence = { readonly pod: Pod | undefined; readonly log: string }
 
-/** `evidence` is asked for only for a build that failed. */
-export function judgeBuild(build: KpackBuild, evidence: BuildEvidence | undefined, now: Date): BuildState {
+/** `evidence` is needed only for a build that failed (`hasFailed`). */
+export function readBuildState(build: KpackBuild, evidence: BuildEvidence | undefined, now: Date): BuildState {
   const { status, message } = succeeded(build)
   const started = startOf(build)
   if (status === 'True') {
@@ -94,12 +92,12 @@ export function judgeBuild(build: KpackBuild, evidence: BuildEvidence | undefine
       }
     const log = evidence?.log ?? ''
     const tail = tailOf(log)
-    // kpack says so when it has the commit; a project descriptor that cannot be read fails in the same step afterwards.
+    // kpack logs this when it has the commit; an invalid project descriptor fails in the same step afterwards.
     const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
     return { kind: 'failed', step, detail: tail === '' ? tailOf(message) : tail, sourceUnread, ...started }
   }
   const deadline = deadlineOf(build)
-  const step = stepUnderWay(build)
-  if (now >= deadline) return { kind: 'timed-out', detail: `it never ended; its last step was ${step}`, ...started }
+  const step = currentStep(build)
+  if (now >= deadline) return { kind: 'timed-out', detail: `it has not ended; its last step was ${step}`, ...started }
   return { kind: 'running', step, needsSource: step === sourceStep, deadline, ...started }
 }

@@ -1,6 +1,5 @@
-// The builder that uses kpack: one bare Build for one commit; deleting it cancels it. The only file that knows kpack's behaviour.
+// The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows kpack.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
-
 import { pods } from '../../api/builtin/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
@@ -8,38 +7,41 @@ import { isKubeError } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
-import { type BuilderImage, type KpackSettings, kpackBuildManifest, ownerUidLabel } from './build-manifest.ts'
-import { type BuildEvidence, belongsTo, failedStep, hasEnded, hasFailed, judgeBuild } from './build-state.ts'
+import { type BuilderImage, belongsTo, type KpackSettings, kpackBuildManifest, ownerUids } from './build-manifest.ts'
+import { type BuildEvidence, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
 import { clusterBuilders, type KpackBuild, kpackBuilds } from './resources.ts'
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
-  /** Builds with `ownerUidLabel`. */
+  /** The builds of `buildScope`. */
   readonly builds: Cache<KpackBuild>
+  /** Of the Builds that it creates. */
+  readonly fieldManager: string
   readonly settings: KpackSettings
   readonly clock: Clock
 }
 
-const fieldManager = 'sekisho.dev/remote-sync'
 const ownerIndex = 'owner'
 
+/** Call before the cache starts: it adds an index. */
 export function createKpackBuilder(deps: KpackDeps): Builder {
-  const { client, builds, settings, clock } = deps
-  builds.addIndex(ownerIndex, build => [build.metadata.labels?.[ownerUidLabel] ?? ''])
+  const { client, builds, settings, clock, fieldManager } = deps
+  builds.addIndex(ownerIndex, ownerUids)
 
   async function builderImage(): Promise<BuilderImage | string> {
     const builder = await client.get(clusterBuilders, { name: settings.clusterBuilder })
     if (!builder) return `there is no ClusterBuilder ${settings.clusterBuilder}: ask a platform admin to create it`
     const { latestImage: image, stack } = builder.status ?? {}
     if (image === undefined)
-      return `ClusterBuilder ${settings.clusterBuilder} is not ready: ask a platform admin to look at its conditions`
+      return `ClusterBuilder ${settings.clusterBuilder} is not ready: ask a platform admin to check its conditions`
     return { image, ...(stack?.id === undefined ? {} : { stack: stack.id }) }
   }
 
-  async function alreadyThere(key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
-    const there = await client.get(kpackBuilds, key)
-    if (there && belongsTo(there, owner) && there.metadata.deletionTimestamp === undefined) return { kind: 'started' }
-    return { kind: 'refused', message: `a Build named ${key.name} that is not ours, or is being deleted, is in the way` }
+  async function existing(key: BuildKey, owner: BuildOwner): Promise<StartOutcome> {
+    const build = await client.get(kpackBuilds, key)
+    if (build && belongsTo(build, owner) && build.metadata.deletionTimestamp === undefined) return { kind: 'started' }
+    const message = `a Build named ${key.name} exists that is being deleted or belongs to another ${owner.kind}`
+    return { kind: 'refused', message }
   }
 
   async function start(request: BuildRequest): Promise<StartOutcome> {
@@ -49,13 +51,13 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
       await client.create(kpackBuilds, kpackBuildManifest(request, image, settings), { fieldManager })
       return { kind: 'started' }
     } catch (error) {
-      if (isKubeError(error, 409)) return alreadyThere(request.key, request.owner)
+      if (isKubeError(error, 409)) return existing(request.key, request.owner)
       if (!isKubeError(error) || error.retryable) throw error
-      return { kind: 'refused', message: `the cluster refuses the build: ${error.message}`.slice(0, 500) }
+      return { kind: 'refused', message: `the API server refused the Build: ${error.message}`.slice(0, 500) }
     }
   }
 
-  /** The log may be gone with its pod: then kpack's own message has to do. */
+  /** The log may be gone with its pod; then kpack's own message is used. */
   async function evidenceOf(build: KpackBuild): Promise<BuildEvidence> {
     const { podName } = build.status ?? {}
     const { namespace = '' } = build.metadata
@@ -76,7 +78,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
     async observe(key, owner) {
       const build = builds.get(key) ?? (await client.get(kpackBuilds, key))
       if (!build || !belongsTo(build, owner) || build.metadata.deletionTimestamp !== undefined) return { kind: 'absent' }
-      return judgeBuild(build, hasFailed(build) ? await evidenceOf(build) : undefined, clock.now())
+      return readBuildState(build, hasFailed(build) ? await evidenceOf(build) : undefined, clock.now())
     },
     cancel: key => client.delete(kpackBuilds, key),
     ofOwner: owner =>

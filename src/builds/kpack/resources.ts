@@ -1,4 +1,4 @@
-// The two kinds of kpack that we use, with the fields we use. Source: kpack v0.17.2, API kpack.io/v1alpha2.
+// The two kinds of kpack that the platform uses, with the fields that it reads and writes. Source: kpack v0.17.2, API kpack.io/v1alpha2.
 import type { KubeObject, ResourceType } from '../../api/resource.ts'
 
 const apiVersion = 'kpack.io/v1alpha2'
@@ -42,7 +42,7 @@ export const clusterBuilders: ResourceType<ClusterBuilder> = {
   namespaced: false,
 }
 
-/** The CRD whose presence says that kpack is installed. */
+/** kpack is installed when this CRD exists. */
 export const kpackBuildCrd = 'builds.kpack.io'
 
 /** In the order in which the build pod runs them. */

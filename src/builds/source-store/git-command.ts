@@ -1,5 +1,5 @@
-// Runs git with nothing of the host: no system or user configuration, no prompt, no inherited environment, a time limit, bounded output.
-// Configuration goes through GIT_CONFIG_* variables of the child, so that a credential in it is in no argument list and on no disk.
+// Runs git isolated from the host: no system or user configuration, no prompt, no inherited environment, a time limit, bounded output.
+// Configuration goes through GIT_CONFIG_* variables of the process, so that a credential in it is never in an argument or on disk.
 // Source: https://git-scm.com/docs/git#_environment_variables , https://git-scm.com/docs/git-config#ENVIRONMENT
 import { type ChildProcess, spawn } from 'node:child_process'
 import { AppError } from '../../lib/errors.ts'
@@ -13,7 +13,7 @@ export type GitRun = {
   readonly configuration?: GitConfiguration
   readonly timeoutMilliseconds: number
   readonly signal?: AbortSignal
-  /** Aborting it ends git and makes the run reject with the abort reason: for limits that are watched from outside. */
+  /** Aborting it kills git, and the run rejects with the abort reason: for limits that the caller checks. */
   readonly limit?: AbortSignal
 }
 
@@ -22,12 +22,9 @@ export type GitResult = { readonly code: number; readonly output: string; readon
 const longestOutput = 4_194_304
 const longestErrors = 16_384
 
-/** Proxy and certificate settings an operator may pass on; everything else is fixed here. */
-export type GitEnvironment = Readonly<Record<string, string>>
-
-export function gitEnvironment(configuration: GitConfiguration, extra: GitEnvironment): Record<string, string> {
+/** The whole environment of a git process: nothing of this process's own environment is in it. */
+export function gitEnvironment(configuration: GitConfiguration): Record<string, string> {
   const environment: Record<string, string> = {
-    ...extra,
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     HOME: '/nonexistent',
     LC_ALL: 'C',
@@ -44,7 +41,7 @@ export function gitEnvironment(configuration: GitConfiguration, extra: GitEnviro
   return environment
 }
 
-/** git starts helpers (git-remote-https, index-pack): the whole group has to go. */
+/** Kills the process group: git starts helpers (git-remote-https, index-pack). Idempotent. */
 export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   try {
@@ -54,12 +51,12 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Resolves with whatever exit code git had; rejects on time-out (`unavailable`), on abort and when git cannot be started. */
-export function runGit(run: GitRun, extra: GitEnvironment): Promise<GitResult> {
+/** Resolves whatever git's exit code is; rejects on a timeout (`unavailable`), on abort, on too much output and when git cannot be started. */
+export function runGit(run: GitRun): Promise<GitResult> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', run.arguments, {
       cwd: run.folder,
-      env: gitEnvironment(run.configuration ?? [], extra),
+      env: gitEnvironment(run.configuration ?? []),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
@@ -80,7 +77,8 @@ export function runGit(run: GitRun, extra: GitEnvironment): Promise<GitResult> {
     if (signals.some(signal => signal.aborted)) onAbort()
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
-      if (output.length > longestOutput) stop(new AppError('payload_too_large', 'git said more than expected'))
+      if (output.length > longestOutput)
+        stop(new AppError('payload_too_large', `git wrote more than ${longestOutput} characters`))
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       errors = (errors + text).slice(-longestErrors)
@@ -101,7 +99,7 @@ export function runGit(run: GitRun, extra: GitEnvironment): Promise<GitResult> {
   })
 }
 
-/** The last line of what git wrote to standard error: what a person needs, bounded. */
+/** The last line that git wrote to standard error, bounded for a message. */
 export function lastErrorLine(errors: string): string {
   const lines = errors.split(/[\r\n]+/).filter(line => line.trim() !== '')
   return (lines.at(-1) ?? 'git gave no reason').slice(0, 300)

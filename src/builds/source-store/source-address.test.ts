@@ -26,7 +26,7 @@ describe('source address', () => {
     expect(sourceFingerprint(secret)).not.toContain(secret)
   })
 
-  test('everything that is no source path is nothing', () => {
+  test('other paths are refused', () => {
     const secret = 'A'.repeat(43)
     const paths = [
       `/${secret}/source.git`,

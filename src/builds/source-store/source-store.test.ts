@@ -1,4 +1,4 @@
-// The source store against a real git server that demands the token, and a real clone of what it serves.
+// The source store with a real git server that requires the token, and a real clone of what it serves.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Clock } from '../../lib/clock.ts'
+import { createRepository, git } from '../../../test/fixtures/git-repository.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
@@ -16,22 +17,8 @@ import { answerUploadPack } from './upload-pack.ts'
 
 const run = promisify(execFile)
 const token = new SecretString('ghs_0123456789abcdefghijABCDEFGHIJ012345')
-const gitEnvironment = {
-  PATH: process.env['PATH'],
-  HOME: '/nonexistent',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_AUTHOR_NAME: 'T',
-  GIT_AUTHOR_EMAIL: 't@example.com',
-  GIT_COMMITTER_NAME: 'T',
-  GIT_COMMITTER_EMAIL: 't@example.com',
-  GIT_TERMINAL_PROMPT: '0',
-}
 
-async function git(folder: string, ...words: string[]): Promise<string> {
-  return (await run('git', words, { cwd: folder, env: gitEnvironment })).stdout.trim()
-}
-
-/** Where in this machine's process list the token stands, if anywhere. */
+/** The command lines of this machine's processes that contain the token. */
 async function commandLinesWithToken(): Promise<string[]> {
   const found: string[] = []
   for (const name of await readdir('/proc')) {
@@ -54,7 +41,7 @@ describe('source store', () => {
   let first: string
   let second: string
   let now = new Date('2026-01-01T00:00:00Z')
-  const clock: Clock = { now: () => now, sleep: () => Promise.resolve() }
+  const clock: Clock = { now: () => now, sleep: systemClock.sleep }
   let store: SourceStore
   let server: SourceServer
   let base: URL
@@ -62,7 +49,7 @@ describe('source store', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'source-store-'))
     repository = join(folder, 'shop')
-    await run('git', ['init', '--quiet', '--initial-branch=main', repository], { env: gitEnvironment })
+    await createRepository(repository)
     await writeFile(join(repository, 'server.js'), 'console.log(1)\n')
     await git(repository, 'add', '.')
     await git(repository, 'commit', '--quiet', '-m', 'one')
@@ -90,6 +77,7 @@ describe('source store', () => {
     await store.open()
     server = createSourceServer({
       store: { lookup: secret => store.lookup(secret), deleteExpired: () => store.deleteExpired() },
+      clock,
       log: silentLog,
     })
     base = new URL(`http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`)
@@ -146,10 +134,10 @@ describe('source store', () => {
     return (await fetch(`${url}/info/refs?service=git-upload-pack`)).status
   }
 
-  test('fetches one commit and serves exactly that one to a builder that asks by id', async () => {
+  test('fetches one commit and serves exactly that one to a builder that requests it by id', async () => {
     const { url } = await store.ensure(request(first), signal)
     const clone = join(folder, 'clone')
-    await run('git', ['init', '--quiet', clone], { env: gitEnvironment })
+    await createRepository(clone)
     await git(clone, 'fetch', '--quiet', '--depth=1', url, `${first}:${first}`)
     await git(clone, 'checkout', '--quiet', first)
     expect(await readFile(join(clone, 'server.js'), 'utf8')).toBe('console.log(1)\n')
@@ -174,7 +162,7 @@ describe('source store', () => {
     expect(await status(url)).toBe(200)
   })
 
-  test('the URL dies by revocation, by expiry, and with its owner', async () => {
+  test('the URL ends by revocation, by expiry, and with its owner', async () => {
     const { url } = await store.ensure(request(first), signal)
     await store.revoke(request(first).identity)
     expect(await status(url)).toBe(404)
@@ -189,7 +177,7 @@ describe('source store', () => {
     expect(await status(url)).toBe(404)
   })
 
-  test('nobody can write, walk or guess', async () => {
+  test('writes, other paths and guessed addresses are refused', async () => {
     const { url } = await store.ensure(request(first), signal)
     expect((await fetch(`${url}/info/refs?service=git-receive-pack`)).status).toBe(404)
     expect((await fetch(`${url}/info/refs`)).status).toBe(404)
@@ -209,7 +197,7 @@ describe('source store', () => {
     return error.reason
   }
 
-  test('says what is wrong: no such commit, too large, refused, redirected, another host', async () => {
+  test('tells what is wrong: no such commit, too large, refused, redirected, another host', async () => {
     expect(await reason(store.ensure(request('1'.repeat(40)), signal))).toBe('CommitNotFound')
     await store.revoke(request(second).identity)
     expect(await reason(makeStore({ packedBytes: 10_000 }).ensure(request(second), signal))).toBe('SourceTooLarge')
@@ -225,13 +213,13 @@ describe('source store', () => {
     expect(await readdir(join(folder, 'data', 'incoming'))).toEqual([])
   })
 
-  test('a full store asks to wait', async () => {
+  test('a full store refuses with a time to wait', async () => {
     await store.ensure(request(second), signal)
     const work = makeStore({ totalBytes: 1000 }).ensure(request(first), signal)
     await expect(work).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 30 })
   })
 
-  test('a fetch that does not end is ended', async () => {
+  test('a fetch that takes too long is ended', async () => {
     const silent = createServer(() => {})
     await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
     const address = silent.address()

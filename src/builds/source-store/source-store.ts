@@ -1,5 +1,5 @@
-// The source store: holds single commits as bare repositories, each under an unguessable address that dies with its build.
-// Owns its data folder. It learns no GitHub token beyond the moment of one fetch, and it serves nothing that has expired.
+// The source store: holds single commits as bare repositories, each under an unguessable address that ends with its build.
+// Owns its data folder. It holds a GitHub token only during a fetch, and it never serves what has expired.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,45 +9,49 @@ import type { Log } from '../../lib/log.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { type FetchLimits, type FetchRequest, fetchCommit } from './fetch-commit.ts'
-import type { GitEnvironment } from './git-command.ts'
 import { type SourceIdentity, sourceFingerprint, sourceSecret, sourceUrl } from './source-address.ts'
 import { isExpired, readRecord, recordFile, repositoryFolder, type SourceRecord } from './source-record.ts'
 
 export type SourceRequest = FetchRequest & {
   readonly identity: SourceIdentity
-  /** The uid of the RemoteSync: what `revokeOwner` ends. */
+  /** The uid of the object for which it is fetched: `revokeOwner` takes it. */
   readonly owner: string
+  /** From the end of the fetch. */
   readonly lifetimeSeconds: number
 }
 
 export type SourceStore = {
-  /** Makes the folders and deletes what a crash left behind, once; every other call does it first when nobody has. */
+  /** Makes the folders and deletes what a crash left behind, once. Every other function does it first if it has not been done. */
   readonly open: () => Promise<void>
-  /** Whether the commit is there and will be for a while. */
+  /** Whether the commit is stored and has not expired. */
   readonly has: (identity: SourceIdentity) => Promise<boolean>
-  /** The address, whether or not the commit is there. */
-  readonly url: (identity: SourceIdentity) => string
-  /** Fetches unless it is there; equal requests share one fetch. Errors as `fetchCommit`, or `unavailable` when the store is full. */
+  /**
+   * Resolves to the address of the source; fetches it unless it is stored, and equal requests share one fetch.
+   * Rejects as `fetchCommit`, and with `unavailable` when the store is full.
+   */
   readonly ensure: (request: SourceRequest, signal: AbortSignal) => Promise<{ readonly url: string }>
+  /** Deletes a source, which ends its address. Idempotent. */
   readonly revoke: (identity: SourceIdentity) => Promise<void>
+  /** Deletes every source that was fetched for the object with this uid. Idempotent. */
   readonly revokeOwner: (owner: string) => Promise<void>
-  /** The folder of the repository that this secret opens; undefined for unknown and expired ones. */
+  /** The folder of the repository at the address with this secret; undefined for unknown and expired ones. */
   readonly lookup: (secret: string) => Promise<string | undefined>
+  /** Deletes the sources that have expired, and folders without a valid record. */
   readonly deleteExpired: () => Promise<void>
 }
 
 export type SourceStoreDeps = {
   readonly dataFolder: string
-  /** Keys the addresses; the same after a restart. 32 random bytes in any text form. */
+  /** The key of the addresses, the same after a restart: 32 random bytes in any text form. */
   readonly addressKey: SecretString
-  /** Where builds reach the server, such as http://sekisho-sources.sekisho-system.svc:8081. */
+  /** The address at which builds reach the server, such as http://sekisho-source.sekisho-system.svc:8081. */
   readonly publicUrl: URL
   readonly limits: FetchLimits & { readonly totalBytes: number }
-  readonly gitEnvironment?: GitEnvironment
   readonly clock: Clock
   readonly log: Log
 }
 
+/** Reads and writes nothing before `open` or the first call. */
 export function createSourceStore(deps: SourceStoreDeps): SourceStore {
   const sources = join(deps.dataFolder, 'sources')
   const incoming = join(deps.dataFolder, 'incoming')
@@ -55,9 +59,8 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
 
   const secretOf = (identity: SourceIdentity): string => sourceSecret(deps.addressKey, identity)
   const folderOf = (identity: SourceIdentity): string => join(sources, sourceFingerprint(secretOf(identity)))
-  const urlOf = (identity: SourceIdentity): string => sourceUrl(deps.publicUrl, secretOf(identity))
 
-  async function live(folder: string): Promise<SourceRecord | undefined> {
+  async function unexpired(folder: string): Promise<SourceRecord | undefined> {
     const record = await readRecord(folder)
     return record && !isExpired(record, deps.clock.now()) ? record : undefined
   }
@@ -75,10 +78,14 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
     for (const { folder, record } of await records()) if (unwanted(record)) await remove(folder)
   }
 
+  function deleteInvalid(): Promise<void> {
+    return deleteWhere(record => !record || isExpired(record, deps.clock.now()))
+  }
+
   async function refuseWhenFull(): Promise<void> {
     const used = (await records()).reduce((sum, { record }) => sum + (record?.bytes ?? 0), 0)
     if (used < deps.limits.totalBytes) return
-    throw new AppError('unavailable', 'the source store is full: it empties as builds end', { retryAfterSeconds: 30 })
+    throw new AppError('unavailable', 'the source store is full: space is freed when builds end', { retryAfterSeconds: 30 })
   }
 
   async function fetchInto(request: SourceRequest, signal: AbortSignal): Promise<void> {
@@ -87,12 +94,7 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
     const work = join(incoming, randomBytes(12).toString('hex'))
     try {
       const started = deps.clock.now().getTime()
-      const bytes = await fetchCommit(request, {
-        folder: join(work, repositoryFolder),
-        limits: deps.limits,
-        environment: deps.gitEnvironment ?? {},
-        signal,
-      })
+      const bytes = await fetchCommit(request, { ...deps, folder: join(work, repositoryFolder), signal })
       const now = deps.clock.now().getTime()
       const record: SourceRecord = {
         ...request.identity,
@@ -113,11 +115,11 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
     await mkdir(sources, { recursive: true, mode: 0o700 })
     await remove(incoming)
     await mkdir(incoming, { recursive: true, mode: 0o700 })
-    await deleteWhere(record => !record || isExpired(record, deps.clock.now()))
+    await deleteInvalid()
   }
 
   let opened: Promise<void> | undefined
-  /** A failed opening is tried again by the next call. */
+  /** The next call retries after a failure. */
   function open(): Promise<void> {
     opened ??= cleanUp().catch((error: unknown) => {
       opened = undefined
@@ -127,17 +129,16 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
   }
 
   return {
-    url: urlOf,
     open,
     async has(identity) {
       await open()
-      return (await live(folderOf(identity))) !== undefined
+      return (await unexpired(folderOf(identity))) !== undefined
     },
     async ensure(request, signal) {
       await open()
       const { identity } = request
-      if (!(await live(folderOf(identity)))) await flights.run(folderOf(identity), () => fetchInto(request, signal))
-      return { url: urlOf(identity) }
+      if (!(await unexpired(folderOf(identity)))) await flights.run(folderOf(identity), () => fetchInto(request, signal))
+      return { url: sourceUrl(deps.publicUrl, secretOf(identity)) }
     },
     async revoke(identity) {
       await open()
@@ -150,11 +151,11 @@ export function createSourceStore(deps: SourceStoreDeps): SourceStore {
     async lookup(secret) {
       await open()
       const folder = join(sources, sourceFingerprint(secret))
-      return (await live(folder)) ? join(folder, repositoryFolder) : undefined
+      return (await unexpired(folder)) ? join(folder, repositoryFolder) : undefined
     },
     async deleteExpired() {
       await open()
-      await deleteWhere(record => !record || isExpired(record, deps.clock.now()))
+      await deleteInvalid()
     },
   }
 }

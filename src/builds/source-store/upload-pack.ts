@@ -1,4 +1,4 @@
-// One `git upload-pack` for one HTTP request: the read half of git's smart protocol, nothing else of git is reachable.
+// Answers one HTTP request with one `git upload-pack`: the read half of git's smart protocol. Nothing else of git is reachable.
 // Source: https://git-scm.com/docs/http-protocol , https://git-scm.com/docs/git-upload-pack
 import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -7,10 +7,10 @@ import { createGunzip } from 'node:zlib'
 import { gitEnvironment, killGroup } from './git-command.ts'
 
 const timeoutMilliseconds = 120_000
-/** What a client may send: wants and haves of one commit. */
+/** Maximum size of a request body: the wants and haves of one commit, unpacked. */
 const longestRequest = 1_048_576
 
-/** `allowAnySHA1InWant`: builders ask for the commit by its id (go-git refuses to without the capability). */
+/** `allowAnySHA1InWant`: builders request the commit by its id, which go-git does only with this capability. */
 const configuration = [['uploadpack.allowAnySHA1InWant', 'true']] as const
 
 /** pkt-line: four hex digits of length, themselves included. */
@@ -25,12 +25,12 @@ async function* bounded(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Version 2 is asked for by a header; only that word is passed on. */
+/** A client requests version 2 by a header; no other value is passed on. */
 function protocolOf(request: IncomingMessage): Record<string, string> {
   return request.headers['git-protocol'] === 'version=2' ? { GIT_PROTOCOL: 'version=2' } : {}
 }
 
-/** Answers the request; rejects when git or the client broke off, in which case the connection is cut. */
+/** Answers the request. Rejects when git failed or the client closed early; the caller then destroys the connection. */
 export async function answerUploadPack(
   request: IncomingMessage,
   response: ServerResponse,
@@ -39,7 +39,7 @@ export async function answerUploadPack(
 ): Promise<void> {
   const words = ['upload-pack', '--strict', '--stateless-rpc', '--timeout=60', ...(advertise ? ['--advertise-refs'] : []), folder]
   const child = spawn('git', words, {
-    env: gitEnvironment(configuration, protocolOf(request)),
+    env: { ...gitEnvironment(configuration), ...protocolOf(request) },
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
   })
@@ -58,7 +58,7 @@ export async function answerUploadPack(
   if (advertise && !('GIT_PROTOCOL' in protocolOf(request))) response.write(advertisement)
   try {
     await Promise.all([
-      // git closes its input as soon as it has read what it needs: that is no failure.
+      // git closes its input as soon as it has read what it needs: that is not a failure.
       input.catch((error: unknown) => {
         if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
       }),

@@ -22,7 +22,12 @@ export type Observation = {
 
 function renderedCondition(progress: Progress): WantedCondition {
   if (progress.kind === 'applied')
-    return { type: 'Rendered', status: 'True', reason: 'Applied', message: 'the cluster has every object of the chart' }
+    return {
+      type: 'Rendered',
+      status: 'True',
+      reason: applicationReasons.applied,
+      message: 'the cluster has every object of the chart',
+    }
   return { type: 'Rendered', status: 'False', reason: progress.reason, message: progress.message }
 }
 

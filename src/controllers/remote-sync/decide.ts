@@ -1,55 +1,45 @@
-// What must hold before GitHub is asked anything: a list of checks in order, each with its reason and the cure. Pure.
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+// What must hold before GitHub is asked for anything: a list of checks, each with its reason and the cure. Pure.
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import { type Check, firstRefusal } from '../../policy/check.ts'
 import { type Claim, comesFirst } from '../precedence.ts'
 import type { Facts } from './gather.ts'
-import { reasons, type Stop, stop } from './progress.ts'
+import { type Halt, halt } from './halt.ts'
 
-type Check = (facts: Facts) => Stop | undefined
-
-const isTenant: Check = ({ tenant, remoteSync }) =>
-  tenant?.status?.buildNamespace === undefined
-    ? stop(
-        'Resolved',
-        reasons.notATenant,
-        `namespace ${remoteSync.metadata.namespace} is no tenant's (or not ready): builds need a Tenant whose Ready is True`,
-      )
-    : undefined
+/** Stops builds outside a tenant: without a Tenant there is no build namespace and no limit. */
+const tenantIsReady: Check<Facts, Halt> = ({ tenant, owner }) => {
+  if (tenant) return undefined
+  const message = `namespace ${owner.namespace} does not belong to a Tenant, or its Tenant is not ready: builds need a Tenant whose Ready is True`
+  return halt('Resolved', reasons.notATenant, message)
+}
 
 function claimOf({ metadata, status }: RemoteSync): Claim {
   return { metadata, holds: status?.image !== undefined }
 }
 
-/** Two RemoteSyncs at one Application would undo each other. Age alone could take the Application from the one that runs. */
-const applicationIsOurs: Check = ({ remoteSync, rivals }) => {
-  const living = rivals.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const former = living.find(rival => comesFirst(claimOf(rival), claimOf(remoteSync), 'holder'))
-  if (!former) return undefined
-  const message = `RemoteSync ${former.metadata.name} already keeps Application ${remoteSync.spec.application}: delete one of the two`
-  return stop('Resolved', reasons.applicationTaken, message)
+/** Stops two RemoteSyncs from overwriting each other's image. By age alone, an older one could take over an Application that runs. */
+const applicationIsFree: Check<Facts, Halt> = ({ remoteSync, rivals }) => {
+  const active = rivals.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const first = active.find(rival => comesFirst(claimOf(rival), claimOf(remoteSync), 'holder'))
+  if (!first) return undefined
+  const message = `RemoteSync ${first.metadata.name} already keeps Application ${remoteSync.spec.application}: delete one of the two`
+  return halt('Resolved', reasons.applicationTaken, message)
 }
 
-const installationIsReady: Check = ({ installation, remoteSync }) => {
+/** Stops requests to GitHub through an installation that does not exist, is suspended or is not verified. */
+const installationIsReady: Check<Facts, Halt> = ({ installation, remoteSync }) => {
   const { installation: name } = remoteSync.spec
-  if (!installation) {
-    const message = `spec.installation: there is no Installation ${name} here; see \`kubectl get installations\``
-    return stop('Resolved', reasons.installationNotReady, message)
-  }
-  const ready = findCondition(installation.status?.conditions, 'Ready')
+  const ready = findCondition(installation?.status?.conditions, 'Ready')
   if (ready?.status === 'True') return undefined
-  return stop(
-    'Resolved',
-    reasons.installationNotReady,
-    `Installation ${name} is not ready: ${ready?.message ?? 'it is being verified'}`,
-  )
+  const message = installation
+    ? `Installation ${name} is not ready: ${ready?.message ?? 'it has not been verified yet'}`
+    : `spec.installation: there is no Installation ${name} in this namespace: see \`kubectl get installations\``
+  return halt('Resolved', reasons.installationNotReady, message)
 }
 
-const checks: readonly Check[] = [isTenant, applicationIsOurs, installationIsReady]
+const checks: readonly Check<Facts, Halt>[] = [tenantIsReady, applicationIsFree, installationIsReady]
 
-export function decide(facts: Facts): Stop | undefined {
-  for (const check of checks) {
-    const stopped = check(facts)
-    if (stopped) return stopped
-  }
-  return undefined
+/** Undefined when the RemoteSync may go on. */
+export function decide(facts: Facts): Halt | undefined {
+  return firstRefusal(checks, facts)
 }

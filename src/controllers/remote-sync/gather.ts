@@ -1,12 +1,18 @@
-// Reads everything a RemoteSync's reconcile must know, from caches only, into one value. Never writes, never throws on absence.
+// Reads what a RemoteSync's reconcile must know, as plain values: `gather` from caches and memory only, `gatherBuild` also from the builder
+// and the source store, once the commit is known. Never writes; absence is a fact and never throws.
 import type { Application } from '../../api/apps/application.ts'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
-import type { ObjectKey } from '../../api/resource.ts'
+import { keyOf, keyText } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import type { Builder, BuildKey, BuildOwner, BuildState, OwnedBuild } from '../../builds/builder.ts'
+import type { SourceIdentity } from '../../builds/source-store/source-address.ts'
+import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
-import { grantName } from './grant.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ownedGrantName } from '../owned-grant.ts'
+import type { LastChecks } from './last-checks.ts'
 
 export type RemoteSyncCaches = {
   readonly remoteSyncs: Cache<RemoteSync>
@@ -16,53 +22,94 @@ export type RemoteSyncCaches = {
   readonly tenants: Cache<Tenant>
 }
 
+/** RemoteSyncs by the `keyText` of their Application, and of their Installation. */
 export const targetIndex = 'remoteSyncTarget'
 export const installationIndex = 'remoteSyncInstallation'
 const namespaceIndex = 'remoteSyncTenantNamespace'
 
-export function namespaced(namespace: string | undefined, name: string): string {
-  return `${namespace ?? ''}/${name}`
-}
+/** Of a Tenant that does not set `spec.limits.concurrentBuilds`. */
+const defaultConcurrentBuilds = 2
 
-/** Once, before the caches start. */
-export function addRemoteSyncIndexes(caches: RemoteSyncCaches): void {
-  const { remoteSyncs, tenants } = caches
-  remoteSyncs.addIndex(targetIndex, item => [namespaced(item.metadata.namespace, item.spec.application)])
-  remoteSyncs.addIndex(installationIndex, item => [namespaced(item.metadata.namespace, item.spec.installation)])
+/** Call once, before the caches start. */
+export function addRemoteSyncIndexes({ remoteSyncs, tenants }: RemoteSyncCaches): void {
+  remoteSyncs.addIndex(targetIndex, item => [keyText({ ...keyOf(item), name: item.spec.application })])
+  remoteSyncs.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
   tenants.addIndex(namespaceIndex, tenant => [tenant.spec.namespace])
 }
 
 export type Facts = {
   readonly remoteSync: RemoteSync
-  readonly tenant: Tenant | undefined
+  /** The RemoteSync as the owner of its builds and sources. */
+  readonly owner: BuildOwner
+  readonly now: Date
+  /** The Tenant of the namespace; undefined when there is none or it has no build namespace yet. */
+  readonly tenant: { readonly buildNamespace: string; readonly concurrentBuilds: number } | undefined
   readonly installation: Installation | undefined
+  /** The one with the name of the owned grant, whoever owns it. */
   readonly grant: RepositoryGrant | undefined
   readonly application: Application | undefined
-  /** Other RemoteSyncs that lead to the same Application. */
+  /** Other RemoteSyncs with the same Application. */
   readonly rivals: readonly RemoteSync[]
+  /** When this process last asked GitHub for the commit. */
+  readonly lastCheckedAt: Date | undefined
 }
 
-/** `latest` gives our own last write of an object where the cache is behind it. */
-export function gather(caches: RemoteSyncCaches, key: ObjectKey, latest: (cached: RemoteSync) => RemoteSync): Facts | undefined {
-  const cached = caches.remoteSyncs.get(key)
-  if (!cached) return undefined
-  const remoteSync = latest(cached)
-  const { namespace = '', uid } = remoteSync.metadata
-  const { spec } = remoteSync
+export type GatherDeps = {
+  readonly caches: RemoteSyncCaches
+  readonly lastChecks: LastChecks
+  readonly builder: Pick<Builder, 'observe' | 'ofOwner'>
+  readonly sources: Pick<SourceStore, 'has'>
+  readonly clock: Clock
+}
+
+/** What is known before GitHub is asked. */
+export function gather({ caches, lastChecks, clock }: GatherDeps, remoteSync: RemoteSync): Facts {
+  const { spec, metadata, kind } = remoteSync
+  const { namespace = '', name, uid = '' } = metadata
+  const tenant = caches.tenants.byIndex(namespaceIndex, namespace)[0]
+  const buildNamespace = tenant?.status?.buildNamespace
+  const concurrentBuilds = tenant?.spec.limits?.concurrentBuilds ?? defaultConcurrentBuilds
   return {
     remoteSync,
-    tenant: caches.tenants.byIndex(namespaceIndex, namespace)[0],
+    owner: { kind, namespace, name, uid },
+    now: clock.now(),
+    tenant: buildNamespace === undefined ? undefined : { buildNamespace, concurrentBuilds },
     installation: caches.installations.get({ namespace, name: spec.installation }),
-    grant: caches.grants.get({ namespace, name: grantName(remoteSync) }),
+    grant: caches.grants.get({ namespace, name: ownedGrantName(remoteSync) }),
     application: caches.applications.get({ namespace, name: spec.application }),
     rivals: caches.remoteSyncs
-      .byIndex(targetIndex, namespaced(namespace, spec.application))
+      .byIndex(targetIndex, keyText({ namespace, name: spec.application }))
       .filter(other => other.metadata.uid !== uid),
+    lastCheckedAt: lastChecks.get(uid),
   }
 }
 
-/** The most builds a tenant may run, by build namespace. */
-export function tenantBuildLimit(caches: RemoteSyncCaches, buildNamespace: string): number {
-  const tenant = caches.tenants.list().find(item => item.status?.buildNamespace === buildNamespace)
-  return tenant?.spec.limits?.concurrentBuilds ?? 2
+/** A build and the one commit that it is made from. */
+export type CommitBuild = { readonly name: string; readonly commit: string }
+
+/** The build namespace is known once `decide` has passed. */
+export function buildKey({ tenant }: Facts, name: string): BuildKey {
+  return { namespace: tenant?.buildNamespace ?? '', name }
+}
+
+/** How the source store identifies the source of a build. */
+export function sourceIdentity(facts: Facts, { name, commit }: CommitBuild): SourceIdentity {
+  return { namespace: buildKey(facts, name).namespace, build: name, commit }
+}
+
+export type BuildFacts = {
+  readonly state: BuildState
+  /** The build still has to read its source and the source store does not have it: after a restart with another disk. */
+  readonly sourceMissing: boolean
+  /** All builds of the RemoteSync, newest first. */
+  readonly builds: readonly OwnedBuild[]
+  readonly now: Date
+}
+
+/** @throws KubeError when the API server cannot be asked */
+export async function gatherBuild(deps: GatherDeps, facts: Facts, build: CommitBuild): Promise<BuildFacts> {
+  const { builder, sources, clock } = deps
+  const state = await builder.observe(buildKey(facts, build.name), facts.owner)
+  const sourceMissing = state.kind === 'running' && state.needsSource && !(await sources.has(sourceIdentity(facts, build)))
+  return { state, sourceMissing, builds: builder.ofOwner(facts.owner), now: clock.now() }
 }

@@ -1,110 +1,268 @@
-// Moves one RemoteSync from its source to a running Application, as far as it goes in one run: checks, grant, commit, build, deploy.
-// Level-based: every run starts from what is there. What it waits for wakes it (grant, build, Application, webhook); the sweep finds the rest.
-import { remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
-import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
-import { isKubeError } from '../../kube/client/errors.ts'
+// Moves one RemoteSync from its source to a running Application, as far as it gets in one run, in four stages: Resolved, Fetched, Built,
+// Deployed. Each stage gathers facts, decides (pure) and carries the decision out. The only file of the folder that writes: to the cluster,
+// to the builder and to the source store; `save` alone writes the status. Level-based: every run starts from what exists, and every write
+// may be repeated after a crash. A grant, a build, an Application or a webhook wakes it; the sweep finds the rest.
+import { type Application, application as applications } from '../../api/apps/application.ts'
+import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
+import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import type { BuildLimiter } from '../../builds/build-limiter.ts'
+import type { Builder } from '../../builds/builder.ts'
+import type { SourceStore } from '../../builds/source-store/source-store.ts'
+import type { RepositoryClient } from '../../github/index.ts'
+import type { Applied, KubeClient } from '../../kube/client/client.ts'
+import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
-import { addFinalizer } from '../../kube/object/finalizers.ts'
-import { stopOf } from './access.ts'
-import { ensureBuilt } from './build.ts'
+import type { AccessDeps, OwnedGrantPlan, RepositoryAccess } from '../owned-grant.ts'
+import { accessOnce, ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
+import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
+import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
-import { ensureDeployed } from './deploy.ts'
-import { finalize, finalizer } from './finalize.ts'
-import { gather } from './gather.ts'
-import { desiredGrant, grantName, planGrant } from './grant.ts'
-import { isStop, type RemoteSyncStatus, reasons, type Stop, stop } from './progress.ts'
-import { resolveCommit } from './resolve.ts'
-import { accessOf, change, fieldManager, type RemoteSyncDeps, type Run, save, startRun } from './run.ts'
-import { isNewSpec, isNewWake, mustResolve, signalledAt, wakeOf } from './wake.ts'
+import { type BuildAction, decideBuild, decideFetchFailure, planBuild } from './decide-build.ts'
+import { type BuiltImage, decideDeploy, decideRollout } from './decide-deploy.ts'
+import { desiredBuild, desiredSource } from './desired.ts'
+import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gatherBuild, sourceIdentity } from './gather.ts'
+import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
+import { findCommit } from './resolve.ts'
+import { nextStatus, type ReconcileState, withStatus, withTimes } from './status.ts'
+import { mayRetry, mustResolve, signalledAt, wakeOf } from './wake.ts'
 
-/** When GitHub was last asked, by uid: forgotten by a restart on purpose, which then asks once more. */
-export type LastChecks = Map<string, number>
-
-async function ensureGrant(run: Run): Promise<RepositoryGrant | Stop> {
-  const { deps, remoteSync, facts } = run
-  const plan = planGrant(remoteSync, facts.grant, deps.clock.now())
-  const name = grantName(remoteSync)
-  const key = { namespace: run.owner.namespace, name }
-  change(run, { grant: name })
-  switch (plan.kind) {
-    case 'stop':
-      return plan
-    case 'use':
-      return plan.grant
-    case 'replace':
-      await deps.client.delete(repositoryGrant, key, { uid: plan.uid })
-      return stop('Resolved', reasons.waitingForGrant, `${name} is being replaced`)
-    case 'create':
-      try {
-        await deps.client.create(repositoryGrant, desiredGrant(remoteSync), { fieldManager })
-      } catch (error) {
-        // The cache is behind: whatever stands there is judged when it shows it.
-        if (!isKubeError(error, 409)) throw error
-      }
-      return stop('Resolved', reasons.waitingForGrant, `${name} is not decided yet`)
-    default: {
-      const never: never = plan
-      return never
-    }
+export type RemoteSyncDeps = AccessDeps &
+  GatherDeps & {
+    readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
+    readonly openRepository: (access: RepositoryAccess) => Pick<RepositoryClient, 'branch' | 'pullRequest'>
+    readonly sources: Pick<SourceStore, 'ensure' | 'revoke' | 'revokeOwner'>
+    readonly builder: Builder
+    readonly limiter: BuildLimiter
+    readonly status: StatusWriter<RemoteSync>
+    /** How long GitHub may go unasked when no webhook comes. */
+    readonly sweepMilliseconds: number
   }
+
+export const fieldManager = 'sekisho.dev/remote-sync'
+const finalizer = fieldManager
+const actor = 'sekisho:remote-sync'
+
+/** For a builder that is not ready, and a queued build whose slot became free without the end of a build, which would wake it. */
+const retryMilliseconds = 30_000
+
+/** What one run works with. */
+type Run = Pick<ReconcileContext, 'log' | 'signal'> & { readonly deps: RemoteSyncDeps; readonly facts: Facts }
+
+/** What a stage leaves: the state so far, and either why it halted or what the next stage needs. */
+type Halted = { readonly state: ReconcileState; readonly halted: Halt }
+type Passed<Values> = { readonly state: ReconcileState; readonly halted?: undefined } & Values
+type Stage<Values> = Promise<Halted | Passed<Values>>
+
+type OpenAccess = () => Promise<RepositoryAccess>
+type Resolved = { readonly commit: string; readonly retry: boolean; readonly access: OpenAccess }
+type Start = Extract<BuildAction, { kind: 'start' }>
+type FetchedStart = Start & { readonly url: string }
+type Fetched = { readonly action: Exclude<BuildAction, Start> | FetchedStart }
+
+/** The four stages in order; the first one that halts ends the run. */
+async function advance(run: Run): Stage<unknown> {
+  const resolved = await resolveCommit(run)
+  if (resolved.halted) return resolved
+  const fetched = await fetchSource(run, resolved)
+  if (fetched.halted) return fetched
+  const built = await buildImage(run, fetched)
+  if (built.halted) return built
+  return deployImage(run, built)
 }
 
-type Resolved = { readonly commit: string; readonly retry: boolean }
-
-async function ensureResolved(run: Run, grant: RepositoryGrant, checks: LastChecks): Promise<Resolved | Stop> {
-  const { deps, remoteSync, owner } = run
-  const now = deps.clock.now()
-  const known = run.draft.commit
-  if (known !== undefined && !mustResolve(remoteSync, checks.get(owner.uid), now, deps.sweepMilliseconds))
-    return { commit: known, retry: false }
+/** Resolved: the checks hold, the owned grant is approved, and the commit is known. */
+async function resolveCommit({ deps, facts }: Run): Stage<Resolved> {
+  const { remoteSync, owner, now } = facts
+  const initial: ReconcileState = { remoteSync, status: remoteSync.status ?? {} }
+  const refused = decide(facts)
+  if (refused) return { state: initial, halted: refused }
+  const plan = planOwnedGrant(remoteSync, facts.grant, now)
+  const granted = withStatus(initial, { grant: ownedGrantName(remoteSync) })
+  if (plan.kind !== 'use') return { state: granted, halted: await ensureGrant(deps, facts, plan) }
+  const app = facts.installation?.spec.app ?? ''
+  const access = accessOnce(deps, { owner: remoteSync, grant: plan.grant, app, actor })
+  const known = granted.status.commit
+  if (known !== undefined && !mustResolve(facts, deps.sweepMilliseconds))
+    return { state: granted, commit: known, retry: false, access }
   try {
-    const access = await accessOf(run, grant)
-    const commit = await resolveCommit(deps.openRepository(access), remoteSync, access.repository)
-    checks.set(owner.uid, now.getTime())
-    const retry = isNewWake(remoteSync) || isNewSpec(remoteSync)
+    const opened = await access()
+    const commit = await findCommit(deps.openRepository(opened), remoteSync.spec.source, opened.repository)
+    deps.lastChecks.set(owner.uid, now)
     const wake = wakeOf(remoteSync)
-    if (wake !== undefined) change(run, { handledWake: wake })
-    if (isStop(commit)) return commit
-    if (commit !== known) {
-      const phases = { signalledAt: signalledAt(remoteSync, now), resolvedAt: deps.clock.now().toISOString() }
-      change(run, { commit, phases })
-    }
-    return { commit, retry }
+    const checked = wake === undefined ? granted : withStatus(granted, { handledWake: wake })
+    if (typeof commit !== 'string') return { state: checked, halted: commit }
+    const phases = { signalledAt: signalledAt(remoteSync, now), resolvedAt: time(deps) }
+    const state = commit === known ? checked : withStatus(checked, { commit, phases })
+    return { state, commit, retry: mayRetry(remoteSync), access }
   } catch (error) {
-    return stopOf('Resolved', error)
+    return { state: granted, halted: haltOf('Resolved', error) }
   }
 }
 
-async function advance(run: Run, checks: LastChecks): Promise<Stop | undefined> {
-  const refused = decide(run.facts)
-  if (refused) return refused
-  const grant = await ensureGrant(run)
-  if (isStop(grant)) return grant
-  const resolved = await ensureResolved(run, grant, checks)
-  if (isStop(resolved)) return resolved
-  const unbuilt = await ensureBuilt(run, grant, resolved.commit, resolved.retry)
-  if (unbuilt) return unbuilt
-  const { image, imageCommit }: RemoteSyncStatus = run.draft
-  if (image === undefined || imageCommit === undefined) return stop('Built', reasons.building, 'there is no image yet')
-  return ensureDeployed(run, image, imageCommit)
+/** Creates or replaces the grant where the plan says so. Its decision wakes the RemoteSync. */
+async function ensureGrant(deps: RemoteSyncDeps, facts: Facts, plan: Exclude<OwnedGrantPlan, { kind: 'use' }>): Promise<Halt> {
+  const { namespace } = facts.owner
+  if (plan.kind === 'replace')
+    await deps.client.delete(repositoryGrant, { namespace, name: ownedGrantName(facts.remoteSync) }, { uid: plan.uid })
+  if (plan.kind === 'create')
+    await deps.client.create(repositoryGrant, plan.desired, { fieldManager }).catch((error: unknown) => {
+      // The cache is behind: the existing grant is evaluated when the cache shows it.
+      if (!isKubeError(error, 409)) throw error
+    })
+  return halt('Resolved', plan.reason, plan.message)
 }
 
-export async function reconcileRemoteSync(deps: RemoteSyncDeps, checks: LastChecks, context: ReconcileContext): Promise<Outcome> {
-  const facts = gather(deps.caches, context.key, deps.status.latest)
-  if (!facts) return done
-  if (facts.remoteSync.metadata.deletionTimestamp !== undefined) {
-    const { uid = '' } = facts.remoteSync.metadata
-    checks.delete(uid)
-    deps.slots.leave(uid)
-    return finalize(deps, facts.remoteSync)
+/** Fetched: the source store has the commit where the build still needs it. A build that is to start holds a slot from here on. */
+async function fetchSource(run: Run, { state, commit, retry, access }: Passed<Resolved>): Stage<Fetched> {
+  const { deps, facts } = run
+  const plan = planBuild(facts, state.status, commit, retry)
+  const action = plan.kind === 'build' ? decideBuild(facts, plan, await gatherBuild(deps, facts, plan)) : plan
+  const decided = { ...state, status: action.status }
+  if (action.kind === 'start') return fetchForStart(run, decided, action, access)
+  try {
+    if (action.kind === 'fetchAgain') await ensureSource(run, action.build, access)
+    return { state: decided, action }
+  } catch (error) {
+    return fetchFailed(decided, commit, error)
   }
-  const held = await addFinalizer(deps.client, remoteSyncs, facts.remoteSync, finalizer)
-  if (!held) return done
-  const run = startRun(deps, facts, facts.remoteSync, context)
-  const stopped = await advance(run, checks)
-  if (stopped?.reason !== reasons.queued) deps.slots.leave(run.owner.uid)
-  await save(run, stopped)
-  if (stopped?.afterMilliseconds !== undefined) return requeueAfter(stopped.afterMilliseconds)
-  if (stopped?.error !== undefined) throw stopped.error
+}
+
+async function fetchForStart(run: Run, state: ReconcileState, action: Start, access: OpenAccess): Stage<Fetched> {
+  const { deps, facts, log } = run
+  const { name, commit } = action.build
+  for (const superseded of action.cancel) {
+    await deps.builder.cancel(superseded)
+    log.info({ build: superseded.name }, 'superseded build cancelled')
+  }
+  const key = buildKey(facts, name)
+  const since = state.status.phases?.resolvedAt ?? time(deps)
+  const tenantLimit = facts.tenant?.concurrentBuilds ?? 0
+  const slot = deps.limiter.tryAcquire(facts.owner, { tenant: key.namespace, name, since, tenantLimit })
+  if (slot.kind === 'queued')
+    return { state, halted: halt('Fetched', reasons.queued, slot.message, { afterMilliseconds: retryMilliseconds }) }
+  // The status is written while the source is fetched, which costs the push no time. Both have ended before anything else is written:
+  // otherwise this status could reach the API server after a later one and replace it.
+  const fetching = halt('Fetched', reasons.fetching, `commit ${commit} is being fetched`)
+  const [saved, fetched] = await Promise.allSettled([save(deps, state, fetching), ensureSource(run, action.build, access)])
+  if (saved.status === 'rejected' || fetched.status === 'rejected') deps.limiter.release(key)
+  if (saved.status === 'rejected') throw saved.reason
+  if (fetched.status === 'rejected') return fetchFailed(saved.value, commit, fetched.reason)
+  return { state: withTimes(saved.value, { fetchedAt: time(deps) }), action: { ...action, url: fetched.value } }
+}
+
+/** Resolves to the URL of the source. */
+async function ensureSource({ deps, facts, signal }: Run, build: CommitBuild, access: OpenAccess): Promise<string> {
+  return (await deps.sources.ensure(desiredSource(facts, build, await access()), signal)).url
+}
+
+function fetchFailed(state: ReconcileState, commit: string, error: unknown): Halted {
+  const { status, halted } = decideFetchFailure(state.status, commit, error)
+  return { state: { ...state, status }, halted }
+}
+
+/** Built: there is an image of the commit. The address of the source is closed as soon as the build has ended. */
+async function buildImage(run: Run, { state, action }: Passed<Fetched>): Stage<BuiltImage> {
+  const { deps, facts } = run
+  switch (action.kind) {
+    case 'keepImage':
+      return { state, image: action.image, commit: action.commit }
+    case 'start':
+      return startBuild(run, state, action)
+    case 'wait':
+    case 'fetchAgain':
+      return { state, halted: action.halt }
+    case 'useImage':
+    case 'retryBuild':
+    case 'recordFailure':
+    case 'cancelAndFail':
+      await deps.sources.revoke(sourceIdentity(facts, action.build))
+      for (const key of action.cancel) await deps.builder.cancel(key)
+      if (action.kind !== 'useImage') return { state, halted: action.halt }
+      return { state, image: action.image, commit: action.commit }
+  }
+}
+
+async function startBuild({ deps, facts }: Run, state: ReconcileState, { build, url }: FetchedStart): Promise<Halted> {
+  let started = false
+  try {
+    const outcome = await deps.builder.start(desiredBuild(facts, build, url, state.status.image))
+    if (outcome.kind === 'refused')
+      return { state, halted: halt('Built', reasons.builderNotReady, outcome.message, { afterMilliseconds: retryMilliseconds }) }
+    started = true
+    const halted = halt('Built', reasons.building, `build ${build.name} was created`)
+    return { state: withTimes(state, { buildCreatedAt: time(deps) }), halted }
+  } finally {
+    if (!started) deps.limiter.release(buildKey(facts, build.name))
+  }
+}
+
+/** Deployed: image and commit are set on the Application. Ready: the Application has rolled them out. */
+async function deployImage({ deps, facts }: Run, { state, image, commit }: Passed<BuiltImage>): Stage<unknown> {
+  const action = decideDeploy(facts, { image, commit })
+  if (action.kind === 'halt') return { state, halted: action.halt }
+  const application = action.kind === 'keep' ? action.application : await applyImage(deps, action.desired)
+  if (!application) return { state, halted: applicationNotFound('Deployed', facts.remoteSync.spec.application) }
+  const before = action.kind === 'keep' ? state.status.phases?.deployedAt : undefined
+  const deployed = withTimes(state, { deployedAt: before ?? time(deps) })
+  const rollout = decideRollout(application, image, deps.clock.now())
+  if (rollout.halted) return { state: deployed, halted: rollout.halted }
+  return { state: withTimes(deployed, { availableAt: rollout.availableAt }) }
+}
+
+/** Resolves to undefined when the Application is gone. */
+async function applyImage({ client }: RemoteSyncDeps, desired: Applied): Promise<Application | undefined> {
+  try {
+    return await client.apply(applications, desired, { fieldManager, force: true })
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+/** Writes the status with the conditions that the halt implies, unless it says so already. */
+async function save(deps: RemoteSyncDeps, state: ReconcileState, halted: Halt | undefined): Promise<ReconcileState> {
+  return { ...state, remoteSync: await deps.status.write(state.remoteSync, nextStatus(state, halted, deps.clock.now())) }
+}
+
+function time({ clock }: RemoteSyncDeps): string {
+  return clock.now().toISOString()
+}
+
+async function keep(deps: RemoteSyncDeps, remoteSync: RemoteSync, { log, signal }: ReconcileContext): Promise<Outcome> {
+  const facts = gather(deps, remoteSync)
+  const { state, halted } = await advance({ deps, facts, log, signal })
+  if (halted?.reason !== reasons.queued) deps.limiter.dequeue(facts.owner.uid)
+  await save(deps, state, halted)
+  if (halted?.afterMilliseconds !== undefined) return requeueAfter(halted.afterMilliseconds)
+  if (halted?.error !== undefined) throw halted.error
   return done
+}
+
+/**
+ * Ends the builds, which the garbage collector does not reach in their own namespace, and the addresses of their sources. The grant goes by
+ * its owner reference; the Application stays and keeps serving.
+ */
+async function end(deps: RemoteSyncDeps, { kind, metadata }: RemoteSync): Promise<undefined> {
+  const { namespace = '', name, uid = '' } = metadata
+  deps.lastChecks.delete(uid)
+  deps.limiter.dequeue(uid)
+  for (const { key } of deps.builder.ofOwner({ kind, namespace, name, uid })) await deps.builder.cancel(key)
+  await deps.sources.revokeOwner(uid)
+}
+
+/** @throws what the API server, the builder or GitHub answered where a retry may help */
+export function reconcileRemoteSync(deps: RemoteSyncDeps, context: ReconcileContext): Promise<Outcome> {
+  const { client, status, caches } = deps
+  return reconcileWithFinalizer(
+    {
+      type: remoteSyncs,
+      finalizer,
+      client,
+      cache: caches.remoteSyncs,
+      status,
+      keep: remoteSync => keep(deps, remoteSync, context),
+      end: remoteSync => end(deps, remoteSync),
+    },
+    context,
+  )
 }

@@ -1,44 +1,63 @@
-// Says in conditions how a RemoteSync stands: what is behind it is True, where it stopped is False with the reason, what comes after is
-// False for the same reason. Pure. Ready is True only when the Application runs what was built from the newest commit.
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+// The status of a RemoteSync: the fields decided so far in a reconcile, and the conditions. The stages before the halt are True; the stage
+// that halted and those after it are False for its reason. Ready is True only when the Application runs the newest commit. Pure.
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
-import { type RemoteSyncStatus, reasons, type Stage, type Stop, stages } from './progress.ts'
+import { type Halt, type Stage, stages } from './halt.ts'
+
+export type RemoteSyncStatus = NonNullable<RemoteSync['status']>
+type Phases = NonNullable<RemoteSyncStatus['phases']>
+
+/** A value: every stage returns a new one. */
+export type ReconcileState = {
+  /** The object with the status as it was last written. */
+  readonly remoteSync: RemoteSync
+  /** The status to write. */
+  readonly status: RemoteSyncStatus
+}
+
+export function withStatus(state: ReconcileState, fields: Partial<RemoteSyncStatus>): ReconcileState {
+  return { ...state, status: { ...state.status, ...fields } }
+}
+
+/** Records when phases of the newest commit ended. */
+export function withPhases(status: RemoteSyncStatus, times: Phases): RemoteSyncStatus {
+  return { ...status, phases: { ...status.phases, ...times } }
+}
+
+export function withTimes(state: ReconcileState, times: Phases): ReconcileState {
+  return { ...state, status: withPhases(state.status, times) }
+}
 
 const doneMessages: Readonly<Record<Stage, string>> = {
   Resolved: 'the commit is known',
-  Fetched: 'the source store had the commit',
+  Fetched: 'the source store has fetched the commit',
   Built: 'the image was built from the commit',
-  Deployed: 'the Application was told',
+  Deployed: 'image and commit were set on the Application',
 }
 
-function stageConditions(stopped: Stop | undefined): WantedCondition[] {
-  const last = stopped === undefined || stopped.stage === 'Ready' ? stages.length : stages.indexOf(stopped.stage)
+function stageConditions(halted: Halt | undefined): WantedCondition[] {
+  const last = halted === undefined || halted.stage === 'Ready' ? stages.length : stages.indexOf(halted.stage)
   return stages.map((type, index) => {
-    if (stopped === undefined || index < last) return { type, status: 'True', reason: 'Done', message: doneMessages[type] }
-    const message = index === last ? stopped.message : `waits for ${stages[last] ?? 'the stage before'}`
-    return { type, status: 'False', reason: stopped.reason, message }
+    if (halted === undefined || index < last) return { type, status: 'True', reason: 'Done', message: doneMessages[type] }
+    const message = index === last ? halted.message : `waits for ${stages[last] ?? 'the stage before'}`
+    return { type, status: 'False', reason: halted.reason, message }
   })
 }
 
-function readyCondition(stopped: Stop | undefined, serving: boolean): WantedCondition {
-  if (!stopped)
+function readyCondition(halted: Halt | undefined, serving: boolean): WantedCondition {
+  if (!halted)
     return { type: 'Ready', status: 'True', reason: reasons.deployed, message: 'the Application runs the newest commit' }
   const note = serving ? ' (the version before keeps serving)' : ''
-  return { type: 'Ready', status: 'False', reason: stopped.reason, message: `${stopped.message}${note}`.slice(0, 4096) }
+  return { type: 'Ready', status: 'False', reason: halted.reason, message: `${halted.message}${note}`.slice(0, 4096) }
 }
 
-/** `draft` holds the fields the reconcile decided; conditions and generation are added here. */
-export function nextStatus(
-  remoteSync: RemoteSync,
-  draft: RemoteSyncStatus,
-  stopped: Stop | undefined,
-  now: Date,
-): RemoteSyncStatus {
+/** The status to write: the fields of the state, with the generation and the conditions that the halt implies. */
+export function nextStatus({ remoteSync, status }: ReconcileState, halted: Halt | undefined, now: Date): RemoteSyncStatus {
   const generation = remoteSync.metadata.generation ?? 1
-  const serving = draft.image !== undefined && stopped?.stage !== 'Ready'
-  const wanted = [...stageConditions(stopped), readyCondition(stopped, serving)]
+  const serving = status.image !== undefined && halted?.stage !== 'Ready'
+  const wanted = [...stageConditions(halted), readyCondition(halted, serving)]
   return {
-    ...draft,
+    ...status,
     observedGeneration: generation,
     conditions: mergeConditions(remoteSync.status?.conditions, wanted, generation, now),
   }

@@ -1,45 +1,48 @@
-// When a RemoteSync must look at GitHub again, and since when the news is known. Pure.
-
+// When GitHub must be asked for the commit again, and when the signal to do so arrived. Pure.
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../api/names.ts'
+import type { Facts } from './gather.ts'
 
 const longestWake = 512
 
-/** The wake annotation, cut to what the status can hold. */
+/** The wake annotation, cut to what the status can hold; undefined when there is none. */
 export function wakeOf(remoteSync: RemoteSync): string | undefined {
   const value = remoteSync.metadata.annotations?.[wakeAnnotation]
   return value === undefined || value === '' ? undefined : value.slice(0, longestWake)
 }
 
-export function isNewWake(remoteSync: RemoteSync): boolean {
+function isNewWake(remoteSync: RemoteSync): boolean {
   const wake = wakeOf(remoteSync)
   return wake !== undefined && wake !== remoteSync.status?.handledWake
 }
 
-export function isNewSpec(remoteSync: RemoteSync): boolean {
+function isNewSpec(remoteSync: RemoteSync): boolean {
   return remoteSync.status?.observedGeneration !== remoteSync.metadata.generation
 }
 
+/** Whether a webhook or a new spec asks for it: then a commit that failed is built once more. */
+export function mayRetry(remoteSync: RemoteSync): boolean {
+  return isNewWake(remoteSync) || isNewSpec(remoteSync)
+}
+
 /**
- * `lastCheckedAt` is when this process last asked GitHub; after a restart it is unknown, and asking once more is how missed
- * webhooks are found. A fixed commit is never looked up again.
+ * Whether GitHub must be asked. After a restart `lastCheckedAt` is unknown, and asking once more finds pushes whose webhooks were missed.
+ * A fixed commit is resolved once.
  */
 export function mustResolve(
-  remoteSync: RemoteSync,
-  lastCheckedAt: number | undefined,
-  now: Date,
+  { remoteSync, lastCheckedAt, now }: Pick<Facts, 'remoteSync' | 'lastCheckedAt' | 'now'>,
   sweepMilliseconds: number,
 ): boolean {
   if (remoteSync.status?.commit === undefined || isNewSpec(remoteSync)) return true
   if (remoteSync.spec.source.commit !== undefined) return false
   if (isNewWake(remoteSync) || lastCheckedAt === undefined) return true
-  // The resync that brings the sweep comes up to a tenth early.
-  return now.getTime() - lastCheckedAt >= sweepMilliseconds * 0.8
+  // The resync that triggers the sweep comes up to a tenth early.
+  return now.getTime() - lastCheckedAt.getTime() >= sweepMilliseconds * 0.8
 }
 
-/** `<RFC 3339 time>/<delivery id>`: when the webhook arrived. Anything else, or a time to come, counts as now. */
+/** When the webhook arrived: the annotation is `<RFC 3339 time>/<delivery id>`. Without a valid time in the past: now. */
 export function signalledAt(remoteSync: RemoteSync, now: Date): string {
-  const [time = ''] = isNewWake(remoteSync) ? (wakeOf(remoteSync) ?? '').split('/') : []
-  const moment = /^\d{4}-\d\d-\d\dT/.test(time) ? Date.parse(time) : Number.NaN
-  return (Number.isNaN(moment) ? now : new Date(Math.min(moment, now.getTime()))).toISOString()
+  const [text = ''] = isNewWake(remoteSync) ? (wakeOf(remoteSync) ?? '').split('/') : []
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
+  return (Number.isNaN(time) ? now : new Date(Math.min(time, now.getTime()))).toISOString()
 }

@@ -29,7 +29,7 @@ const graceMilliseconds = 86_400_000
 export function decide(facts: Facts): Decision {
   const { kind } = facts.answer
   const checked = kind === 'found' || kind === 'missing' || kind === 'no-person'
-  const ruling = checked ? rule(facts) : earlierRuling(facts)
+  const ruling = checked ? rulingOn(facts) : earlierRuling(facts)
   const approved = approval(facts, ruling)
   const ready = readiness(facts, ruling) ?? approved
   return {
@@ -41,7 +41,7 @@ export function decide(facts: Facts): Decision {
   }
 }
 
-function rule(facts: Facts): Ruling {
+function rulingOn(facts: Facts): Ruling {
   const refusal = firstRefusal(checks, facts)
   if (refusal) return { decision: 'Denied', ...refusal }
   const { permissions, subjects } = facts.object.spec

@@ -32,7 +32,7 @@ export type ProbeDeps = SingleUseTokenDeps & {
   readonly fetch?: Fetch
 }
 
-export type ProbeQuestion = {
+export type ProbeRequest = {
   readonly grant: RepositoryGrant
   readonly installationId: number
   /** The repositories of an earlier approval: their ids count then, not the names in the spec. */
@@ -43,19 +43,19 @@ export type ProbeQuestion = {
 const permissions = { metadata: 'read' } as const
 
 /** @throws AppError when nothing could be learned: GitHub or the audit log failed, or the token has more access than was requested */
-export async function probe(deps: ProbeDeps, app: GitHubApp, asked: ProbeQuestion): Promise<ProbeAnswer> {
-  const { grant, known } = asked
+export async function probe(deps: ProbeDeps, app: GitHubApp, request: ProbeRequest): Promise<ProbeAnswer> {
+  const { grant, known } = request
   const names = known?.map(({ name }) => name) ?? grant.spec.repositories
   const answer = await withSingleUseToken(deps, app, {
-    request: requestOf(asked),
-    mint: () => mint(app, asked),
+    request: platformRequest(request),
+    mint: () => mint(app, request),
     use: async (minted): Promise<ProbeAnswer> => {
-      const repositories = matched(minted, asked)
+      const repositories = matched(minted, request)
       if (repositories === undefined) return { kind: 'missing', names: missingNames(minted, names) }
       return {
         kind: 'found',
         repositories,
-        requester: await accessOf(clientOf(deps, app, minted), repositories, asked.requesterId),
+        requester: await accessOf(clientOf(deps, app, minted), repositories, request.requesterId),
       }
     },
   })
@@ -63,7 +63,7 @@ export async function probe(deps: ProbeDeps, app: GitHubApp, asked: ProbeQuestio
 }
 
 /** Undefined when GitHub answers that the installation does not reach one of the repositories. */
-async function mint(app: GitHubApp, { installationId, known, grant }: ProbeQuestion): Promise<MintedToken | undefined> {
+async function mint(app: GitHubApp, { installationId, known, grant }: ProbeRequest): Promise<MintedToken | undefined> {
   const bare = [...new Set(grant.spec.repositories.map(name => name.slice(name.indexOf('/') + 1)))]
   const reach = known === undefined ? { repositoryNames: bare } : { repositoryIds: known.map(({ id }) => id) }
   try {
@@ -75,7 +75,7 @@ async function mint(app: GitHubApp, { installationId, known, grant }: ProbeQuest
 }
 
 /** GitHub takes names without an owner, so the full names are compared here: case-insensitively, as GitHub does. Undefined when one is missing. */
-function matched(minted: MintedToken, { grant, known }: ProbeQuestion): readonly Repository[] | undefined {
+function matched(minted: MintedToken, { grant, known }: ProbeRequest): readonly Repository[] | undefined {
   if (Object.entries(minted.permissions).some(([name, level]) => name !== 'metadata' || level !== 'read'))
     throw new AppError('integrity_violation', "GitHub's token for the check has more permissions than metadata: read")
   const answered = new Map(minted.repositories.map(({ id, fullName }) => [id, fullName]))
@@ -86,7 +86,7 @@ function matched(minted: MintedToken, { grant, known }: ProbeQuestion): readonly
   if (repositories.some(({ name }) => name === '')) return undefined
   const extra = minted.repositoryIds.find(id => !wanted.includes(id))
   if (extra !== undefined && known !== undefined)
-    throw new AppError('integrity_violation', `GitHub's token for the check reaches repository ${extra}, which was not asked for`)
+    throw new AppError('integrity_violation', `GitHub's token for the check reaches repository ${extra}, which was not requested`)
   return repositories
 }
 
@@ -118,7 +118,7 @@ async function accessOf(
   return { kind: 'known', login: person.login, permissions: found }
 }
 
-function requestOf({ grant, installationId }: ProbeQuestion): PlatformRequest {
+function platformRequest({ grant, installationId }: ProbeRequest): PlatformRequest {
   const { namespace = '', name } = grant.metadata
   return {
     actor: 'sekisho:repository-grant-controller',

@@ -1,7 +1,7 @@
 // Converts Octokit's errors to AppError. Messages name the route, and never the URL's values, a body or a token; Octokit's error is not kept
 // as the cause, because it carries the request with its headers and body.
 // Source: https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api and .../rate-limits-for-the-rest-api
-import type { ReasonTexts } from '../../api/kind.ts'
+import type { ReasonTexts } from '../../api/resource.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { retryAfterSeconds } from '../../lib/http/retry-after.ts'
 import { redactTokens } from '../../lib/log.ts'

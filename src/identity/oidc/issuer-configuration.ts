@@ -30,6 +30,7 @@ export type IssuerAccounts = {
   readonly recordIssued: (subject: string, claims: IssuerClaims) => Promise<void>
 }
 
+/** What the configuration is made from. */
 export type IssuerConfigurationDeps = {
   readonly keys: IssuerKeys
   readonly records: OidcRecordStore

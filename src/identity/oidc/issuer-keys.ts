@@ -13,6 +13,7 @@ export type KeyKeeper = {
   readonly getOrCreate: (name: string, make: () => Promise<SecretString>) => Promise<SecretString>
 }
 
+/** The keys of the present period and its neighbours. */
 export type IssuerKeys = {
   /** Private keys for the provider only, the signing key first. They change only during a call of `period` or `sign`. */
   readonly privateKeys: readonly JWK[]

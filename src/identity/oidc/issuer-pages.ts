@@ -11,6 +11,7 @@ export type DeviceRequest = {
   readonly agent: string
 }
 
+/** Every function returns a whole HTML page. */
 export type IssuerPages = {
   /** A form with one field `user_code`; `problem` says why the code before was refused. */
   readonly deviceCode: (form: PageForm, problem: string | undefined) => string

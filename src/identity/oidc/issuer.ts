@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { type IssuerConfigurationDeps, issuerConfiguration } from './issuer-configuration.ts'
 
+/** What the issuer needs beside its configuration. */
 export type IssuerDeps = IssuerConfigurationDeps & {
   /** The issuer identifier and the base of every address: the public URL, without a path. */
   readonly publicUrl: URL
@@ -17,6 +18,7 @@ export type IssuerDeps = IssuerConfigurationDeps & {
 /** A sign-in that waits for the person's consent. */
 export type PendingSignIn = { readonly id: string; readonly clientId: string; readonly redirectHost: string | undefined }
 
+/** The issuer as the routes use it. */
 export type Issuer = {
   /** Handles every request below the issuer's paths. The body must not have been read. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>

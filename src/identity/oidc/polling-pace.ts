@@ -2,6 +2,7 @@
 // In memory and bounded: a device that was dropped may poll too fast once more.
 const pollingIntervalSeconds = 5
 
+/** Remembers when each device polled last. */
 export type PollingPace = {
   /** Records a request of `id`; false when the one before is less than the interval ago. */
   readonly mayPoll: (id: string) => boolean

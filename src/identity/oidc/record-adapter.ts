@@ -15,11 +15,7 @@ export type OidcRecordStore = {
     readonly id: string
     readonly payload: OidcRecordPayload
     readonly expiresAt: Date | undefined
-    readonly lookup: {
-      readonly grantId?: string | undefined
-      readonly userCode?: string | undefined
-      readonly uid?: string | undefined
-    }
+    readonly lookup: { readonly [handle in 'grantId' | 'userCode' | 'uid']?: string | undefined }
   }) => Promise<void>
   readonly find: (model: string, id: string) => Promise<Found | undefined>
   readonly findByUserCode: (model: string, userCode: string) => Promise<Found | undefined>

@@ -31,17 +31,17 @@ function textsAt(at: string, namespace: string | null = null): AuditTexts {
 }
 
 /** As PostgreSQL writes a timestamp in a session in UTC: without trailing zeros in the fraction, and without a fraction of zeros only. */
-function writtenByPostgres(moment: Date): string {
-  const [day, time = ''] = moment.toISOString().slice(0, -1).split('T')
-  return `${day} ${time.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')}+00`
+function writtenByPostgres(time: Date): string {
+  const [day, clock = ''] = time.toISOString().slice(0, -1).split('T')
+  return `${day} ${clock.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')}+00`
 }
 
 describe('rows of the log as texts', () => {
   test('a timestamp reads back to the millisecond that was written', () => {
-    const moments = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2099-12-31T23:59:59Z'), noInvalidDate: true })
+    const times = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2099-12-31T23:59:59Z'), noInvalidDate: true })
     fc.assert(
-      fc.property(moments, moment => {
-        expect(entryOf(textsAt(writtenByPostgres(moment))).at).toBe(moment.toISOString())
+      fc.property(times, time => {
+        expect(entryOf(textsAt(writtenByPostgres(time))).at).toBe(time.toISOString())
       }),
     )
   })

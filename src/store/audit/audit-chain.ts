@@ -41,7 +41,7 @@ export type AuditTexts = [
   hash: string,
 ]
 
-/** The parse boundary. Action and outcome are not checked against their lists: verification must be able to read any row. */
+/** Action and outcome are not checked against their lists: verification must be able to read any row. */
 export function entryOf(row: Readonly<AuditTexts>): AuditEntry {
   const [sequence, at, action, actor, namespace, object, outcome, reason, details, previousHash, hash] = row
   return {

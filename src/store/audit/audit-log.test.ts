@@ -38,7 +38,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     await place?.stop()
   })
 
-  /** What an intruder with the owner's password does: the trigger goes first. */
+  /** An intruder with the owner's password disables the trigger first. */
   async function tamper(sql: string): Promise<void> {
     await database.pool.query('ALTER TABLE audit.entries DISABLE TRIGGER ALL')
     await database.pool.query(sql)
@@ -66,7 +66,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect(await verifyLog(log)).toEqual({ ok: true, entries: 3, head: { sequence: 3, hash: third?.hash } })
   })
 
-  test('gives 500 concurrent appends 500 places in one chain, in few transactions', async () => {
+  test('chains 500 concurrent appends without a gap, in few transactions', async () => {
     const log = await freshLog(0)
     const before = await transactions()
     const entries = await Promise.all(Array.from({ length: 500 }, (_, index) => log.append(record(`entry ${index}`))))
@@ -75,7 +75,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect((await transactions()) - before).toBeLessThan(50)
   })
 
-  test('leaves no gap when another writer is faster, however often', async () => {
+  test('leaves no gap when another writer is faster, even repeatedly', async () => {
     const [one, other] = [await freshLog(1), createAuditLog({ pool: database.pool, clock: systemClock })]
     for (let turn = 0; turn < 5; turn += 1) {
       await one.append(record(`one ${turn}`))
@@ -113,13 +113,13 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   test('when reading the earlier entries fails, nothing is appended and the turn is released', async () => {
     const log = await freshLog(1)
     const broken = (): boolean => {
-      throw new Error('cannot tell')
+      throw new Error('cannot compare')
     }
-    await expect(log.appendOnce({ ...record('never'), namespace: 'acme' }, broken)).rejects.toThrow('cannot tell')
+    await expect(log.appendOnce({ ...record('never'), namespace: 'acme' }, broken)).rejects.toThrow('cannot compare')
     expect(await log.append(record('next'))).toMatchObject({ sequence: 2 })
   })
 
-  test('goes on from what is there when the newest entries were taken away', async () => {
+  test('continues from what is left when the newest entries were deleted', async () => {
     const log = await freshLog(3)
     await tamper('DELETE FROM audit.entries WHERE sequence > 1')
     expect(await log.append(record('after the loss'))).toMatchObject({ sequence: 2 })
@@ -134,7 +134,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
   test.each([
     ['an edited text', `UPDATE audit.entries SET reason = 'nothing to see' WHERE sequence = 3`, 3],
     ['an edited detail', `UPDATE audit.entries SET details = '{"repositoryIds":[1]}' WHERE sequence = 2`, 2],
-    ['an edited moment', `UPDATE audit.entries SET at = at + interval '1 millisecond' WHERE sequence = 4`, 4],
+    ['an edited time', `UPDATE audit.entries SET at = at + interval '1 millisecond' WHERE sequence = 4`, 4],
     ['an edited namespace', `UPDATE audit.entries SET namespace = NULL WHERE sequence = 2`, 2],
     ['a deleted entry', 'DELETE FROM audit.entries WHERE sequence = 2', 3],
     ['the first entry deleted', 'DELETE FROM audit.entries WHERE sequence = 1', 2],
@@ -165,7 +165,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect(await verifyLog(log, checkpoint)).toMatchObject({ ok: false, sequence: 4 })
   })
 
-  test('finds a chain that was computed anew by the checkpoint', async () => {
+  test('finds a recomputed chain by the checkpoint', async () => {
     const old = await freshLog(3)
     const checkpoint = await old.head()
     const log = await freshLog(4)
@@ -193,7 +193,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     await expect(log.list({ limit: 1001 })).rejects.toThrow('limit')
   })
 
-  test('keeps a record whose texts came from outside, mended and without tokens', async () => {
+  test('stores a record with texts from outside, repaired and without tokens', async () => {
     const log = await freshLog(0)
     const token = `ghs_${'a'.repeat(36)}`
     await log.append(record(`bad \0 text \ud800 with ${token}`, { details: { header: `Bearer ${token}`, 'k\0': 'v' } as object }))
@@ -203,7 +203,7 @@ describe.each(databases)('the audit log on $name', ({ start }) => {
     expect(await verifyLog(log)).toMatchObject({ ok: true })
   })
 
-  test('refuses a record without an actor or without a canonical form, and goes on', async () => {
+  test('refuses a record without an actor or without a canonical form, and continues', async () => {
     const log = await freshLog(0)
     await expect(log.append(record('no actor', { actor: ' ' }))).rejects.toThrow('actor is empty')
     await expect(log.append(record('fraction', { details: { host: 0.5 } }))).rejects.toThrow('canonical')

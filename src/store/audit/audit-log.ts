@@ -10,12 +10,13 @@ import { type AuditEntry, nextEntries } from './audit-chain.ts'
 import { storableRecord } from './audit-record.ts'
 import { type AuditQuery, insertAfter, inTurn, readEntries, readHead } from './audit-rows.ts'
 
+/** The port for the audit log. */
 export type AuditLog = {
   /** Resolves when the entry is durable. Rejects when the database does not accept it: then the caller must not act (fail closed). */
   readonly append: (record: AuditRecord) => Promise<AuditEntry>
   /**
    * As `append`, unless `alreadyRecorded` finds the record among the earlier entries. It gets the newest entries of the record's action
-   * and namespace, newest first, while nobody else appends: of two processes that append the same record at once, one does.
+   * and namespace, newest first, while no other caller appends: of two processes that append the same record at once, one does.
    */
   readonly appendOnce: (record: TenantAuditRecord, alreadyRecorded: (earlier: readonly AuditEntry[]) => boolean) => Promise<void>
   /** Throws `invalid_request` for a limit that is not a whole number from 1 to 1000. */
@@ -65,7 +66,7 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog & { readonly settle
   }
 }
 
-/** Remembers the head that it wrote last: as long as nobody else appends, a batch costs one round trip. */
+/** Remembers the head that it wrote last: as long as no other process appends, a batch costs one round trip. */
 function createAppender({ pool, clock }: AuditLogDeps): (records: readonly AuditRecord[]) => Promise<readonly AuditEntry[]> {
   let known: ChainHead | undefined
   return async records => {

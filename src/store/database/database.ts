@@ -11,6 +11,7 @@ import { PrismaClient } from '../generated/client.ts'
 import { holdDataFolder } from './data-folder-lock.ts'
 import { startEmbeddedDatabase } from './embedded-database.ts'
 
+/** An open database. */
 export type Database = {
   /** For every aggregate but the audit log and the inbox, which use `pool` (docs/adr/0013). */
   readonly prisma: PrismaClient

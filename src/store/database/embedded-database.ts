@@ -15,6 +15,7 @@ export type DatabaseStream = Duplex & {
   readonly unref: () => unknown
 }
 
+/** The running embedded database. */
 export type EmbeddedDatabase = {
   /** One stream at a time: PGlite has one backend, whose session outlives the stream. */
   readonly openStream: () => DatabaseStream

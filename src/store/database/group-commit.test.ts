@@ -18,7 +18,7 @@ function recordingCommit(options: { readonly mostItems?: number; readonly mostWa
 }
 
 describe('group commit', () => {
-  test('gives every item its own result, in few batches and in order', async () => {
+  test('resolves every item to its own result, in few batches and in order', async () => {
     const { batches, commit } = recordingCommit()
     const first = commit.add('a')
     await new Promise(resolve => setImmediate(resolve))
@@ -33,14 +33,14 @@ describe('group commit', () => {
     expect(batches).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
-  test('rejects every item of a failed batch and no other, and goes on', async () => {
+  test('rejects every item of a failed batch and no other, and continues', async () => {
     const { commit } = recordingCommit({ mostItems: 2, failOn: 'c' })
     const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(item => commit.add(item)))
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled'])
     expect(await commit.add('f')).toBe('F')
   })
 
-  test('refuses what would wait beyond the bound', async () => {
+  test('refuses an item beyond the bound of the queue', async () => {
     const { commit } = recordingCommit({ mostWaiting: 2 })
     const kept = [commit.add('a'), commit.add('b')]
     await expect(commit.add('c')).rejects.toThrow('too many')
@@ -48,7 +48,7 @@ describe('group commit', () => {
     await commit.idle()
   })
 
-  test('puts together and lets wait only what the weights allow, but takes any item alone', async () => {
+  test('groups and queues only what the weights allow, but accepts any single item', async () => {
     const batches: string[][] = []
     const commit = createGroupCommit<string, string>({
       mostItems: 100,

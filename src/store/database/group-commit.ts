@@ -1,6 +1,7 @@
 // Turns many concurrent writes into few transactions: items that arrive while one transaction is in progress go together into the next.
 // An item resolves only when its transaction has committed; a failed transaction rejects every item in it and no other.
 
+/** Writes items in groups, in the order in which they were added. */
 export type GroupCommit<Item, Result> = {
   /** Resolves to the item's result. Rejects with `overflow` when too much is waiting, and when the item's transaction fails. */
   readonly add: (item: Item) => Promise<Result>
@@ -14,6 +15,7 @@ type Waiting<Item, Result> = {
   readonly reject: (error: unknown) => void
 }
 
+/** Bounds of a group and of the queue, and how a group is written. */
 export type GroupCommitOptions<Item, Result> = {
   readonly mostItems: number
   readonly mostWaiting: number

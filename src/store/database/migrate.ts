@@ -9,11 +9,12 @@ import type pg from 'pg'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 
+/** A migration of prisma/migrations; `checksum` is the SHA-256 (hex) of its SQL, as Prisma computes it. */
 export type Migration = { readonly name: string; readonly sql: string; readonly checksum: string }
 type Applied = { readonly migration_name: string; readonly checksum: string; readonly finished_at: Date | null }
 
 const prismaLock = 72_707_369
-export const migrationsFolder = join(import.meta.dirname, '../../../prisma/migrations')
+const migrationsFolder = join(import.meta.dirname, '../../../prisma/migrations')
 
 const recordsTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ, migration_name VARCHAR(255) NOT NULL,

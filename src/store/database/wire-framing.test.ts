@@ -31,7 +31,7 @@ describe('framing the protocol for the embedded database', () => {
     message('X', Buffer.alloc(0)),
   ])
 
-  test('gives whole questions: the start, a query, an extended query up to its Sync, the end', () => {
+  test('returns whole batches: the start-up message, a query, an extended query up to its Sync, the end', () => {
     expect(framed(stream, []).map(batch => batch.length)).toEqual([
       8,
       message('Q', Buffer.from('select 1\0')).length,
@@ -40,7 +40,7 @@ describe('framing the protocol for the embedded database', () => {
     ])
   })
 
-  test('gives the same questions however the bytes arrive', () => {
+  test('returns the same batches however the bytes are cut', () => {
     const whole = framed(stream, [])
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 20 }), cuts => {
@@ -49,16 +49,16 @@ describe('framing the protocol for the embedded database', () => {
     )
   })
 
-  test('keeps an incomplete message when the bytes it came in are used for something else', () => {
+  test('copies an incomplete message, so that the buffer it arrived in can be reused', () => {
     const framer = createMessageFramer()
-    const question = message('Q', Buffer.from('select 1\0'))
-    const first = Buffer.concat([startup(), question.subarray(0, 7)])
+    const query = message('Q', Buffer.from('select 1\0'))
+    const first = Buffer.concat([startup(), query.subarray(0, 7)])
     expect(framer.push(first)).toHaveLength(1)
     first.fill(0)
-    expect(framer.push(question.subarray(7)).map(batch => Buffer.from(batch))).toEqual([question])
+    expect(framer.push(query.subarray(7)).map(batch => Buffer.from(batch))).toEqual([query])
   })
 
-  test.each([0, 3, -1, 2 ** 31 - 1])('refuses a message that says it is %d bytes long', length => {
+  test.each([0, 3, -1, 2 ** 31 - 1])('refuses a message that claims a length of %d bytes', length => {
     const framer = createMessageFramer()
     framer.push(startup())
     const bytes = message('Q', Buffer.alloc(0))

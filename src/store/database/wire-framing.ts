@@ -7,6 +7,7 @@ const answered = new Set(['Q', 'S', 'H', 'X', 'p', 'c', 'f'].map(letter => lette
 const headerBytes = 5
 const mostBytes = 64 * 1024 * 1024
 
+/** Splits the byte stream of one connection. */
 export type MessageFramer = {
   /**
    * Adds bytes and returns the batches that became complete, as views of these bytes where possible; the framer keeps no reference to them.

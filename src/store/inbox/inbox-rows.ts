@@ -14,6 +14,7 @@ export type Delivery = {
   readonly body: Buffer
 }
 
+/** A delivery with the id of its row. */
 export type NewDelivery = Delivery & { readonly id: string }
 
 /** A delivery leased to a worker; `attempts` counts its leases, this one included. */
@@ -94,7 +95,7 @@ export async function endDeliveries(
   await pool.query(end, [at, JSON.stringify(outcomes)])
 }
 
-/** Makes an unhandled delivery claimable at `claimableAt`, whoever leases it now. */
+/** Makes an unhandled delivery claimable at `claimableAt`, even while it is leased. */
 export async function releaseDelivery(pool: pg.Pool, id: string, claimableAt: Date): Promise<void> {
   await pool.query(release, [id, claimableAt])
 }

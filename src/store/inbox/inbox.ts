@@ -19,6 +19,7 @@ import {
 
 export type { ClaimedDelivery }
 
+/** The port for received webhooks. */
 export type Inbox = {
   /**
    * Resolves when the delivery is durable. An equal (host, deliveryId) is a duplicate, whatever its body. Rejects with `unavailable` when

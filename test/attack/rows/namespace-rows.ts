@@ -9,48 +9,39 @@ import {
   platformAdministrator,
 } from '../identities.ts'
 import { namespace, tenantLabel } from '../objects.ts'
-import { patch, post, type Row, remove } from './row.ts'
+import { allowed, expecting, type Row } from './row.ts'
 
-const guard = 'namespace-guard'
+const refused = expecting('namespace-guard')
 const acme = '/api/v1/namespaces/acme'
 const loosened = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } } }
 const unmarked = { metadata: { labels: { 'sekisho.dev/tenant': null } } }
 
 export const namespaceRows: readonly Row[] = [
   ...[dave, clusterAdministrator, impostor].flatMap(as => [
-    post(
+    refused.post(
       `${as.user} makes a namespace that looks like a tenant’s`,
       as,
       '/api/v1/namespaces',
       namespace('fake', tenantLabel),
-      guard,
     ),
-    patch(`${as.user} loosens Pod Security`, as, acme, loosened, guard),
-    patch(`${as.user} loosens it through status`, as, `${acme}/status`, loosened, guard),
-    patch(`${as.user} takes the tenant label`, as, acme, unmarked, guard),
-    remove(`${as.user} deletes the namespace`, as, acme, guard),
+    refused.patch(`${as.user} loosens Pod Security`, as, acme, loosened),
+    refused.patch(`${as.user} loosens it through status`, as, `${acme}/status`, loosened),
+    refused.patch(`${as.user} removes the tenant label`, as, acme, unmarked),
+    refused.remove(`${as.user} deletes the namespace`, as, acme),
   ]),
-  patch(
-    'dave makes his namespace look like a tenant’s',
-    dave,
-    '/api/v1/namespaces/other',
-    { metadata: { labels: tenantLabel } },
-    guard,
-  ),
-  {
-    name: 'dave takes the tenant label through finalize',
-    as: dave,
-    method: 'PUT',
-    path: `${acme}/finalize`,
-    body: { ...namespace('acme'), spec: { finalizers: ['kubernetes'] } },
-    expected: guard,
-  },
-  patch('dave adds another label', dave, acme, { metadata: { labels: { team: 'x' } } }, 'allowed'),
-  post('dave makes a plain namespace', dave, '/api/v1/namespaces', namespace('plain'), 'allowed'),
-  remove('dave deletes a plain namespace', dave, '/api/v1/namespaces/other', 'allowed'),
-  post('the platform makes a tenant’s namespace', platform, '/api/v1/namespaces', namespace('new', tenantLabel), 'allowed'),
-  patch('a platform administrator changes Pod Security', platformAdministrator, acme, loosened, 'allowed'),
-  remove('the garbage collector deletes the namespace of a deleted Tenant', garbageCollector, acme, 'allowed'),
-  remove('the namespace controller deletes a namespace', namespaceController, acme, 'allowed'),
-  patch('the garbage collector loosens Pod Security', garbageCollector, acme, loosened, guard),
+  refused.patch('dave makes his namespace look like a tenant’s', dave, '/api/v1/namespaces/other', {
+    metadata: { labels: tenantLabel },
+  }),
+  refused.put('dave removes the tenant label through finalize', dave, `${acme}/finalize`, {
+    ...namespace('acme'),
+    spec: { finalizers: ['kubernetes'] },
+  }),
+  allowed.patch('dave adds another label', dave, acme, { metadata: { labels: { team: 'x' } } }),
+  allowed.post('dave makes a plain namespace', dave, '/api/v1/namespaces', namespace('plain')),
+  allowed.remove('dave deletes a plain namespace', dave, '/api/v1/namespaces/other'),
+  allowed.post('the platform makes a tenant’s namespace', platform, '/api/v1/namespaces', namespace('new', tenantLabel)),
+  allowed.patch('a platform administrator changes Pod Security', platformAdministrator, acme, loosened),
+  allowed.remove('the garbage collector deletes the namespace of a deleted Tenant', garbageCollector, acme),
+  allowed.remove('the namespace controller deletes a namespace', namespaceController, acme),
+  refused.patch('the garbage collector loosens Pod Security', garbageCollector, acme, loosened),
 ]

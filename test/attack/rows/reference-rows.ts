@@ -1,28 +1,24 @@
-// Attacks by referring to a reserved Secret: every kind with a pod template, every field, and what is no pod.
+// Attacks by referring to a reserved Secret: every kind with a pod template, every field, and kinds that are not pods.
 import { dave, platform, replicaSetController } from '../identities.ts'
 import { secretShapes, workloads } from '../objects.ts'
-import { patch, post, type Row, remove, strategic } from './row.ts'
+import { allowed, expecting, type Row } from './row.ts'
 
+const refusedAsReference = expecting('secret-references')
+const refusedElsewhere = expecting('secret-references-elsewhere')
 function heldByEnvironment(): Readonly<Record<string, unknown>> {
   return secretShapes['environment']?.('ghtok-held') ?? {}
 }
 
 export const referenceRows: readonly Row[] = [...workloads].flatMap(([kind, { path, object }]) => [
   ...Object.entries(secretShapes).map(([shape, spec]) =>
-    post(`${kind}: ${shape}`, dave, path('acme'), object('refers', spec('ghtok-held')), 'secret-references'),
+    refusedAsReference.post(`${kind}: ${shape}`, dave, path('acme'), object('refers', spec('ghtok-held'))),
   ),
   ...Object.entries(secretShapes).map(([shape, spec]) =>
-    post(`${kind}: ${shape} of an ordinary Secret`, dave, path('acme'), object('refers', spec('plain')), 'allowed'),
+    allowed.post(`${kind}: ${shape} of an ordinary Secret`, dave, path('acme'), object('refers', spec('plain'))),
   ),
-  post(
-    `${kind}: made by a controller`,
-    replicaSetController,
-    path('acme'),
-    object('c', heldByEnvironment()),
-    'secret-references',
-  ),
-  post(`${kind}: made by the platform`, platform, path('acme'), object('c', heldByEnvironment()), 'secret-references'),
-  post(`${kind}: elsewhere`, dave, path('other'), object('refers', heldByEnvironment()), 'allowed'),
+  refusedAsReference.post(`${kind}: made by a controller`, replicaSetController, path('acme'), object('c', heldByEnvironment())),
+  refusedAsReference.post(`${kind}: made by the platform`, platform, path('acme'), object('c', heldByEnvironment())),
+  allowed.post(`${kind}: elsewhere`, dave, path('other'), object('refers', heldByEnvironment())),
 ])
 
 const pods = '/api/v1/namespaces/acme/pods'
@@ -41,41 +37,33 @@ const ingress = (secretName: string) => ({
 const account = (more: object) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' }, ...more })
 
 export const laterRows: readonly Row[] = [
-  patch(
+  refusedAsReference.strategicPatch(
     'dave debugs a pod with a reserved Secret',
     dave,
     `${pods}/runner/ephemeralcontainers`,
     debug('ghtok-held'),
-    'secret-references',
-    strategic,
   ),
-  patch('dave debugs a pod', dave, `${pods}/runner/ephemeralcontainers`, debug('plain'), 'allowed', strategic),
-  patch('dave scales an old Deployment that refers', dave, `${deployments}/old/scale`, { spec: { replicas: 0 } }, 'allowed'),
-  patch('dave labels it', dave, `${deployments}/old`, { metadata: { labels: { a: 'b' } } }, 'allowed'),
-  patch('dave changes its replicas', dave, `${deployments}/old`, { spec: { replicas: 0 } }, 'allowed'),
-  patch(
-    'dave edits its template',
-    dave,
-    `${deployments}/old`,
-    { spec: { template: { spec: { hostname: 'x' } } } },
-    'secret-references',
-  ),
-  remove('dave removes it', dave, `${deployments}/old`, 'allowed'),
-  post(
+  allowed.strategicPatch('dave debugs a pod', dave, `${pods}/runner/ephemeralcontainers`, debug('plain')),
+  allowed.patch('dave scales an old Deployment that refers', dave, `${deployments}/old/scale`, { spec: { replicas: 0 } }),
+  allowed.patch('dave labels it', dave, `${deployments}/old`, { metadata: { labels: { a: 'b' } } }),
+  allowed.patch('dave changes its replicas', dave, `${deployments}/old`, { spec: { replicas: 0 } }),
+  refusedAsReference.patch('dave edits its template', dave, `${deployments}/old`, {
+    spec: { template: { spec: { hostname: 'x' } } },
+  }),
+  allowed.remove('dave removes it', dave, `${deployments}/old`),
+  refusedElsewhere.post(
     'a ServiceAccount pulls with a reserved Secret',
     dave,
     accounts,
     account({ imagePullSecrets: [{ name: 'ghtok-held' }] }),
-    'secret-references-elsewhere',
   ),
-  post(
+  refusedElsewhere.post(
     'a ServiceAccount lists a reserved Secret',
     dave,
     accounts,
     account({ secrets: [{ name: 'ghtok-held' }] }),
-    'secret-references-elsewhere',
   ),
-  post('a ServiceAccount', dave, accounts, account({ secrets: [{ name: 'plain' }] }), 'allowed'),
-  post('an Ingress serves with a reserved Secret', dave, ingresses, ingress('ghtok-held'), 'secret-references-elsewhere'),
-  post('an Ingress', dave, ingresses, ingress('plain'), 'allowed'),
+  allowed.post('a ServiceAccount', dave, accounts, account({ secrets: [{ name: 'plain' }] })),
+  refusedElsewhere.post('an Ingress serves with a reserved Secret', dave, ingresses, ingress('ghtok-held')),
+  allowed.post('an Ingress', dave, ingresses, ingress('plain')),
 ]

@@ -1,62 +1,56 @@
-// Attacks on the name in which access is asked for.
+// Attacks on the name in which access is requested: on grants, on kinds that follow a repository, and on the grants that such objects own.
 import { clusterAdministrator, dave, mia, platform } from '../identities.ts'
-import { remoteSync, repositoryGrant } from '../objects.ts'
-import { apply, ownerOf, patch, post, type Row } from './row.ts'
+import { type Follower, followers, repositoryGrant } from '../objects.ts'
+import { allowed, expecting, ownerOf, type Row } from './row.ts'
 
+const refused = expecting('requested-by')
 const grants = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/repositorygrants'
-const syncs = '/apis/apps.sekisho.dev/v1alpha1/namespaces/acme/remotesyncs'
-const pinned = 'requested-by'
-const ofSync = { ownerReferences: [ownerOf('apps.sekisho.dev/v1alpha1', 'RemoteSync', true)] }
+
+function ownedGrantRows({ apiVersion, kind }: Follower): readonly Row[] {
+  const grantOf = (requester: string, owner: object) => repositoryGrant('a', requester, { ownerReferences: [owner] })
+  const owner = ownerOf(apiVersion, kind, true)
+  return [
+    allowed.post(`the platform requests for dave’s ${kind}`, platform, grants, grantOf(dave.user, owner)),
+    refused.post(`dave requests in mia’s name as if for a ${kind}`, dave, grants, grantOf(mia.user, owner)),
+    refused.post(
+      `the platform requests for another group’s ${kind}`,
+      platform,
+      grants,
+      grantOf(dave.user, ownerOf('apps.example.com/v1', kind, true)),
+    ),
+    refused.post(
+      `the platform requests for a ${kind} that does not control the grant`,
+      platform,
+      grants,
+      grantOf(dave.user, ownerOf(apiVersion, kind)),
+    ),
+  ]
+}
+
+function followerRows({ kind, path, object, change }: Follower): readonly Row[] {
+  const wake = { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }
+  return [
+    allowed.post(`dave creates a ${kind}`, dave, path, object('a', dave.user)),
+    refused.post(`dave creates a ${kind} in mia’s name`, dave, path, object('a', mia.user)),
+    refused.post(`the platform creates a ${kind} in mia’s name`, platform, path, object('a', mia.user)),
+    refused.patch(`mia changes dave’s ${kind} and leaves his name`, mia, `${path}/dave`, { spec: change }),
+    allowed.patch(`mia changes dave’s ${kind} in her own name`, mia, `${path}/dave`, {
+      spec: { ...change, requestedBy: mia.user },
+    }),
+    refused.patch(`mia puts dave’s name into her ${kind}`, mia, `${path}/mia`, { spec: { requestedBy: dave.user } }),
+    allowed.patch(`mia labels dave’s ${kind}`, mia, `${path}/dave`, { metadata: { labels: { a: 'b' } } }),
+    allowed.patch(`the platform wakes dave’s ${kind}`, platform, `${path}/dave`, wake),
+    refused.patch(`the platform changes dave’s ${kind}`, platform, `${path}/dave`, { spec: change }),
+    allowed.patch(`dave changes his own ${kind}`, dave, `${path}/dave`, { spec: change }),
+  ]
+}
 
 export const requestRows: readonly Row[] = [
-  post('dave asks in his own name', dave, grants, repositoryGrant('a', dave.user), 'allowed'),
-  post('dave asks in mia’s name', dave, grants, repositoryGrant('a', mia.user), pinned),
-  post('the administrator asks in dave’s name', clusterAdministrator, grants, repositoryGrant('a', dave.user), pinned),
-  post('the platform asks in dave’s name without a RemoteSync', platform, grants, repositoryGrant('a', dave.user), pinned),
-  post('the platform asks for dave’s RemoteSync', platform, grants, repositoryGrant('a', dave.user, ofSync), 'allowed'),
-  post('dave asks in mia’s name as if for a RemoteSync', dave, grants, repositoryGrant('a', mia.user, ofSync), pinned),
-  post(
-    'the platform asks for a foreign kind of that name',
-    platform,
-    grants,
-    repositoryGrant('a', dave.user, { ownerReferences: [ownerOf('apps.example.com/v1', 'RemoteSync', true)] }),
-    pinned,
-  ),
-  post(
-    'the platform asks for a RemoteSync that does not control the grant',
-    platform,
-    grants,
-    repositoryGrant('a', dave.user, { ownerReferences: [ownerOf('apps.sekisho.dev/v1alpha1', 'RemoteSync')] }),
-    pinned,
-  ),
-  patch(
-    'dave applies a grant in mia’s name',
-    dave,
-    `${grants}/new?fieldManager=x`,
-    repositoryGrant('new', mia.user),
-    pinned,
-    apply,
-  ),
-  post('dave makes a RemoteSync', dave, syncs, remoteSync('a', dave.user), 'allowed'),
-  post('dave makes one in mia’s name', dave, syncs, remoteSync('a', mia.user), pinned),
-  post('the platform makes one in mia’s name', platform, syncs, remoteSync('a', mia.user), pinned),
-  patch('mia changes dave’s branch and leaves his name', mia, `${syncs}/dave`, { spec: { source: { branch: 'evil' } } }, pinned),
-  patch(
-    'mia changes dave’s branch in her own name',
-    mia,
-    `${syncs}/dave`,
-    { spec: { source: { branch: 'next' }, requestedBy: mia.user } },
-    'allowed',
-  ),
-  patch('mia puts dave in charge', mia, `${syncs}/mia`, { spec: { requestedBy: dave.user } }, pinned),
-  patch('mia labels dave’s RemoteSync', mia, `${syncs}/dave`, { metadata: { labels: { a: 'b' } } }, 'allowed'),
-  patch(
-    'the platform wakes dave’s RemoteSync',
-    platform,
-    `${syncs}/dave`,
-    { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } },
-    'allowed',
-  ),
-  patch('the platform changes dave’s branch', platform, `${syncs}/dave`, { spec: { source: { branch: 'x' } } }, pinned),
-  patch('dave changes his own branch', dave, `${syncs}/dave`, { spec: { source: { branch: 'next' } } }, 'allowed'),
+  allowed.post('dave requests in his own name', dave, grants, repositoryGrant('a', dave.user)),
+  refused.post('dave requests in mia’s name', dave, grants, repositoryGrant('a', mia.user)),
+  refused.post('the administrator requests in dave’s name', clusterAdministrator, grants, repositoryGrant('a', dave.user)),
+  refused.post('the platform requests in dave’s name without an owner', platform, grants, repositoryGrant('a', dave.user)),
+  refused.apply('dave applies a grant in mia’s name', dave, `${grants}/new?fieldManager=x`, repositoryGrant('new', mia.user)),
+  ...followers.flatMap(ownedGrantRows),
+  ...followers.flatMap(followerRows),
 ]

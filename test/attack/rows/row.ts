@@ -1,46 +1,31 @@
-// What a row of the attack matrix is, and the few ways to write one.
-import type { Identity } from '../impersonation.ts'
+// What a row of the attack matrix is, and how rows are written.
+import type { ApiRequest, Identity } from '../impersonation.ts'
 
-export type Row = {
+export type Row = ApiRequest & {
   readonly name: string
   readonly as: Identity
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly body?: unknown
-  readonly type?: string
   /** `allowed`, or the rule that refuses. */
-  readonly expected: 'allowed' | string
+  readonly expected: string
 }
 
-export const merge = 'application/merge-patch+json'
-export const strategic = 'application/strategic-merge-patch+json'
-export const apply = 'application/apply-patch+yaml'
+/** Writes rows that expect one outcome: `allowed`, or the rule that refuses. */
+export function expecting(expected: string) {
+  const row =
+    (method: string, type?: string) =>
+    (name: string, as: Identity, path: string, body?: unknown): Row => ({ name, as, method, path, body, type, expected })
+  return {
+    post: row('POST'),
+    put: row('PUT'),
+    patch: row('PATCH'),
+    strategicPatch: row('PATCH', 'application/strategic-merge-patch+json'),
+    apply: row('PATCH', 'application/apply-patch+yaml'),
+    remove: row('DELETE'),
+  }
+}
 
-export const post = (name: string, as: Identity, path: string, body: unknown, expected: string): Row => ({
-  name,
-  as,
-  method: 'POST',
-  path,
-  body,
-  expected,
-})
-export const patch = (name: string, as: Identity, path: string, body: unknown, expected: string, type = merge): Row => ({
-  name,
-  as,
-  method: 'PATCH',
-  path,
-  body,
-  type,
-  expected,
-})
-export const remove = (name: string, as: Identity, path: string, expected: string): Row => ({
-  name,
-  as,
-  method: 'DELETE',
-  path,
-  expected,
-})
+export const allowed = expecting('allowed')
 
+/** A reference to an owner, which is the controlling one only with `controller`. */
 export function ownerOf(apiVersion: string, kind: string, controller = false): object {
   return { apiVersion, kind, name: 'owner', uid: '00000000-0000-4000-8000-000000000000', controller }
 }

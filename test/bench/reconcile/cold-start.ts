@@ -6,7 +6,7 @@ import { usageOf } from '../harness/process-usage.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
 import { servedRequests } from './served-requests.ts'
-import type { Site } from './site.ts'
+import type { Fixture } from './site.ts'
 
 export const coldStartFigures = {
   reported: 'every status too, wall s',
@@ -34,8 +34,14 @@ export async function memoryOf(program: MeasuredProgram, signal: AbortSignal): P
   return { heapBytes: Number(heapBytes), rssBytes }
 }
 
-async function measure(site: Site, program: MeasuredProgram, count: number, question: object, signal: AbortSignal): Promise<Run> {
-  const { admin, servers } = site
+async function measure(
+  fixture: Fixture,
+  program: MeasuredProgram,
+  count: number,
+  question: object,
+  signal: AbortSignal,
+): Promise<Run> {
+  const { admin, servers } = fixture
   const requestsBefore = await servedRequests(admin)
   const [serversBefore, before] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   const started = performance.now()
@@ -71,16 +77,16 @@ async function measure(site: Site, program: MeasuredProgram, count: number, ques
 
 /** Leaves the cluster empty, as it must find it. `question` goes with the start. */
 export async function coldStart(
-  site: Site,
+  fixture: Fixture,
   options: { readonly program: ProgramOptions; readonly count: number; readonly question?: object },
   signal: AbortSignal,
 ): Promise<Run> {
-  const program = await startProgram({ ...options.program, environment: { KUBECONFIG: site.kubeconfig } }, signal)
+  const program = await startProgram({ ...options.program, environment: { KUBECONFIG: fixture.kubeconfig } }, signal)
   try {
-    await createApplications(site.admin, options.count)
-    return await measure(site, program, options.count, options.question ?? {}, signal)
+    await createApplications(fixture.admin, options.count)
+    return await measure(fixture, program, options.count, options.question ?? {}, signal)
   } finally {
     await program.stop()
-    await deleteEverything(site.admin)
+    await deleteEverything(fixture.admin)
   }
 }

@@ -6,7 +6,7 @@ import { figureNames } from '../harness/summarize.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import { ourProgram } from './our-program.ts'
 import { serverAlone } from './server-alone.ts'
-import { startSite } from './site.ts'
+import { startFixture } from './site.ts'
 import { steadyFigures, steadyState } from './steady-state.ts'
 
 const applications = 1000
@@ -28,7 +28,7 @@ export const reconcile: Bench = {
   longBudgetSeconds: 2100,
   async open({ note, scale, long }): Promise<OpenBench> {
     const peer = { name: 'controller-runtime program', path: await ensureGoPeer('reconcile-go', note) }
-    const site = await startSite(note)
+    const fixture = await startFixture(note)
     const count = Math.max(10, Math.round(applications * scale))
     return {
       comparisons: [
@@ -37,8 +37,8 @@ export const reconcile: Bench = {
           title: `${count.toLocaleString('en-US')} Applications, each a Deployment, a Service, an Ingress and a status`,
           unit: 'Applications',
           peerName: 'minimal controller-runtime program in Go',
-          ours: signal => coldStart(site, { program: ourProgram, count }, signal),
-          peer: signal => coldStart(site, { program: peer, count, question: { concurrency: 10 } }, signal),
+          ours: signal => coldStart(fixture, { program: ourProgram, count }, signal),
+          peer: signal => coldStart(fixture, { program: peer, count, question: { concurrency: 10 } }, signal),
           goals: [anyOf([oursAtLeast(figureNames.rate, 50), allOf([serverIsTheLimit, ratioAtLeast(figureNames.rate, 1)])])],
         },
       ],
@@ -46,7 +46,7 @@ export const reconcile: Bench = {
         {
           name: 'API server alone',
           title: `the writes of ${count.toLocaleString('en-US')} Applications by bare keep-alive connections: no controller, no cache, no watch`,
-          run: signal => serverAlone(site, count, signal),
+          run: signal => serverAlone(fixture, count, signal),
           goals: [],
         },
         {
@@ -54,7 +54,7 @@ export const reconcile: Bench = {
           title: 'the controller on a cluster where all is done',
           run: signal =>
             steadyState(
-              site,
+              fixture,
               { applications: Math.max(10, Math.round(steadyApplications * scale)), watchedSeconds: long ? 600 : 60, note },
               signal,
             ),
@@ -63,7 +63,7 @@ export const reconcile: Bench = {
             .concat(figureAtMost(steadyFigures.heap, 2)),
         },
       ],
-      close: site.close,
+      close: fixture.close,
     }
   },
 }

@@ -3,7 +3,7 @@
 import type { Figure } from '../harness/bench.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import { bareProgram } from './our-program.ts'
-import type { Site } from './site.ts'
+import type { Fixture } from './site.ts'
 
 const shown = [
   coldStartFigures.writes,
@@ -13,8 +13,8 @@ const shown = [
 ] as const
 
 /** Finds the cluster empty and leaves it so. */
-export async function serverAlone(site: Site, count: number, signal: AbortSignal): Promise<readonly Figure[]> {
-  const { operations, wallSeconds, figures = {} } = await coldStart(site, { program: bareProgram, count }, signal)
+export async function serverAlone(fixture: Fixture, count: number, signal: AbortSignal): Promise<readonly Figure[]> {
+  const { operations, wallSeconds, figures = {} } = await coldStart(fixture, { program: bareProgram, count }, signal)
   return [
     { label: 'Applications whose children exist', value: operations / wallSeconds, unit: '/s' },
     ...shown.map(label => ({ label, value: figures[label] ?? Number.NaN, unit: '' })),

@@ -18,7 +18,7 @@ import { namespaces } from './applications.ts'
 /** Beside the control plane of the integration tests, also while they run. */
 const cluster = { name: 'bench-cluster', portOffset: 400 }
 
-export type Site = {
+export type Fixture = {
   readonly kubeconfig: string
   readonly admin: AdminClient
   /** Process ids, to see what the API server and its store use. */
@@ -45,7 +45,7 @@ async function installKinds(admin: AdminClient): Promise<void> {
 }
 
 /** `note` is told every step. */
-export async function startSite(note: (message: string) => void): Promise<Site> {
+export async function startFixture(note: (message: string) => void): Promise<Fixture> {
   const settings = readClusterSettings()
   const deps = { settings, progress: createProgress(line => note(line.trim())) }
   const folder = join(settings.stateFolder, cluster.name)

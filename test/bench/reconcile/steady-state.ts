@@ -8,7 +8,7 @@ import { allChildrenExist, allReported, createApplications, deleteEverything } f
 import { hopeless, memoryOf } from './cold-start.ts'
 import { ourProgram } from './our-program.ts'
 import { servedRequests } from './served-requests.ts'
-import type { Site } from './site.ts'
+import type { Fixture } from './site.ts'
 
 export const steadyFigures = {
   objects: 'objects in the caches',
@@ -33,8 +33,12 @@ export type SteadyStateOptions = {
 const firstOf = (applications: number): number => Math.ceil(applications / 10)
 const objectsOf = (applications: number): number => applications * 4
 
-async function withController<T>(site: Site, signal: AbortSignal, work: (program: MeasuredProgram) => Promise<T>): Promise<T> {
-  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: site.kubeconfig } }, signal)
+async function withController<T>(
+  fixture: Fixture,
+  signal: AbortSignal,
+  work: (program: MeasuredProgram) => Promise<T>,
+): Promise<T> {
+  const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: fixture.kubeconfig } }, signal)
   try {
     await program.ask({ do: 'start' }, signal)
     return await work(program)
@@ -44,11 +48,11 @@ async function withController<T>(site: Site, signal: AbortSignal, work: (program
 }
 
 /** Applications number `present` to `applications`, and everything that the controller makes of them. */
-function fill(site: Site, present: number, applications: number, signal: AbortSignal): Promise<void> {
-  return withController(site, signal, async program => {
-    await createApplications(site.admin, applications, present)
-    await allChildrenExist(site.admin, applications, hopeless(program, signal))
-    await allReported(site.admin, applications, hopeless(program, signal))
+function fill(fixture: Fixture, present: number, applications: number, signal: AbortSignal): Promise<void> {
+  return withController(fixture, signal, async program => {
+    await createApplications(fixture.admin, applications, present)
+    await allChildrenExist(fixture.admin, applications, hopeless(program, signal))
+    await allReported(fixture.admin, applications, hopeless(program, signal))
   })
 }
 
@@ -63,23 +67,23 @@ async function allLookedAt(program: MeasuredProgram, applications: number, signa
   return (performance.now() - started) / 1000
 }
 
-function restingHeap(site: Site, applications: number, signal: AbortSignal): Promise<number> {
-  return withController(site, signal, async program => {
+function restingHeap(fixture: Fixture, applications: number, signal: AbortSignal): Promise<number> {
+  return withController(fixture, signal, async program => {
     await allLookedAt(program, applications, signal)
     return (await memoryOf(program, signal)).heapBytes
   })
 }
 
 async function watch(
-  site: Site,
+  fixture: Fixture,
   options: SteadyStateOptions,
   firstHeapBytes: number,
   signal: AbortSignal,
 ): Promise<readonly Figure[]> {
   const { applications, watchedSeconds } = options
   const moreObjects = objectsOf(applications) - objectsOf(firstOf(applications))
-  const servedBefore = await servedRequests(site.admin)
-  return withController(site, signal, async program => {
+  const servedBefore = await servedRequests(fixture.admin)
+  return withController(fixture, signal, async program => {
     const seconds = await allLookedAt(program, applications, signal)
     options.note(`looked at ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
     const full = await memoryOf(program, signal)
@@ -88,7 +92,7 @@ async function watch(
     await sleep(watchedSeconds * 1000, undefined, { signal })
     const end = await program.usage()
     const counts = await program.ask({ do: 'count' }, signal)
-    const served = (await servedRequests(site.admin)).writes - servedBefore.writes
+    const served = (await servedRequests(fixture.admin)).writes - servedBefore.writes
     const figure = (label: string, value: number, unit: string): Figure => ({ label, value, unit })
     return [
       figure(steadyFigures.objects, objectsOf(applications), 'objects'),
@@ -106,16 +110,20 @@ async function watch(
 }
 
 /** Finds the cluster empty and leaves it so. */
-export async function steadyState(site: Site, options: SteadyStateOptions, signal: AbortSignal): Promise<readonly Figure[]> {
+export async function steadyState(
+  fixture: Fixture,
+  options: SteadyStateOptions,
+  signal: AbortSignal,
+): Promise<readonly Figure[]> {
   const { applications, note } = options
   const first = firstOf(applications)
   try {
-    await fill(site, 0, first, signal)
-    const firstHeapBytes = await restingHeap(site, first, signal)
-    await fill(site, first, applications, signal)
+    await fill(fixture, 0, first, signal)
+    const firstHeapBytes = await restingHeap(fixture, first, signal)
+    await fill(fixture, first, applications, signal)
     note(`${applications} Applications are there, with their children`)
-    return await watch(site, options, firstHeapBytes, signal)
+    return await watch(fixture, options, firstHeapBytes, signal)
   } finally {
-    await deleteEverything(site.admin)
+    await deleteEverything(fixture.admin)
   }
 }

@@ -2,16 +2,16 @@
 
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
-import type { World } from '../environment/environment.ts'
+import type { Environment } from '../environment/environment.ts'
 import { plainObject, plainValue } from './plain.ts'
 import { tokenLedger } from './tokens.ts'
 
 /** By what it is and where; the value is compared as text. */
 export type FinalState = Readonly<Record<string, string>>
 
-async function objectsOf({ site, prefix, namespaces }: World, type: ResourceType): Promise<readonly KubeObject[]> {
-  if (!type.namespaced) return (await site.kube.list(type)).filter(({ metadata }) => metadata.name.startsWith(prefix))
-  const lists = await Promise.all(namespaces.map(namespace => site.kube.list(type, { namespace })))
+async function objectsOf({ fixture, prefix, namespaces }: Environment, type: ResourceType): Promise<readonly KubeObject[]> {
+  if (!type.namespaced) return (await fixture.kube.list(type)).filter(({ metadata }) => metadata.name.startsWith(prefix))
+  const lists = await Promise.all(namespaces.map(namespace => fixture.kube.list(type, { namespace })))
   return lists.flat()
 }
 
@@ -20,23 +20,27 @@ function isTheClusters({ kind, metadata }: KubeObject): boolean {
   return metadata.name === 'kube-root-ca.crt' || (kind === 'ServiceAccount' && metadata.name === 'default')
 }
 
-export async function finalState(world: World, sees: readonly ResourceType[], more: unknown): Promise<FinalState> {
-  const [lists, tokens] = await Promise.all([Promise.all(sees.map(type => objectsOf(world, type))), tokenLedger(world)])
+export async function finalState(environment: Environment, sees: readonly ResourceType[], more: unknown): Promise<FinalState> {
+  const [lists, tokens] = await Promise.all([
+    Promise.all(sees.map(type => objectsOf(environment, type))),
+    tokenLedger(environment),
+  ])
   const state = new Map<string, string>()
   const plain = lists
     .flat()
     .filter(object => !isTheClusters(object) && object.metadata.namespace !== platformNamespace)
     .map(object => {
       const name = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
-      return { name: String(plainValue(name, world.prefix)), text: JSON.stringify(plainObject(object, world.prefix)) }
+      return { name: String(plainValue(name, environment.prefix)), text: JSON.stringify(plainObject(object, environment.prefix)) }
     })
     // Not in the order of their real names, whose hashes differ from run to run.
     .sort((a, b) => (`${a.name} ${a.text}` < `${b.name} ${b.text}` ? -1 : 1))
   // Two objects whose names differ by a hash only are two effects: both must show.
   for (const [name, same] of Map.groupBy(plain, one => one.name))
     for (const [index, { text }] of same.entries()) state.set(index === 0 ? name : `${name} (${index + 1})`, text)
-  for (const [name, value] of Object.entries(tokens)) state.set(`tokens ${name}`, JSON.stringify(plainValue(value, world.prefix)))
-  state.set('more', JSON.stringify(plainValue(more, world.prefix)))
+  for (const [name, value] of Object.entries(tokens))
+    state.set(`tokens ${name}`, JSON.stringify(plainValue(value, environment.prefix)))
+  state.set('more', JSON.stringify(plainValue(more, environment.prefix)))
   return Object.fromEntries(state)
 }
 

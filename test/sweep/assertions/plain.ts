@@ -1,5 +1,5 @@
-// Makes two worlds comparable: an object without what no two runs have in common (uids, versions, times, hashes of uids, ids that GitHub made
-// up, the world's own name). Everything else stays, the generation too: it counts how often somebody changed what is wanted. Pure.
+// Makes two environments comparable: an object without what no two runs have in common (uids, versions, times, hashes of uids, ids that GitHub made
+// up, the environment's own name). Everything else stays, the generation too: it counts how often somebody changed what is wanted. Pure.
 import type { KubeObject } from '../../../src/api/resource.ts'
 
 type Json = Readonly<Record<string, unknown>>

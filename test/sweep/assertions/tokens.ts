@@ -4,7 +4,7 @@
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import type { AuditEntry } from '../../../src/store/audit/audit-chain.ts'
 import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'
-import { host, type World } from '../environment/environment.ts'
+import { type Environment, host } from '../environment/environment.ts'
 
 export type TokenLedger = {
   /** Alive on GitHub and in the registry. */
@@ -19,15 +19,15 @@ export type TokenLedger = {
   readonly gaps: readonly string[]
 }
 
-function aliveKeys({ site, account }: World): ReadonlyMap<string, Readonly<Record<string, string>>> {
-  const { accessTokens } = site.github.context.world.credentials
+function aliveKeys({ fixture, account }: Environment): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  const { accessTokens } = fixture.github.context.world.credentials
   const alive = Object.entries(accessTokens).flatMap(([key, token]) =>
     token.kind === 'installation' && token.installationId === account.installed.id ? [[key, token.permissions] as const] : [],
   )
   return new Map(alive)
 }
 
-async function wholeLog({ store }: World): Promise<readonly AuditEntry[]> {
+async function wholeLog({ store }: Environment): Promise<readonly AuditEntry[]> {
   const entries: AuditEntry[] = []
   for (;;) {
     const page = await store.audit.list({ after: entries.at(-1)?.sequence ?? 0, limit: 1000 })
@@ -66,16 +66,16 @@ function gapsOf(log: readonly AuditEntry[]): { readonly open: readonly string[];
 /** What the log says of intents whose outcome was lost. */
 const lost = /the process ended before the outcome was known/
 
-export async function tokenLedger(world: World): Promise<TokenLedger> {
-  const { installed, app } = world.account
+export async function tokenLedger(environment: Environment): Promise<TokenLedger> {
+  const { installed, app } = environment.account
   const installation = { host, appId: app.id, installationId: installed.id }
   const [live, orphans, log, chain] = await Promise.all([
-    world.store.tokens.liveBy({ installation }),
-    world.store.tokens.orphans(new Date(Date.now() + 86_400_000)),
-    wholeLog(world),
-    verifyLog(world.store.audit),
+    environment.store.tokens.liveBy({ installation }),
+    environment.store.tokens.orphans(new Date(Date.now() + 86_400_000)),
+    wholeLog(environment),
+    verifyLog(environment.store.audit),
   ])
-  const alive = aliveKeys(world)
+  const alive = aliveKeys(environment)
   const known = new Set(live.map(({ token }) => credentialKey(token.reveal())))
   const unknown = [...alive.keys()].filter(key => !known.has(key)).length
   const told = log.filter(({ action, reason }) => action === 'token.refused' && lost.test(reason)).length

@@ -45,6 +45,11 @@ export async function makeAccount({ context }: RunningEmulator, login: string, w
   })
   const wanted = { name: 'shop', description: null, private: true, withReadme: true }
   const repository = withRepository ? await createRepository(context, organization, owner, wanted) : undefined
-  const installed = installApp(context, app, organization.id, people.olivia, { repositorySelection: 'all', repositoryIds: [] })
+  const installed = installApp(context, app, {
+    accountId: organization.id,
+    installerId: people.olivia,
+    repositorySelection: 'all',
+    repositoryIds: [],
+  })
   return { organization, installed, app, repository }
 }

@@ -1,5 +1,5 @@
-// One world: a prefix, a namespace, a database, an account on GitHub, the proxies around the process, and the settings of its lives. Every crash
-// point has a world of its own, so that nothing of one can help or hurt another.
+// One environment: a prefix, a namespace, a database, an account on GitHub, the proxies around the process, and the settings of its lives. Every crash
+// point has an environment of its own, so that nothing of one can help or hurt another.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,9 +20,9 @@ import { openDatabaseProxy } from '../proxies/database-proxy.ts'
 import { openGitHubProxy } from '../proxies/github-proxy.ts'
 import type { Proxy } from '../proxies/http-proxy.ts'
 import { openKubernetesProxy } from '../proxies/kubernetes-proxy.ts'
-import type { Life, Part } from '../subject/messages.ts'
+import type { Component, Life } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
-import type { Site } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
 export const fieldManager = 'sweep'
 export const host = 'github.localhost'
@@ -31,19 +31,19 @@ export const sharedNames = ['sekisho']
 export const chartName = (prefix: string): string => `${prefix}-chart`
 const keyName = (prefix: string): string => `${prefix}-key`
 
-export type WorldWish = {
-  readonly part: Part
-  /** `tenant`: the Tenant controller makes the namespaces; `made`: the world has one when it begins. */
+export type EnvironmentRequest = {
+  readonly component: Component
+  /** `tenant`: the Tenant controller makes the namespaces; `made`: the environment has one when it begins. */
   readonly namespace: 'made' | 'tenant'
   /** `key`: the App and its Secret are there, too; `repository`: and one repository. */
   readonly github: 'none' | 'account' | 'app' | 'repository'
 }
 
-export type World = {
-  readonly site: Site
+export type Environment = {
+  readonly fixture: Fixture
   readonly prefix: string
   readonly namespace: string
-  /** Those that are the world's, whether or not they are there. */
+  /** Those that are the environment's, whether or not they are there. */
   readonly namespaces: readonly string[]
   readonly appName: string
   readonly account: Account
@@ -75,20 +75,20 @@ async function reservePort(): Promise<number> {
   }
 }
 
-function environmentOf(world: {
+function environmentOf(environment: {
   readonly folder: string
   readonly kubeconfig: string
   readonly databaseUrl: string
   readonly sealingKey: string
   readonly appName: string
-  readonly ports: World['ports']
-  readonly site: Site
+  readonly ports: Environment['ports']
+  readonly fixture: Fixture
 }): Life['environment'] {
-  const { folder, ports, site } = world
+  const { folder, ports, fixture } = environment
   return {
-    KUBECONFIG: world.kubeconfig,
-    SEKISHO_DATABASE_URL: world.databaseUrl,
-    SEKISHO_SEALING_KEYS: world.sealingKey,
+    KUBECONFIG: environment.kubeconfig,
+    SEKISHO_DATABASE_URL: environment.databaseUrl,
+    SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: 'registry.example.com',
     SEKISHO_INGRESS_CLASS: 'traefik',
@@ -100,12 +100,12 @@ function environmentOf(world: {
     SEKISHO_PUBLIC_URL: `https://127.0.0.1:${ports.broker}`,
     SEKISHO_BROKER_ADDRESS: '127.0.0.1',
     SEKISHO_BROKER_PORT: String(ports.broker),
-    SEKISHO_GITHUB_APP: world.appName,
-    SEKISHO_GITHUB_CLIENT_SECRET: site.github.app.clientSecret,
-    SEKISHO_GITHUB_WEBHOOK_SECRET: site.github.app.webhookSecret,
+    SEKISHO_GITHUB_APP: environment.appName,
+    SEKISHO_GITHUB_CLIENT_SECRET: fixture.github.app.clientSecret,
+    SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
     SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
-    // The checkpoints of all worlds go into one ConfigMap, each world with a log of its own.
+    // The checkpoints of all environments go into one ConfigMap, each environment with a log of its own.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
     SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
   }
@@ -131,22 +131,22 @@ function throughProxy(url: SecretString, proxy: Proxy): string {
   return changed.href
 }
 
-export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
-  const prefix = site.nextPrefix()
+export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest): Promise<Environment> {
+  const prefix = fixture.nextPrefix()
   const crash = createCrashSwitch()
   const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
-  await site.makeDatabase(prefix)
-  const { certificateAuthority: ca, certificate: cert, key, token, server } = site.access
+  await fixture.makeDatabase(prefix)
+  const { certificateAuthority: ca, certificate: cert, key, token, server } = fixture.access
   const kubernetes = {
     url: new URL(server),
     tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined || key === undefined ? {} : { cert, key }) },
     ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
   }
   const sight = { prefix, namespace: wish.namespace === 'made' ? prefix : undefined, shared: sharedNames }
-  const postgresPort = Number(new URL(site.postgres.url('postgres').reveal()).port)
+  const postgresPort = Number(new URL(fixture.postgres.url('postgres').reveal()).port)
   const [kubeProxy, githubProxy, databaseProxy] = await Promise.all([
     openKubernetesProxy(crash, kubernetes, sight),
-    openGitHubProxy(crash, site.github.url),
+    openGitHubProxy(crash, fixture.github.url),
     openDatabaseProxy(crash, { host: '127.0.0.1', port: postgresPort }),
   ])
   const proxies = [kubeProxy, githubProxy, databaseProxy]
@@ -155,31 +155,31 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
   const appName = `${prefix}-app`
   const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
   const [account, store] = await Promise.all([
-    makeAccount(site.github, prefix, wish.github === 'repository'),
+    makeAccount(fixture.github, prefix, wish.github === 'repository'),
     openStore({
-      url: site.postgres.url(prefix),
-      sealingKeys: [new SecretString(site.sealingKey)],
+      url: fixture.postgres.url(prefix),
+      sealingKeys: [new SecretString(fixture.sealingKey)],
       clock: systemClock,
       log: silentLog,
     }),
   ])
-  const environment = environmentOf({
+  const variables = environmentOf({
     folder,
     kubeconfig,
-    databaseUrl: throughProxy(site.postgres.url(prefix), databaseProxy),
-    sealingKey: site.sealingKey,
+    databaseUrl: throughProxy(fixture.postgres.url(prefix), databaseProxy),
+    sealingKey: fixture.sealingKey,
     appName,
     ports,
-    site,
+    fixture,
   })
 
-  const apply: World['apply'] = async (type, name, content, namespace = type.namespaced ? prefix : undefined) => {
+  const apply: Environment['apply'] = async (type, name, content, namespace = type.namespaced ? prefix : undefined) => {
     const { apiVersion, kind } = type
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) }
-    await site.kube.apply(type, { apiVersion, kind, metadata, ...content }, { fieldManager, force: true })
+    await fixture.kube.apply(type, { apiVersion, kind, metadata, ...content }, { fieldManager, force: true })
   }
-  const world: World = {
-    site,
+  const environment: Environment = {
+    fixture,
     prefix,
     namespace: prefix,
     namespaces: [prefix, `${prefix}-build`],
@@ -189,12 +189,17 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
     crash,
     ports,
     githubUrl: githubProxy.url,
-    life: aheadMilliseconds => ({ environment, aheadMilliseconds }),
+    life: aheadMilliseconds => ({ environment: variables, aheadMilliseconds }),
     apply,
     async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
       const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
       const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
-      await site.admin.call('PATCH', `${group}${scope}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
+      await fixture.admin.call(
+        'PATCH',
+        `${group}${scope}/${type.plural}/${name}/status`,
+        { status },
+        'application/merge-patch+json',
+      )
     },
     cut() {
       for (const proxy of proxies) proxy.cut()
@@ -202,11 +207,11 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
     async close() {
       await Promise.all(proxies.map(proxy => proxy.close()))
       await store.close()
-      // What all worlds would have to read past. Namespaces stay: the control plane is thrown away with them.
-      await site.kube.delete(clusterGitHubApp, { name: appName })
-      await site.kube.delete(applicationChart, { name: chartName(prefix) })
+      // What all environments would have to read past. Namespaces stay: the control plane is thrown away with them.
+      await fixture.kube.delete(clusterGitHubApp, { name: appName })
+      await fixture.kube.delete(applicationChart, { name: chartName(prefix) })
       for (const type of [secrets, configMaps])
-        await site.kube.delete(type, {
+        await fixture.kube.delete(type, {
           namespace: platformNamespace,
           name: type === secrets ? keyName(prefix) : chartName(prefix),
         })
@@ -215,27 +220,30 @@ export async function openWorld(site: Site, wish: WorldWish): Promise<World> {
   }
   if (wish.namespace === 'made') await apply(namespaces, prefix, {})
   if (wish.github === 'app' || wish.github === 'repository') {
-    await applyKey(world)
-    await applyApp(world)
+    await applyKey(environment)
+    await applyApp(environment)
   }
-  return world
+  return environment
 }
 
 /** The Secret with a private key of the App; `pem` is another one than the App's own where a scenario wants a stranger's. */
-export async function applyKey(world: World, pem: string = world.site.github.app.privateKeyPem): Promise<void> {
+export async function applyKey(
+  environment: Environment,
+  pem: string = environment.fixture.github.app.privateKeyPem,
+): Promise<void> {
   const data = { 'private-key.pem': Buffer.from(pem).toString('base64') }
-  await world.apply(secrets, keyName(world.prefix), { data }, platformNamespace)
+  await environment.apply(secrets, keyName(environment.prefix), { data }, platformNamespace)
 }
 
-export async function applyApp(world: World): Promise<void> {
-  const { app } = world.site.github
-  await world.apply(clusterGitHubApp, world.appName, {
+export async function applyApp(environment: Environment): Promise<void> {
+  const { app } = environment.fixture.github
+  await environment.apply(clusterGitHubApp, environment.appName, {
     spec: {
       host,
-      endpoints: { web: world.githubUrl, api: `${world.githubUrl}/api/v3` },
+      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3` },
       appId: app.id,
       clientId: app.clientId,
-      privateKeys: [{ secretName: keyName(world.prefix), key: 'private-key.pem' }],
+      privateKeys: [{ secretName: keyName(environment.prefix), key: 'private-key.pem' }],
     },
   })
 }

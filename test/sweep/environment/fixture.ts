@@ -1,4 +1,4 @@
-// What all worlds of one sweep share: the API server, one GitHub (emulated), one PostgreSQL server, and the pool of processes. Started once;
+// What all environments of one sweep share: the API server, one GitHub (emulated), one PostgreSQL server, and the pool of processes. Started once;
 // nothing in it knows a scenario.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -21,10 +21,10 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
-/** Migrated once; every world's database is a copy. */
+/** Migrated once; every environment's database is a copy. */
 const template = 'sweep_template'
 
-export type Site = {
+export type Fixture = {
   readonly access: ClientAccess
   /** Sees everything and is counted by no proxy. */
   readonly kube: ReturnType<typeof createKubeClient>
@@ -34,7 +34,7 @@ export type Site = {
   readonly subjects: Subjects
   /** In base64: what every store of this sweep is sealed with. */
   readonly sealingKey: string
-  /** Different for each world, also between sweeps on one API server. */
+  /** Different for each environment, also between sweeps on one API server. */
   readonly nextPrefix: () => string
   /** With today's schema, and empty. */
   readonly makeDatabase: (name: string) => Promise<void>
@@ -43,12 +43,12 @@ export type Site = {
   readonly stop: () => Promise<void>
 }
 
-export async function openSite(kubeconfig: string): Promise<Site> {
+export async function openFixture(kubeconfig: string): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
   const [access, connection, github, postgres, subjects] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
-    // One person owns the accounts of all worlds, and each of her pages asks for every one: more than GitHub lets one person ask in an hour.
+    // One person owns the accounts of all environments, and each of her pages asks for every one: more than GitHub lets one person ask in an hour.
     startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
     startPostgres(),
     createSubjects(folder),
@@ -61,8 +61,8 @@ export async function openSite(kubeconfig: string): Promise<Site> {
     { fieldManager: 'sweep', force: true },
   )
   const sweep = randomBytes(2).toString('hex')
-  let worlds = 0
-  const query: Site['query'] = async (database, sql) =>
+  let environments = 0
+  const query: Fixture['query'] = async (database, sql) =>
     (await run('psql', [postgres.url(database).reveal(), '-q', '-A', '-t', '-c', sql])).stdout.trim()
   const sealingKey = randomBytes(32).toString('base64')
   await query('postgres', `CREATE DATABASE ${template}`)
@@ -82,7 +82,7 @@ export async function openSite(kubeconfig: string): Promise<Site> {
     subjects,
     sealingKey,
     // Of one length: none is the beginning of another.
-    nextPrefix: () => `sw-${sweep}-${String(++worlds).padStart(4, '0')}`,
+    nextPrefix: () => `sw-${sweep}-${String(++environments).padStart(4, '0')}`,
     async makeDatabase(name) {
       await query('postgres', `CREATE DATABASE "${name}" TEMPLATE ${template}`)
     },

@@ -17,7 +17,7 @@ export type CrashSwitch = {
   readonly dead: () => boolean
   /** From now on writes count. */
   readonly arm: (point: CrashPoint | undefined, onCrash: () => void) => void
-  /** Nothing fires any more: what a process writes while it ends in order is no part of the scenario. */
+  /** Nothing fires any more: what a process writes while it ends in order is no component of the scenario. */
   readonly disarm: () => void
   /** A new process begins behind the proxies; writes go on being counted, nothing fires again. */
   readonly revive: () => void

@@ -41,7 +41,7 @@ class Session {
     const { type, bytes, body } = message
     if (type === 'P') this.sql = textsOf(body)[1] ?? ''
     if (type === 'Q') this.sql = textsOf(body)[0] ?? ''
-    // Messages that are no part of a query have an order of their own.
+    // Messages that are no component of a query have an order of their own.
     if (!['P', 'B', 'D', 'E', 'C', 'S', 'Q'].includes(type)) return bytes
     this.held.push(bytes)
     if (type !== 'S' && type !== 'Q') return Buffer.alloc(0)

@@ -1,16 +1,16 @@
-// The proxy in front of the API server. It lets the process see the objects of its own world only, so that worlds can run side by side on one
-// API server: lists and watches are narrowed to one namespace where the world has one, and read through a filter where not.
+// The proxy in front of the API server. It lets the process see the objects of its own environment only, so that environments can run side by side on one
+// API server: lists and watches are narrowed to one namespace where the environment has one, and read through a filter where not.
 import { Transform } from 'node:stream'
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { CrashSwitch } from './crash-switch.ts'
 import { openHttpProxy, type Proxy, type Upstream } from './http-proxy.ts'
 
 export type Sight = {
-  /** What names of this world's namespaces and cluster-wide objects begin with. */
+  /** What names of this environment's namespaces and cluster-wide objects begin with. */
   readonly prefix: string
   /** Its only namespace, when it has one. */
   readonly namespace: string | undefined
-  /** Cluster-wide objects that all worlds share. */
+  /** Cluster-wide objects that all environments share. */
   readonly shared: readonly string[]
 }
 
@@ -41,7 +41,7 @@ const clusterWide = new Set([
 ])
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** Names without what differs from world to world: the prefix, hashes and what the server makes up. */
+/** Names without what differs from environment to environment: the prefix, hashes and what the server makes up. */
 function plainName(name: string | undefined, resource: string, prefix: string): string {
   if (name === undefined || resource === 'events') return ''
   return ` ${decodeURIComponent(name)

@@ -4,7 +4,7 @@ import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { userSubject, wakeAnnotation } from '../../../src/api/names.ts'
 import type { ResourceType } from '../../../src/api/resource.ts'
 import { people } from '../environment/account.ts'
-import { fieldManager, host, type World } from '../environment/environment.ts'
+import { type Environment, fieldManager, host } from '../environment/environment.ts'
 import { ready } from './waits.ts'
 
 /** Longer than the token desk lets an intent without an outcome stand: what the dead process left is swept when the next one begins. */
@@ -12,42 +12,42 @@ export const sweptMilliseconds = 6 * 60_000
 
 export const dave = userSubject(host, people.dave)
 
-export function applyInstallation(world: World): Promise<void> {
-  const { organization, installed } = world.account
+export function applyInstallation(environment: Environment): Promise<void> {
+  const { organization, installed } = environment.account
   const spec = {
-    app: world.appName,
+    app: environment.appName,
     installationId: installed.id,
     account: { host, id: organization.id, login: organization.login, type: 'Organization' },
     boundBy: { id: people.olivia, login: 'olivia' },
     proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
     ceiling: { repositories: 'All', permissions: { contents: 'read' } },
   }
-  return world.apply(installation, 'github', { spec })
+  return environment.apply(installation, 'github', { spec })
 }
 
-export async function bind(world: World): Promise<void> {
-  await applyInstallation(world)
-  await ready(world, installation, 'github', 'Verified')
+export async function bind(environment: Environment): Promise<void> {
+  await applyInstallation(environment)
+  await ready(environment, installation, 'github', 'Verified')
 }
 
-export function applyGrant(world: World): Promise<void> {
+export function applyGrant(environment: Environment): Promise<void> {
   const spec = {
     installation: 'github',
-    repositories: [`${world.account.organization.login}/shop`],
+    repositories: [`${environment.account.organization.login}/shop`],
     permissions: { contents: 'read' },
     subjects: [{ kind: 'ServiceAccount', name: 'runner' }],
     reason: 'the sweep reads the shop',
     requestedBy: dave,
   }
-  return world.apply(repositoryGrant, 'read-shop', { spec })
+  return environment.apply(repositoryGrant, 'read-shop', { spec })
 }
 
-export async function approvedGrant(world: World): Promise<void> {
-  await applyGrant(world)
-  await ready(world, repositoryGrant, 'read-shop', 'Approved')
+export async function approvedGrant(environment: Environment): Promise<void> {
+  await applyGrant(environment)
+  await ready(environment, repositoryGrant, 'read-shop', 'Approved')
 }
 
-export async function wake(world: World, type: ResourceType, name: string, value: string): Promise<void> {
+export async function wake(environment: Environment, type: ResourceType, name: string, value: string): Promise<void> {
   const patch = { metadata: { annotations: { [wakeAnnotation]: value } } }
-  await world.site.kube.mergePatch(type, { namespace: world.namespace, name }, patch, { fieldManager })
+  await environment.fixture.kube.mergePatch(type, { namespace: environment.namespace, name }, patch, { fieldManager })
 }

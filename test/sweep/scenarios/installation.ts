@@ -1,4 +1,4 @@
-// An Installation is bound and verified; is suspended on GitHub; is deleted. Under the last two a token lives that must end.
+// An Installation is bound and verified, is suspended on GitHub, and is deleted. In the last two an active token under it must end.
 import { setSuspended } from '../../../dev/github/actions/install-app.ts'
 import { installation } from '../../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
@@ -13,39 +13,39 @@ const shared = {
   awayMilliseconds: sweptMilliseconds,
   sees: [installation, repositoryGrant],
 }
-const withRepository = { part: 'controllers', namespace: 'made', github: 'repository' } as const
+const withRepository = { component: 'controllers', namespace: 'made', github: 'repository' } as const
 
 export const installationScenario: Scenario = {
   ...shared,
   name: 'installation: create',
-  world: { part: 'controllers', namespace: 'made', github: 'app' },
-  async act(world) {
-    await applyInstallation(world)
-    await ready(world, installation, 'github', 'Verified')
+  environment: { component: 'controllers', namespace: 'made', github: 'app' },
+  async act(environment) {
+    await applyInstallation(environment)
+    await ready(environment, installation, 'github', 'Verified')
   },
 }
 
 export const installationSuspension: Scenario = {
   ...shared,
-  name: 'installation: suspended on GitHub, a token lives',
-  world: withRepository,
+  name: 'installation: suspended on GitHub, with an active token',
+  environment: withRepository,
   prepare: withLiveToken,
-  async act(world) {
-    setSuspended(world.site.github.context, world.account.installed, people.olivia, true)
-    await wake(world, installation, 'github', 'suspended')
-    await ready(world, installation, 'github', 'InstallationSuspended')
-    await ready(world, repositoryGrant, 'read-shop', 'InstallationNotReady')
+  async act(environment) {
+    setSuspended(environment.fixture.github.context, environment.account.installed, people.olivia, true)
+    await wake(environment, installation, 'github', 'suspended')
+    await ready(environment, installation, 'github', 'InstallationSuspended')
+    await ready(environment, repositoryGrant, 'read-shop', 'InstallationNotReady')
   },
 }
 
 export const installationDeletion: Scenario = {
   ...shared,
-  name: 'installation: delete, a token lives',
-  world: withRepository,
+  name: 'installation: delete, with an active token',
+  environment: withRepository,
   prepare: withLiveToken,
-  async act(world) {
-    await world.site.kube.delete(installation, { namespace: world.namespace, name: 'github' })
-    await gone(world, installation, 'github')
-    await ready(world, repositoryGrant, 'read-shop', 'InstallationNotReady')
+  async act(environment) {
+    await environment.fixture.kube.delete(installation, { namespace: environment.namespace, name: 'github' })
+    await gone(environment, installation, 'github')
+    await ready(environment, repositoryGrant, 'read-shop', 'InstallationNotReady')
   },
 }

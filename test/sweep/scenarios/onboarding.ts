@@ -1,5 +1,6 @@
-// An owner confirms what the broker proved: Tenant, Installation and audit record are made. Once for a new account, once for one that was here
-// before, with a team more and a binding that has to be replaced. The Tenant controller's part (the namespace) is played.
+// An owner confirms what the broker proved: Tenant, Installation and audit record are created. Once for a new account, once for an account that
+// was onboarded before, with one more team and a binding that has to be replaced. The scenario creates the namespace itself, in place of the
+// Tenant controller.
 
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
@@ -10,60 +11,60 @@ import { labels } from '../../../src/api/names.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { people } from '../environment/account.ts'
-import { host, type World } from '../environment/environment.ts'
+import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyInstallation } from './bindings.ts'
 import { patience } from './waits.ts'
 
 const olivia = { host, userId: people.olivia, login: 'olivia' } as const
 
-/** The cookie of a person who has signed in: what a sign-in leaves behind in the store. */
-async function signIn(world: World): Promise<string> {
-  const { accessToken, expiresIn } = issueTokens(world.site.github.context, world.account.app, people.olivia)
+/** The cookie of a signed-in person, after writing to the store what a sign-in writes. */
+async function signIn(environment: Environment): Promise<string> {
+  const { accessToken, expiresIn } = issueTokens(environment.fixture.github.context, environment.account.app, people.olivia)
   const expiresAt = new Date(Date.now() + expiresIn * 1000)
-  await world.store.users.save({
+  await environment.store.users.save({
     ...olivia,
     accessToken: new SecretString(accessToken),
     accessTokenExpiresAt: expiresAt,
     groups: [],
   })
-  const handle = await world.store.sessions.create({ ...olivia, expiresAt, data: {} })
+  const handle = await environment.store.sessions.create({ ...olivia, expiresAt, data: {} })
   return `__Host-sekisho-session=${handle.reveal()}`
 }
 
 type Fields = Readonly<Record<string, string>>
 
-function submit(world: World, path: string, cookie: string, fields: Fields): Promise<Response> {
+function submit(environment: Environment, path: string, cookie: string, fields: Fields): Promise<Response> {
   const headers = { cookie, accept: 'text/html' }
   const body = new URLSearchParams(fields)
-  return fetch(`http://127.0.0.1:${world.ports.broker}${path}`, { method: 'POST', headers, body, redirect: 'manual' })
+  return fetch(`http://127.0.0.1:${environment.ports.broker}${path}`, { method: 'POST', headers, body, redirect: 'manual' })
 }
 
-/** The secret that every form of the person's pages carries. */
-async function formSecret(world: World, cookie: string): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${world.ports.broker}/onboard`, { headers: { cookie }, redirect: 'manual' })
+/** The CSRF secret in every form of the person's pages. */
+async function formSecret(environment: Environment, cookie: string): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${environment.ports.broker}/onboard`, { headers: { cookie }, redirect: 'manual' })
   const secret = /name="csrf" value="([^"]+)"/.exec(await answer.text())?.[1]
   if (secret === undefined) throw new Error(`the page has no form: ${answer.status}`)
   return secret
 }
 
-/** Up to the page on which the owner confirms. */
-async function prove(world: World): Promise<void> {
-  const cookie = await signIn(world)
-  const fields = { csrf: await formSecret(world, cookie), installation_id: String(world.account.installed.id) }
-  const answer = await submit(world, '/onboard/installed', cookie, fields)
-  if (answer.status !== 303) throw new Error(`nothing was proved: ${answer.status} ${await answer.text()}`)
+/** Gets as far as the page on which the owner confirms. */
+async function prove(environment: Environment): Promise<void> {
+  const cookie = await signIn(environment)
+  const fields = { csrf: await formSecret(environment, cookie), installation_id: String(environment.account.installed.id) }
+  const answer = await submit(environment, '/onboard/installed', cookie, fields)
+  if (answer.status !== 303) throw new Error(`the proof failed: ${answer.status} ${await answer.text()}`)
 }
 
-/** Pressed again until the broker has it: what was confirmed is no longer there to confirm. */
-async function confirm(world: World, chosen: Fields = {}): Promise<void> {
-  const cookie = await signIn(world)
-  const onboarding = await world.site.query(world.prefix, 'SELECT id FROM broker.onboardings')
-  const fields = { csrf: await formSecret(world, cookie), onboarding, ...chosen }
+/** Repeated until the broker has it. 404: an earlier attempt was stored, so nothing waits for confirmation any more. */
+async function confirm(environment: Environment, chosen: Fields = {}): Promise<void> {
+  const cookie = await signIn(environment)
+  const onboarding = await environment.fixture.query(environment.prefix, 'SELECT id FROM broker.onboardings')
+  const fields = { csrf: await formSecret(environment, cookie), onboarding, ...chosen }
   await waitUntil(
     'the owner has confirmed',
     async () => {
-      const { status } = await submit(world, '/onboard/confirm', cookie, fields)
+      const { status } = await submit(environment, '/onboard/confirm', cookie, fields)
       if (status === 303 || status === 404) return true
       throw new Error(`the broker answered ${status}`)
     },
@@ -71,39 +72,41 @@ async function confirm(world: World, chosen: Fields = {}): Promise<void> {
   )
 }
 
-/** What the Tenant controller does once the Tenant is there. */
-async function makeNamespace(world: World): Promise<void> {
+/** Does what the Tenant controller does when the Tenant exists. */
+async function makeNamespace(environment: Environment): Promise<void> {
   await waitUntil(
-    'the Tenant is there',
-    async () => ((await world.site.kube.get(tenant, { name: world.prefix })) ? true : undefined),
+    'the Tenant exists',
+    async () => ((await environment.fixture.kube.get(tenant, { name: environment.prefix })) ? true : undefined),
     patience,
   )
-  await world.apply(namespaces, world.prefix, { metadata: { name: world.prefix, labels: { [labels.tenant]: world.prefix } } })
+  await environment.apply(namespaces, environment.prefix, {
+    metadata: { name: environment.prefix, labels: { [labels.tenant]: environment.prefix } },
+  })
 }
 
-/** Unfinished, finished, others: by what the database says. */
-function countOnboardings(world: World): Promise<string> {
-  return world.site.query(
-    world.prefix,
+/** Unfinished, finished and all onboardings, as the database counts them. */
+function countOnboardings(environment: Environment): Promise<string> {
+  return environment.fixture.query(
+    environment.prefix,
     "SELECT count(*) FILTER (WHERE state NOT IN ('finished', 'abandoned')), count(*) FILTER (WHERE state = 'finished'), count(*) FROM broker.onboardings",
   )
 }
 
-async function finished(world: World): Promise<void> {
+async function finished(environment: Environment): Promise<void> {
   await waitUntil(
     'the onboarding is finished',
-    async () => (await countOnboardings(world)).startsWith('0|') || undefined,
+    async () => (await countOnboardings(environment)).startsWith('0|') || undefined,
     patience,
   )
 }
 
 const shared = {
   controllers: ['broker-onboarding'],
-  world: { part: 'broker', namespace: 'tenant', github: 'repository' },
+  environment: { component: 'broker', namespace: 'tenant', github: 'repository' },
   sees: [tenant, installation],
-  async more(world: World) {
-    const told = await world.store.audit.list({ action: 'tenant.onboarded', limit: 100 })
-    return { onboardings: await countOnboardings(world), told: told.length }
+  async more(environment: Environment) {
+    const recorded = await environment.store.audit.list({ action: 'tenant.onboarded', limit: 100 })
+    return { onboardings: await countOnboardings(environment), recorded: recorded.length }
   },
 } as const
 
@@ -111,15 +114,15 @@ export const onboardingScenario: Scenario = {
   ...shared,
   name: 'onboarding: a new account',
   prepare: prove,
-  async act(world) {
-    await confirm(world)
-    await makeNamespace(world)
-    await finished(world)
+  async act(environment) {
+    await confirm(environment)
+    await makeNamespace(environment)
+    await finished(environment)
   },
 }
 
-function makeTeam({ site, account }: World): number {
-  return site.github.context.store.change(state => {
+function makeTeam({ fixture, account }: Environment): number {
+  return fixture.github.context.store.change(state => {
     const id = nextId(state)
     state.teams.push({
       id,
@@ -139,19 +142,19 @@ function makeTeam({ site, account }: World): number {
 
 export const onboardingAgain: Scenario = {
   ...shared,
-  name: 'onboarding: an account that was here before',
-  async prepare(world) {
-    const { id, login } = world.account.organization
+  name: 'onboarding: an account that was onboarded before',
+  async prepare(environment) {
+    const { id, login } = environment.account.organization
     const account = { host, id, login, type: 'Organization' }
     const roles = [{ role: 'admin', subject: { type: 'Owners' } }]
-    await world.apply(tenant, world.prefix, { spec: { account, namespace: world.namespace, roles } })
-    await makeNamespace(world)
-    // With another ceiling than GitHub says now.
-    await applyInstallation(world)
-    await prove(world)
+    await environment.apply(tenant, environment.prefix, { spec: { account, namespace: environment.namespace, roles } })
+    await makeNamespace(environment)
+    // With another ceiling than GitHub reports now.
+    await applyInstallation(environment)
+    await prove(environment)
   },
-  async act(world) {
-    await confirm(world, { team: String(makeTeam(world)) })
-    await finished(world)
+  async act(environment) {
+    await confirm(environment, { team: String(makeTeam(environment)) })
+    await finished(environment)
   },
 }

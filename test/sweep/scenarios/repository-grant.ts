@@ -1,4 +1,4 @@
-// A grant is asked for and approved; a grant under which a token lives is deleted.
+// A grant is requested and approved; a grant with an active token is deleted.
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
@@ -7,7 +7,7 @@ import { withLiveToken } from './workload.ts'
 
 const shared = {
   controllers: ['repository-grant'],
-  world: { part: 'controllers', namespace: 'made', github: 'repository' },
+  environment: { component: 'controllers', namespace: 'made', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
   sees: [repositoryGrant],
 } as const
@@ -21,10 +21,10 @@ export const repositoryGrantScenario: Scenario = {
 
 export const repositoryGrantDeletion: Scenario = {
   ...shared,
-  name: 'repository-grant: delete, a token lives',
+  name: 'repository-grant: delete, with an active token',
   prepare: withLiveToken,
-  async act(world) {
-    await world.site.kube.delete(repositoryGrant, { namespace: world.namespace, name: 'read-shop' })
-    await gone(world, repositoryGrant, 'read-shop')
+  async act(environment) {
+    await environment.fixture.kube.delete(repositoryGrant, { namespace: environment.namespace, name: 'read-shop' })
+    await gone(environment, repositoryGrant, 'read-shop')
   },
 }

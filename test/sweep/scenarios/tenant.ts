@@ -1,5 +1,4 @@
-// A Tenant is made, its roles change, and it is deleted while a token lives under it.
-
+// A Tenant is created, its roles change, and it is deleted while a token under it is active.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import {
   configMaps,
@@ -11,7 +10,7 @@ import {
   serviceAccounts,
 } from '../../../src/api/builtin/index.ts'
 import { tenant } from '../../../src/api/tenancy/tenant.ts'
-import { host, type World } from '../environment/environment.ts'
+import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { sweptMilliseconds } from './bindings.ts'
 import { gone, patience, ready } from './waits.ts'
@@ -20,15 +19,15 @@ import { withLiveToken } from './workload.ts'
 const owners = { role: 'admin', subject: { type: 'Owners' } }
 const members = { role: 'viewer', subject: { type: 'Members' } }
 
-function applyTenant(world: World, roles: readonly object[]): Promise<void> {
-  const { id, login } = world.account.organization
+function applyTenant(environment: Environment, roles: readonly object[]): Promise<void> {
+  const { id, login } = environment.account.organization
   const account = { host, id, login, type: 'Organization' }
-  return world.apply(tenant, world.prefix, { spec: { account, namespace: world.namespace, roles } })
+  return environment.apply(tenant, environment.prefix, { spec: { account, namespace: environment.namespace, roles } })
 }
 
-export async function settleTenant(world: World): Promise<void> {
-  await applyTenant(world, [owners, members])
-  await ready(world, tenant, world.prefix, 'NamespacesReady')
+export async function settleTenant(environment: Environment): Promise<void> {
+  await applyTenant(environment, [owners, members])
+  await ready(environment, tenant, environment.prefix, 'NamespacesReady')
 }
 
 const shared = {
@@ -39,15 +38,15 @@ const shared = {
 export const tenantScenario: Scenario = {
   ...shared,
   name: 'tenant: create, change roles',
-  world: { part: 'controllers', namespace: 'tenant', github: 'account' },
-  async act(world) {
-    await settleTenant(world)
-    await applyTenant(world, [owners, { ...owners, role: 'developer' }])
-    await ready(world, tenant, world.prefix, 'NamespacesReady')
+  environment: { component: 'controllers', namespace: 'tenant', github: 'account' },
+  async act(environment) {
+    await settleTenant(environment)
+    await applyTenant(environment, [owners, { ...owners, role: 'developer' }])
+    await ready(environment, tenant, environment.prefix, 'NamespacesReady')
     await waitUntil(
-      'the roles are those that are left',
+      'only the remaining roles are bound',
       async () => {
-        const bound = await world.site.kube.list(roleBindings, { namespace: world.namespace })
+        const bound = await environment.fixture.kube.list(roleBindings, { namespace: environment.namespace })
         return bound.map(({ metadata }) => metadata.name).join() === 'sekisho:tenant-admin,sekisho:tenant-developer' || undefined
       },
       patience,
@@ -57,16 +56,16 @@ export const tenantScenario: Scenario = {
 
 export const tenantDeletion: Scenario = {
   ...shared,
-  name: 'tenant: delete, a token lives',
-  world: { part: 'controllers', namespace: 'tenant', github: 'repository' },
+  name: 'tenant: delete, with an active token',
+  environment: { component: 'controllers', namespace: 'tenant', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
-  async prepare(world) {
-    await settleTenant(world)
-    await withLiveToken(world)
+  async prepare(environment) {
+    await settleTenant(environment)
+    await withLiveToken(environment)
   },
-  async act(world) {
-    await world.site.kube.delete(tenant, { name: world.prefix })
-    await gone(world, tenant, world.prefix)
-    for (const name of world.namespaces) await gone(world, namespaces, name)
+  async act(environment) {
+    await environment.fixture.kube.delete(tenant, { name: environment.prefix })
+    await gone(environment, tenant, environment.prefix)
+    for (const name of environment.namespaces) await gone(environment, namespaces, name)
   },
 }

@@ -8,14 +8,14 @@ export const tokenDeskScenario: Scenario = {
   name: 'token desk: issue',
   // The desk is no controller; it serves from the process of the controllers.
   controllers: [],
-  world: { part: 'controllers', namespace: 'made', github: 'repository' },
+  environment: { component: 'controllers', namespace: 'made', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
-  async prepare(world) {
-    await bind(world)
-    await approvedGrant(world)
+  async prepare(environment) {
+    await bind(environment)
+    await approvedGrant(environment)
   },
-  async act(world) {
-    const workload = await startWorkload(world)
+  async act(environment) {
+    const workload = await startWorkload(environment)
     const first = await workload.token('read-shop')
     if ((await workload.token('read-shop')) !== first) throw new Error('the second answer was another token')
   },

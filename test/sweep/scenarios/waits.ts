@@ -2,22 +2,27 @@
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Condition, KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
-import type { World } from '../environment/environment.ts'
+import type { Environment } from '../environment/environment.ts'
 
 export const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
 
 type Conditioned = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } }
 
-function keyIn(world: World, type: ResourceType, name: string, namespace: string = world.namespace) {
+function keyIn(environment: Environment, type: ResourceType, name: string, namespace: string = environment.namespace) {
   return type.namespaced ? { namespace, name } : { name }
 }
 
 /** `Ready` has this reason for the object's present generation. */
-export function ready<T extends Conditioned>(world: World, type: ResourceType<T>, name: string, reason: string): Promise<T> {
+export function ready<T extends Conditioned>(
+  environment: Environment,
+  type: ResourceType<T>,
+  name: string,
+  reason: string,
+): Promise<T> {
   return waitUntil(
     `${type.kind} ${name} is ${reason}`,
     async () => {
-      const object = await world.site.kube.get(type, keyIn(world, type, name))
+      const object = await environment.fixture.kube.get(type, keyIn(environment, type, name))
       const condition = findCondition(object?.status?.conditions, 'Ready')
       if (object && condition?.reason === reason && condition.observedGeneration === object.metadata.generation) return object
       throw new Error(`${condition?.reason}: ${condition?.message}`)
@@ -26,10 +31,10 @@ export function ready<T extends Conditioned>(world: World, type: ResourceType<T>
   )
 }
 
-export function gone(world: World, type: ResourceType, name: string, namespace?: string): Promise<true> {
+export function gone(environment: Environment, type: ResourceType, name: string, namespace?: string): Promise<true> {
   return waitUntil(
     `${type.kind} ${name} is gone`,
-    async () => ((await world.site.kube.get(type, keyIn(world, type, name, namespace))) ? undefined : true),
+    async () => ((await environment.fixture.kube.get(type, keyIn(environment, type, name, namespace))) ? undefined : true),
     patience,
   )
 }

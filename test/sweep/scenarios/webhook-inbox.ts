@@ -1,15 +1,15 @@
-// A push is delivered to the broker, as often as GitHub's redelivery needs to get its answer, and wakes the RemoteSync of the branch.
+// A push is delivered to the broker, repeated until it is answered, and wakes the RemoteSync of the branch.
 import { createHmac, randomUUID } from 'node:crypto'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { remoteSync } from '../../../src/api/apps/remote-sync.ts'
 import { wakeAnnotation } from '../../../src/api/names.ts'
 import { people } from '../environment/account.ts'
-import type { World } from '../environment/environment.ts'
+import type { Environment } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyInstallation, dave } from './bindings.ts'
 import { patience } from './waits.ts'
 
-function pushBody({ account }: World): string {
+function pushBody({ account }: Environment): string {
   const { repository, organization, installed } = account
   return JSON.stringify({
     ref: 'refs/heads/main',
@@ -22,10 +22,10 @@ function pushBody({ account }: World): string {
   })
 }
 
-/** GitHub tells a delivery again when nobody answered: the same body under the same id. */
-async function deliver(world: World, deliveryId: string): Promise<void> {
-  const body = pushBody(world)
-  const signature = createHmac('sha256', world.site.github.app.webhookSecret).update(body).digest('hex')
+/** GitHub redelivers when it got no answer: the same body under the same id. */
+async function deliver(environment: Environment, deliveryId: string): Promise<void> {
+  const body = pushBody(environment)
+  const signature = createHmac('sha256', environment.fixture.github.app.webhookSecret).update(body).digest('hex')
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'push',
@@ -33,52 +33,63 @@ async function deliver(world: World, deliveryId: string): Promise<void> {
     'x-hub-signature-256': `sha256=${signature}`,
   }
   await waitUntil(
-    'the broker took the delivery',
+    'the broker accepted the delivery',
     async () => {
-      const answer = await fetch(`http://127.0.0.1:${world.ports.broker}/webhooks/github`, { method: 'POST', headers, body })
+      const answer = await fetch(`http://127.0.0.1:${environment.ports.broker}/webhooks/github`, {
+        method: 'POST',
+        headers,
+        body,
+      })
       return answer.status === 202 || undefined
     },
     patience,
   )
 }
 
-/** Deliveries that are not handled, and all. */
-function countDeliveries(world: World): Promise<string> {
-  return world.site.query(world.prefix, 'SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM broker.deliveries')
+/** Unhandled deliveries, and all deliveries. */
+function countDeliveries(environment: Environment): Promise<string> {
+  return environment.fixture.query(
+    environment.prefix,
+    'SELECT count(*) FILTER (WHERE handled_at IS NULL), count(*) FROM broker.deliveries',
+  )
 }
 
 export const webhookInboxScenario: Scenario = {
   name: 'webhook inbox: delivery to wake',
-  // The worker is the broker's and no controller.
+  // The worker belongs to the broker; it is not a controller.
   controllers: [],
-  world: { part: 'broker', namespace: 'made', github: 'repository' },
-  // Longer than the lease on a delivery.
+  environment: { component: 'broker', namespace: 'made', github: 'repository' },
+  // Longer than the lease of a claimed delivery.
   awayMilliseconds: 2 * 60_000,
-  async prepare(world) {
-    await applyInstallation(world)
+  async prepare(environment) {
+    await applyInstallation(environment)
     const source = { branch: 'main' }
-    const repository = `${world.account.organization.login}/shop`
-    await world.apply(remoteSync, 'shop', {
+    const repository = `${environment.account.organization.login}/shop`
+    await environment.apply(remoteSync, 'shop', {
       spec: { installation: 'github', repository, source, build: {}, application: 'shop', requestedBy: dave },
     })
   },
-  async act(world) {
+  async act(environment) {
     const deliveryId = randomUUID()
-    await deliver(world, deliveryId)
+    await deliver(environment, deliveryId)
     await waitUntil(
       'the RemoteSync is woken',
       async () => {
-        const found = await world.site.kube.get(remoteSync, { namespace: world.namespace, name: 'shop' })
+        const found = await environment.fixture.kube.get(remoteSync, { namespace: environment.namespace, name: 'shop' })
         return found?.metadata.annotations?.[wakeAnnotation]?.endsWith(`/${deliveryId}`) || undefined
       },
       patience,
     )
-    await waitUntil('the delivery is handled', async () => (await countDeliveries(world)).startsWith('0|') || undefined, patience)
-    await deliver(world, deliveryId)
+    await waitUntil(
+      'the delivery is handled',
+      async () => (await countDeliveries(environment)).startsWith('0|') || undefined,
+      patience,
+    )
+    await deliver(environment, deliveryId)
   },
   sees: [remoteSync],
-  async more(world) {
-    const received = await world.store.audit.list({ action: 'webhook.received', limit: 100 })
-    return { deliveries: await countDeliveries(world), told: received.length > 0 }
+  async more(environment) {
+    const received = await environment.store.audit.list({ action: 'webhook.received', limit: 100 })
+    return { deliveries: await countDeliveries(environment), recorded: received.length > 0 }
   },
 }

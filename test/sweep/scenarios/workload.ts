@@ -3,7 +3,7 @@ import { request } from 'node:https'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
 import { tokenDeskAudience } from '../../../src/api/names.ts'
-import { fieldManager, type World } from '../environment/environment.ts'
+import { type Environment, fieldManager } from '../environment/environment.ts'
 import { approvedGrant, bind } from './bindings.ts'
 import { patience } from './waits.ts'
 
@@ -19,14 +19,14 @@ const securityContext = {
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-async function bearerOf(world: World): Promise<string> {
-  const { site, namespace } = world
-  await world.apply(serviceAccounts, 'runner', {})
+async function bearerOf(environment: Environment): Promise<string> {
+  const { fixture, namespace } = environment
+  await environment.apply(serviceAccounts, 'runner', {})
   const spec = { serviceAccountName: 'runner', containers: [{ name: 'main', image: 'none', securityContext }] }
   const pod = await waitUntil(
     'the pod of the workload is there',
     () =>
-      site.kube.create(
+      fixture.kube.create(
         pods,
         { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'job-', namespace }, spec },
         { fieldManager },
@@ -34,7 +34,7 @@ async function bearerOf(world: World): Promise<string> {
     patience,
   )
   const { name, uid } = pod.metadata
-  const answer = await site.admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/runner/token`, {
+  const answer = await fixture.admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/runner/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: {
@@ -52,7 +52,7 @@ function ask(port: number, bearer: string, grant: string): Promise<Answer> {
   const body = JSON.stringify({ grant })
   const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'content-length': String(body.length) }
   return new Promise((resolve, reject) => {
-    // Whether workloads check the desk's certificate is not what this is about, and each world has an authority of its own.
+    // Whether workloads check the desk's certificate is not what this is about, and each environment has an authority of its own.
     const options = {
       port,
       host: '127.0.0.1',
@@ -76,14 +76,14 @@ function ask(port: number, bearer: string, grant: string): Promise<Answer> {
   })
 }
 
-export async function startWorkload(world: World): Promise<Workload> {
-  const bearer = await bearerOf(world)
+export async function startWorkload(environment: Environment): Promise<Workload> {
+  const bearer = await bearerOf(environment)
   return {
     token: grant =>
       waitUntil(
         'the desk delivers a token',
         async () => {
-          const { status, text } = await ask(world.ports.tokenDesk, bearer, grant)
+          const { status, text } = await ask(environment.ports.tokenDesk, bearer, grant)
           if (status !== 200) throw new Error(`the desk answered ${status}: ${text}`)
           return (JSON.parse(text) as { readonly token: string }).token
         },
@@ -92,10 +92,10 @@ export async function startWorkload(world: World): Promise<Workload> {
   }
 }
 
-/** A world in which a workload holds a token under the grant `read-shop`. */
-export async function withLiveToken(world: World): Promise<void> {
-  await bind(world)
-  await approvedGrant(world)
-  const workload = await startWorkload(world)
+/** An environment in which a workload holds a token under the grant `read-shop`. */
+export async function withLiveToken(environment: Environment): Promise<void> {
+  await bind(environment)
+  await approvedGrant(environment)
+  const workload = await startWorkload(environment)
   await workload.token('read-shop')
 }

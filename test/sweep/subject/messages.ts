@@ -1,7 +1,7 @@
 // What the test and the process under test say to each other. Data only.
 
-/** A process loads one part of the product and has lives of that part only. */
-export type Part = 'controllers' | 'broker'
+/** A process loads one component of the product and has lives of that component only. */
+export type Component = 'controllers' | 'broker'
 
 export type Life = {
   /** The settings, by the names of the environment variables. */

@@ -2,11 +2,11 @@
 // a kill takes as long as a restart takes, not as long as loading does.
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { FromSubject, Life, Part, ToSubject } from './messages.ts'
+import type { Component, FromSubject, Life, ToSubject } from './messages.ts'
 import { packSubject } from './pack.ts'
 
 export type Subject = {
-  readonly part: Part
+  readonly component: Component
   /** Rejects with the end of the log when the life cannot begin. */
   readonly begin: (life: Life) => Promise<void>
   /** Ends the life in order; the process can be given another one. */
@@ -20,7 +20,7 @@ export type Subject = {
 }
 
 export type Subjects = {
-  readonly take: (part: Part) => Promise<Subject>
+  readonly take: (component: Component) => Promise<Subject>
   readonly stop: () => Promise<void>
 }
 
@@ -32,8 +32,8 @@ type Program = {
   readonly compileCache: string
 }
 
-function createSubject({ path, compileCache }: Program, part: Part): Subject & { readonly loaded: Promise<void> } {
-  const child: ChildProcess = fork(path, [part], {
+function createSubject({ path, compileCache }: Program, component: Component): Subject & { readonly loaded: Promise<void> } {
+  const child: ChildProcess = fork(path, [component], {
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache },
@@ -62,7 +62,7 @@ function createSubject({ path, compileCache }: Program, part: Part): Subject & {
     if (child.connected) child.send(message)
   }
   return {
-    part,
+    component,
     loaded: heard('loaded'),
     async begin(life) {
       log = ''
@@ -86,18 +86,18 @@ function createSubject({ path, compileCache }: Program, part: Part): Subject & {
 export async function createSubjects(folder: string): Promise<Subjects> {
   const program = { path: await packSubject(folder), compileCache: join(folder, 'compiled') }
   const all = new Set<Subject>()
-  const spares = new Map<Part, ReturnType<typeof createSubject>>()
-  const make = (part: Part): ReturnType<typeof createSubject> => {
-    const subject = createSubject(program, part)
+  const spares = new Map<Component, ReturnType<typeof createSubject>>()
+  const make = (component: Component): ReturnType<typeof createSubject> => {
+    const subject = createSubject(program, component)
     all.add(subject)
     void subject.gone.then(() => all.delete(subject))
     subject.loaded.catch(() => {})
     return subject
   }
   return {
-    async take(part) {
-      const taken = spares.get(part) ?? make(part)
-      spares.set(part, make(part))
+    async take(component) {
+      const taken = spares.get(component) ?? make(component)
+      spares.set(component, make(component))
       await taken.loaded
       return taken
     },

@@ -1,17 +1,16 @@
-// Owns: check runs: made and changed by the App they belong to, with the `check_run` events. The caller has checked that it is that App.
-// https://docs.github.com/en/rest/checks/runs
-import type { User } from '../../state/accounts.ts'
+// Check runs: created and changed by the App to which they belong, with the `check_run` webhooks. The caller has checked that it is that
+// App. https://docs.github.com/en/rest/checks/runs
 import type { App } from '../../state/apps.ts'
 import type { CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
-import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import type { ActionContext } from '../context.ts'
-import { branchAt, suiteFor, tellSuite } from './suites.ts'
+import type { ActionContext, RepositoryAction } from '../context.ts'
+import { branchAt, emitSuite, suiteFor } from './suites.ts'
 
+/** What an App says about a run; what is undefined stays as it is. */
 export type RunReport = {
   readonly name: string | undefined
   readonly externalId: string | undefined
@@ -21,20 +20,14 @@ export type RunReport = {
   readonly startedAt: string | undefined
   readonly completedAt: string | undefined
   readonly output:
-    | {
-        readonly title: string | undefined
-        readonly summary: string | undefined
-        readonly text: string | undefined
-      }
+    | { readonly title: string | undefined; readonly summary: string | undefined; readonly text: string | undefined }
     | undefined
 }
 
-async function tellRun(
-  context: ActionContext,
-  repository: Repository,
+async function emitRun(
+  { context, repository, sender }: RepositoryAction,
   run: CheckRun,
   suite: CheckSuite,
-  sender: User,
   action: 'created' | 'completed' | 'rerequested',
 ): Promise<void> {
   const commit = await context.git.commit(repository.id, suite.headSha)
@@ -50,24 +43,25 @@ async function tellRun(
   })
 }
 
-/** Writes a report into a run. A conclusion completes it; completing without one is refused. */
-function apply(context: ActionContext, run: CheckRun, report: RunReport): void {
+/** A conclusion completes a run; completing without one is refused. */
+function statusOf(run: CheckRun, report: RunReport): CheckStatus {
   const status = report.conclusion === undefined ? (report.status ?? run.status) : 'completed'
   if (status === 'completed' && report.conclusion === undefined && run.conclusion === null) {
     throw new Refusal(422, 'Invalid request.\n\nFor \'properties/status\', "completed" needs a conclusion.')
   }
-  const { output } = report
+  return status
+}
+
+function apply(context: ActionContext, run: CheckRun, report: RunReport): void {
+  const status = statusOf(run, report)
+  const completed = status === 'completed'
+  const { name, externalId, detailsUrl, startedAt, output } = report
+  const given = { name, externalId, detailsUrl, startedAt, ...output }
   context.store.change(() => {
-    run.name = report.name ?? run.name
-    run.externalId = report.externalId ?? run.externalId
-    run.detailsUrl = report.detailsUrl ?? run.detailsUrl
+    Object.assign(run, Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)))
     run.status = status
-    run.conclusion = status === 'completed' ? (report.conclusion ?? run.conclusion) : null
-    run.startedAt = report.startedAt ?? run.startedAt
-    run.completedAt = status === 'completed' ? (report.completedAt ?? run.completedAt ?? timestamp(context.now())) : null
-    run.title = output?.title ?? run.title
-    run.summary = output?.summary ?? run.summary
-    run.text = output?.text ?? run.text
+    run.conclusion = completed ? (report.conclusion ?? run.conclusion) : null
+    run.completedAt = completed ? (report.completedAt ?? run.completedAt ?? timestamp(context.now())) : null
   })
 }
 
@@ -77,33 +71,27 @@ function suiteOf(context: ActionContext, run: CheckRun): CheckSuite {
   return suite
 }
 
-/** What follows from a run that is complete now and was not before. */
-async function tellCompletion(
-  context: ActionContext,
-  repository: Repository,
-  run: CheckRun,
-  wasComplete: boolean,
-  sender: User,
-): Promise<void> {
+/** Sends what follows from a run that is complete now and was not before. */
+async function emitCompletion(action: RepositoryAction, run: CheckRun, wasComplete: boolean): Promise<void> {
   if (run.status !== 'completed' || wasComplete) return
+  const { context } = action
   const suite = suiteOf(context, run)
-  await tellRun(context, repository, run, suite, sender, 'completed')
+  await emitRun(action, run, suite, 'completed')
   context.store.change(() => {
     suite.updatedAt = timestamp(context.now())
   })
   const runs = context.world.checkRuns.filter(one => one.suiteId === suite.id)
-  if (suiteState(runs).status === 'completed') await tellSuite(context, repository, suite, sender, 'completed')
+  if (suiteState(runs).status === 'completed') await emitSuite(action, suite, 'completed')
 }
 
-/** Makes a run in the App's suite of the commit. */
+/** Creates a run in the App's suite of the commit. */
 export async function createRun(
-  context: ActionContext,
+  action: RepositoryAction,
   app: App,
-  repository: Repository,
   head: { readonly sha: string; readonly name: string },
   report: RunReport,
-  sender: User,
 ): Promise<CheckRun> {
+  const { context, repository } = action
   const { suite } = suiteFor(context, app, repository, {
     sha: head.sha,
     branch: await branchAt(context, repository, head.sha),
@@ -126,29 +114,24 @@ export async function createRun(
   }
   apply(context, run, report)
   context.store.change(world => world.checkRuns.push(run))
-  await tellRun(context, repository, run, suite, sender, 'created')
-  await tellCompletion(context, repository, run, false, sender)
+  await emitRun(action, run, suite, 'created')
+  await emitCompletion(action, run, false)
   return run
 }
 
-export async function changeRun(
-  context: ActionContext,
-  repository: Repository,
-  run: CheckRun,
-  report: RunReport,
-  sender: User,
-): Promise<void> {
+/** Writes a report into a run. */
+export async function changeRun(action: RepositoryAction, run: CheckRun, report: RunReport): Promise<void> {
   const wasComplete = run.status === 'completed'
-  apply(context, run, report)
-  await tellCompletion(context, repository, run, wasComplete, sender)
+  apply(action.context, run, report)
+  await emitCompletion(action, run, wasComplete)
 }
 
-/** Asks the App to do a run again; the App answers with a new report. */
-export async function rerequestRun(context: ActionContext, repository: Repository, run: CheckRun, sender: User): Promise<void> {
-  context.store.change(() => {
+/** Asks the App to run the check again; the App answers with a new report. */
+export async function rerequestRun(action: RepositoryAction, run: CheckRun): Promise<void> {
+  action.context.store.change(() => {
     run.status = 'queued'
     run.conclusion = null
     run.completedAt = null
   })
-  await tellRun(context, repository, run, suiteOf(context, run), sender, 'rerequested')
+  await emitRun(action, run, suiteOf(action.context, run), 'rerequested')
 }

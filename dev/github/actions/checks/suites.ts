@@ -1,8 +1,7 @@
-// Owns: check suites: one per App and commit, made when a push arrives or a run needs one, with the `check_suite` events.
+// Check suites: one per App and commit, created when a push arrives or a run needs one, with the `check_suite` webhooks.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
 import { installationCovers } from '../../state/access.ts'
-import type { User } from '../../state/accounts.ts'
 import type { App } from '../../state/apps.ts'
 import type { CheckSuite } from '../../state/checks.ts'
 import { timestamp } from '../../state/clock.ts'
@@ -10,19 +9,17 @@ import type { Repository } from '../../state/repositories.ts'
 import { appById, installationOf, nextId } from '../../state/world.ts'
 import { checkSuiteView } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import type { ActionContext } from '../context.ts'
+import type { ActionContext, RepositoryAction } from '../context.ts'
 
-/** Sends `check_suite` to the App that the suite belongs to; others hear of it only when it is completed. */
-export async function tellSuite(
-  context: ActionContext,
-  repository: Repository,
+/** Sends `check_suite`: `requested` to the App to which the suite belongs, `completed` to every subscriber. */
+export async function emitSuite(
+  { context, repository, sender }: RepositoryAction,
   suite: CheckSuite,
-  sender: User,
   action: 'requested' | 'completed',
 ): Promise<void> {
-  const installation = installationOf(context.world, suite.appId, repository.ownerId)
-  const asked = appById(context.world, suite.appId)?.events.includes('check_suite') ? installation : undefined
-  if (action !== 'completed' && !asked) return
+  const subscribed = appById(context.world, suite.appId)?.events.includes('check_suite')
+  const own = subscribed ? installationOf(context.world, suite.appId, repository.ownerId) : undefined
+  if (action === 'requested' && !own) return
   const commit = await context.git.commit(repository.id, suite.headSha)
   const payload = {
     check_suite: checkSuiteView(context, repository, suite, commit),
@@ -30,10 +27,10 @@ export async function tellSuite(
   }
   const event = { name: 'check_suite', action, accountId: repository.ownerId, repositoryId: repository.id, payload }
   if (action === 'completed') context.webhooks.emit(event)
-  else if (asked) context.webhooks.emitTo(asked, event)
+  else if (own) context.webhooks.emitTo(own, event)
 }
 
-/** The App's suite of a commit, made if there is none. */
+/** The App's suite of a commit, created if it does not exist. */
 export function suiteFor(
   context: ActionContext,
   app: App,
@@ -62,30 +59,26 @@ export function suiteFor(
   return { suite, isNew: true }
 }
 
-/** The branch that stands at the commit, if one does. */
+/** A branch whose head is the commit, if there is one. */
 export async function branchAt({ git }: ActionContext, repository: Repository, sha: string): Promise<string | null> {
   const heads = await git.refs(repository.id, 'refs/heads/')
   const [found] = [...heads].filter(([, at]) => at === sha).map(([ref]) => ref.slice('refs/heads/'.length))
   return found ?? null
 }
 
-/** A push to a branch asks every App that may write checks here for a suite. */
-export async function requestSuites(
-  context: ActionContext,
-  repository: Repository,
-  pusher: User,
-  update: RefUpdate,
-): Promise<void> {
+/** After a push to a branch: creates a suite for every App that may write checks here and asks the App to fill it. */
+export async function requestSuites(action: RepositoryAction, update: RefUpdate): Promise<void> {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined || update.after === noCommit) return
+  const { context, repository } = action
   const head = { sha: update.after, branch, before: update.before === noCommit ? null : update.before }
-  const asked = context.world.installations.filter(
+  const writers = context.world.installations.filter(
     one => one.permissions['checks'] === 'write' && installationCovers(one, repository),
   )
-  for (const installation of asked) {
+  for (const installation of writers) {
     const app = appById(context.world, installation.appId)
     if (!app) continue
     const { suite, isNew } = suiteFor(context, app, repository, head)
-    if (isNew) await tellSuite(context, repository, suite, pusher, 'requested')
+    if (isNew) await emitSuite(action, suite, 'requested')
   }
 }

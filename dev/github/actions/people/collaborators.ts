@@ -1,20 +1,17 @@
-// Owns: who may use a repository by name: direct collaborators, with the `member` events.
-// https://docs.github.com/en/rest/collaborators/collaborators
+// Direct collaborators of a repository, with the `member` webhooks. A new one has access at once, as on an Enterprise Server: nobody is
+// invited. https://docs.github.com/en/rest/collaborators/collaborators
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
-import type { Repository } from '../../state/repositories.ts'
 import { simpleUser } from '../../views/account.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { olderWord } from '../../views/role.ts'
-import type { ActionContext } from '../context.ts'
+import type { RepositoryAction } from '../context.ts'
 
-function tellMember(
-  context: ActionContext,
-  repository: Repository,
+function emitMember(
+  { context, repository, sender }: RepositoryAction,
   user: User,
-  sender: User,
   action: 'added' | 'edited' | 'removed',
-  changes: Readonly<Record<string, unknown>> | undefined,
+  changes?: Readonly<Record<string, unknown>>,
 ): void {
   context.webhooks.emit({
     name: 'member',
@@ -25,14 +22,9 @@ function tellMember(
   })
 }
 
-/** Gives a person a role on the repository, or another one than before. */
-export function addCollaborator(
-  context: ActionContext,
-  repository: Repository,
-  user: User,
-  role: RepositoryRole,
-  sender: User,
-): void {
+/** Gives a person a role on the repository, or changes the role. */
+export function addCollaborator(action: RepositoryAction, user: User, role: RepositoryRole): void {
+  const { context, repository } = action
   if (user.id === repository.ownerId) throw new Refusal(422, 'Repository owner cannot be a collaborator')
   const existing = repository.collaborators.find(one => one.userId === user.id)
   if (existing?.role === role) return
@@ -46,14 +38,15 @@ export function addCollaborator(
     from === undefined
       ? { permission: { to }, role_name: { to: role } }
       : { old_permission: { from: olderWord(from) }, permission: { from: olderWord(from), to } }
-  tellMember(context, repository, user, sender, from === undefined ? 'added' : 'edited', changes)
+  emitMember(action, user, from === undefined ? 'added' : 'edited', changes)
 }
 
 /** Takes the direct role away. What teams and the organization give stays. */
-export function removeCollaborator(context: ActionContext, repository: Repository, user: User, sender: User): void {
-  const had = repository.collaborators.some(one => one.userId === user.id)
+export function removeCollaborator(action: RepositoryAction, user: User): void {
+  const { context, repository } = action
+  if (!repository.collaborators.some(one => one.userId === user.id)) return
   context.store.change(() => {
     repository.collaborators = repository.collaborators.filter(one => one.userId !== user.id)
   })
-  if (had) tellMember(context, repository, user, sender, 'removed', undefined)
+  emitMember(action, user, 'removed')
 }

@@ -1,4 +1,4 @@
-// Owns: a new login for a person or an organization. Ids stay; repositories are found under the old name too; the old login is free.
+// A new login for a person or an organization. Ids stay, repositories are found under the old name too, and the old login is free.
 // https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
 import { membershipOf } from '../../state/access.ts'
 import type { Account, Organization, User } from '../../state/accounts.ts'
@@ -7,13 +7,13 @@ import { accountByLogin, repositoriesOf, type World } from '../../state/world.ts
 import { organizationMembership, simpleOrganization, simpleUser } from '../../views/account.ts'
 import { nodeId } from '../../views/view.ts'
 import type { ActionContext } from '../context.ts'
-import { tellInstallation } from '../install-app.ts'
+import { emitInstallation } from '../install-app.ts'
 import { claimName, leaveName } from '../repository/names.ts'
 
 /** https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens. */
 const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
-/** Former names below the old login stay good; names that the account's repositories have now lead nowhere else. */
+/** Former names below the old login stay valid; names that the account's repositories have now lead to no other repository. */
 function moveNames(world: World, account: Account, login: string): void {
   const old = account.login.toLowerCase()
   const repositories = repositoriesOf(world, account.id)
@@ -25,7 +25,7 @@ function moveNames(world: World, account: Account, login: string): void {
   for (const repository of repositories) claimName(world, login, repository.name)
 }
 
-function tellOrganization(context: ActionContext, organization: Organization, sender: User, from: string): void {
+function emitRenamed(context: ActionContext, organization: Organization, sender: User, from: string): void {
   const membership = membershipOf(organization, sender.id)
   context.webhooks.emit({
     name: 'organization',
@@ -50,14 +50,19 @@ export function renameAccount(context: ActionContext, account: Account, sender: 
   if (holder && holder.id !== account.id) throw new Refusal(422, `The name ${login} is taken.`)
   const from = account.login
   context.store.change(world => moveNames(world, account, login))
-  if (account.kind === 'organization') tellOrganization(context, account, sender, from)
+  if (account.kind === 'organization') emitRenamed(context, account, sender, from)
   for (const installation of context.world.installations.filter(one => one.accountId === account.id)) {
-    tellInstallation(context, installation, 'installation_target', 'renamed', sender.id, {
-      // This event names the installation in short, unlike the others about one.
-      installation: { id: installation.id, node_id: nodeId('IntegrationInstallation', installation.id) },
-      account: simpleUser(context, account),
-      changes: { login: { from } },
-      target_type: account.kind === 'organization' ? 'Organization' : 'User',
+    emitInstallation(context, installation, {
+      name: 'installation_target',
+      action: 'renamed',
+      senderId: sender.id,
+      more: {
+        // Unlike the other events about an installation, this one names it in short.
+        installation: { id: installation.id, node_id: nodeId('IntegrationInstallation', installation.id) },
+        account: simpleUser(context, account),
+        changes: { login: { from } },
+        target_type: account.kind === 'organization' ? 'Organization' : 'User',
+      },
     })
   }
 }

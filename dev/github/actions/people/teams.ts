@@ -1,6 +1,6 @@
-// Owns: teams themselves: made, changed, nested, removed, and the repositories they are given, with the `team` events.
-// Who is in a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
-import type { Organization, RepositoryRole, Team, User } from '../../state/accounts.ts'
+// Teams themselves: created, changed, nested, removed, and the repositories they are given, with the `team` webhooks.
+// Members of a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
+import type { RepositoryRole, Team } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
@@ -8,12 +8,10 @@ import { nextId } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
 import { repositoryView } from '../../views/repository.ts'
 import { teamWithParent } from '../../views/team.ts'
-import type { ActionContext } from '../context.ts'
+import type { OrganizationAction } from '../context.ts'
 
-type Scene = { readonly context: ActionContext; readonly organization: Organization; readonly sender: User }
-
-function tellTeam(
-  { context, organization, sender }: Scene,
+function emitTeam(
+  { context, organization, sender }: OrganizationAction,
   team: Team,
   action: string,
   more: { readonly changes?: unknown; readonly repository?: Repository } = {},
@@ -44,14 +42,18 @@ function refuse(field: string, code: string): Refusal {
   return new Refusal(422, 'Validation Failed', [{ resource: 'Team', field, code }])
 }
 
-function requireFreeSlug({ context, organization }: Scene, slug: string, self: Team | undefined): void {
+function requireFreeSlug({ context, organization }: OrganizationAction, slug: string, self: Team | undefined): void {
   if (slug === '') throw refuse('name', 'invalid')
   const holder = context.world.teams.find(one => one.organizationId === organization.id && one.slug === slug)
   if (holder && holder !== self) throw refuse('name', 'already_exists')
 }
 
 /** Refuses a parent of another organization, a secret team in a tree, and a team below itself. */
-function requireParent({ context, organization }: Scene, team: Pick<Team, 'id' | 'privacy'>, parentId: number): void {
+function requireParent(
+  { context, organization }: OrganizationAction,
+  team: Pick<Team, 'id' | 'privacy'>,
+  parentId: number,
+): void {
   let parent = context.world.teams.find(one => one.id === parentId && one.organizationId === organization.id)
   if (!parent || parent.privacy === 'secret' || team.privacy === 'secret') throw refuse('parent_team_id', 'invalid')
   while (parent) {
@@ -66,14 +68,14 @@ export type NewTeam = Pick<Team, 'name' | 'description' | 'privacy' | 'parentId'
   readonly repositoryIds: readonly number[]
 }
 
-export function createTeam(scene: Scene, wanted: NewTeam): Team {
+export function createTeam(action: OrganizationAction, wanted: NewTeam): Team {
   const slug = slugOf(wanted.name)
-  requireFreeSlug(scene, slug, undefined)
-  if (wanted.parentId !== null) requireParent(scene, { id: 0, privacy: wanted.privacy }, wanted.parentId)
-  const team = scene.context.store.change(world => {
+  requireFreeSlug(action, slug, undefined)
+  if (wanted.parentId !== null) requireParent(action, { id: 0, privacy: wanted.privacy }, wanted.parentId)
+  const team = action.context.store.change(world => {
     const made: Team = {
       id: nextId(world),
-      organizationId: scene.organization.id,
+      organizationId: action.organization.id,
       slug,
       name: wanted.name,
       description: wanted.description,
@@ -81,12 +83,12 @@ export function createTeam(scene: Scene, wanted: NewTeam): Team {
       parentId: wanted.parentId,
       members: wanted.maintainerIds.map(userId => ({ userId, role: 'maintainer' })),
       repositories: wanted.repositoryIds.map(repositoryId => ({ repositoryId, role: 'read' })),
-      createdAt: timestamp(scene.context.now()),
+      createdAt: timestamp(action.context.now()),
     }
     world.teams.push(made)
     return made
   })
-  tellTeam(scene, team, 'created')
+  emitTeam(action, team, 'created')
   return team
 }
 
@@ -98,48 +100,48 @@ export type TeamChange = {
   readonly parentId: number | null | undefined
 }
 
-export function changeTeam(scene: Scene, team: Team, change: TeamChange): void {
+export function changeTeam(action: OrganizationAction, team: Team, change: TeamChange): void {
   const name = change.name ?? team.name
   const slug = slugOf(name)
-  requireFreeSlug(scene, slug, team)
+  requireFreeSlug(action, slug, team)
   const privacy = change.privacy ?? team.privacy
   const parentId = change.parentId === undefined ? team.parentId : change.parentId
-  if (parentId !== null) requireParent(scene, { id: team.id, privacy }, parentId)
+  if (parentId !== null) requireParent(action, { id: team.id, privacy }, parentId)
   const changes = {
     ...(name === team.name ? {} : { name: { from: team.name } }),
     ...(change.description === undefined ? {} : { description: { from: team.description ?? '' } }),
     ...(privacy === team.privacy ? {} : { privacy: { from: team.privacy } }),
   }
-  scene.context.store.change(() => {
+  action.context.store.change(() => {
     Object.assign(team, { name, slug, privacy, parentId, description: change.description ?? team.description })
   })
-  tellTeam(scene, team, 'edited', { changes })
+  emitTeam(action, team, 'edited', { changes })
 }
 
 /** Removes a team with every team below it. */
-export function deleteTeam(scene: Scene, team: Team): void {
-  for (const child of scene.context.world.teams.filter(one => one.parentId === team.id)) deleteTeam(scene, child)
-  scene.context.store.change(world => {
+export function deleteTeam(action: OrganizationAction, team: Team): void {
+  for (const child of action.context.world.teams.filter(one => one.parentId === team.id)) deleteTeam(action, child)
+  action.context.store.change(world => {
     world.teams = world.teams.filter(one => one !== team)
   })
-  tellTeam({ ...scene }, { ...team, parentId: null }, 'deleted')
+  emitTeam(action, { ...team, parentId: null }, 'deleted')
 }
 
 /** Gives the team a role on a repository of the organization. */
-export function giveTeamRepository(scene: Scene, team: Team, repository: Repository, role: RepositoryRole): void {
-  if (repository.ownerId !== scene.organization.id) throw refuse('repository', 'invalid')
+export function giveTeamRepository(action: OrganizationAction, team: Team, repository: Repository, role: RepositoryRole): void {
+  if (repository.ownerId !== action.organization.id) throw refuse('repository', 'invalid')
   const existing = team.repositories.find(one => one.repositoryId === repository.id)
-  scene.context.store.change(() => {
+  action.context.store.change(() => {
     if (existing) existing.role = role
     else team.repositories.push({ repositoryId: repository.id, role })
   })
-  if (!existing) tellTeam(scene, team, 'added_to_repository', { repository })
+  if (!existing) emitTeam(action, team, 'added_to_repository', { repository })
 }
 
-export function takeTeamRepository(scene: Scene, team: Team, repository: Repository): void {
+export function takeTeamRepository(action: OrganizationAction, team: Team, repository: Repository): void {
   if (!team.repositories.some(one => one.repositoryId === repository.id)) return
-  scene.context.store.change(() => {
+  action.context.store.change(() => {
     team.repositories = team.repositories.filter(one => one.repositoryId !== repository.id)
   })
-  tellTeam(scene, team, 'removed_from_repository', { repository })
+  emitTeam(action, team, 'removed_from_repository', { repository })
 }

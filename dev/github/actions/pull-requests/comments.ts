@@ -1,17 +1,14 @@
-// Owns: writing, changing and removing comments. The caller has checked the permissions.
-import type { User } from '../../state/accounts.ts'
+// Comments on pull requests: written, changed and removed, with the `issue_comment` webhooks.
 import { timestamp } from '../../state/clock.ts'
-import type { IssueComment, Repository } from '../../state/repositories.ts'
+import type { IssueComment } from '../../state/repositories.ts'
 import { nextId, pullRequestByNumber } from '../../state/world.ts'
 import { commentView, issueOfPullRequest } from '../../views/comment.ts'
 import { eventFrame } from '../../views/event-frame.ts'
-import type { ActionContext } from '../context.ts'
+import type { RepositoryAction } from '../context.ts'
 
-function tell(
-  context: ActionContext,
-  repository: Repository,
+function emitComment(
+  { context, repository, sender }: RepositoryAction,
   comment: IssueComment,
-  sender: User,
   action: 'created' | 'edited' | 'deleted',
   changes?: Readonly<Record<string, unknown>>,
 ): void {
@@ -31,20 +28,16 @@ function tell(
   })
 }
 
-export function createComment(
-  context: ActionContext,
-  repository: Repository,
-  number: number,
-  author: User,
-  body: string,
-): IssueComment {
+/** Adds a comment of the sender to the pull request of this number, which must exist. */
+export function createComment(action: RepositoryAction, number: number, body: string): IssueComment {
+  const { context, repository, sender } = action
   const at = timestamp(context.now())
   const comment = context.store.change(world => {
     const made: IssueComment = {
       id: nextId(world),
       repositoryId: repository.id,
       number,
-      authorId: author.id,
+      authorId: sender.id,
       body,
       createdAt: at,
       updatedAt: at,
@@ -52,28 +45,23 @@ export function createComment(
     world.comments.push(made)
     return made
   })
-  tell(context, repository, comment, author, 'created')
+  emitComment(action, comment, 'created')
   return comment
 }
 
-export function editComment(
-  context: ActionContext,
-  repository: Repository,
-  comment: IssueComment,
-  editor: User,
-  body: string,
-): void {
+/** Replaces the text. */
+export function editComment(action: RepositoryAction, comment: IssueComment, body: string): void {
   const from = comment.body
-  context.store.change(() => {
+  action.context.store.change(() => {
     comment.body = body
-    comment.updatedAt = timestamp(context.now())
+    comment.updatedAt = timestamp(action.context.now())
   })
-  tell(context, repository, comment, editor, 'edited', { body: { from } })
+  emitComment(action, comment, 'edited', { body: { from } })
 }
 
-export function deleteComment(context: ActionContext, repository: Repository, comment: IssueComment, actor: User): void {
-  tell(context, repository, comment, actor, 'deleted')
-  context.store.change(world => {
+export function deleteComment(action: RepositoryAction, comment: IssueComment): void {
+  emitComment(action, comment, 'deleted')
+  action.context.store.change(world => {
     world.comments = world.comments.filter(one => one !== comment)
   })
 }

@@ -1,20 +1,17 @@
-// Owns: telling the world about a pull request, and keeping one in step with its branches. Never opens, merges or closes one.
+// The `pull_request` webhooks, and pull requests that follow a push to their branches. Never opens or merges one.
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
-import type { User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
 import { repositoryById } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { fullPullRequest } from '../../views/pull-request.ts'
-import type { ActionContext } from '../context.ts'
+import type { ActionContext, RepositoryAction } from '../context.ts'
 import { pullRequestFacts } from './facts.ts'
 
-/** Sends `pull_request` with the given action and whatever that action adds to the payload. */
-export async function tellPullRequest(
-  context: ActionContext,
-  repository: Repository,
+/** Sends `pull_request` with the given action and what that action adds to the payload. */
+export async function emitPullRequest(
+  { context, repository, sender }: RepositoryAction,
   pull: PullRequest,
-  sender: User,
   action: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
@@ -32,43 +29,44 @@ export async function tellPullRequest(
   })
 }
 
-async function close(context: ActionContext, repository: Repository, pull: PullRequest, actor: User): Promise<void> {
-  const at = timestamp(context.now())
-  context.store.change(() => Object.assign(pull, { state: 'closed', closedAt: at, updatedAt: at }))
-  await tellPullRequest(context, repository, pull, actor, 'closed')
-}
-
-/** The repository that the pull request is in; deleting it takes the pull request along. */
+/** The repository that has the pull request; deleting it removes the pull request too. */
 function baseOf(context: ActionContext, pull: PullRequest): Repository {
   const repository = repositoryById(context.world, pull.repositoryId)
   if (!repository) throw new Error(`pull request ${pull.id} belongs to repository ${pull.repositoryId}, which does not exist`)
   return repository
 }
 
-/** Moves open pull requests whose head branch was pushed (`synchronize`), and closes those whose head or base branch is gone. */
-export async function followPush(context: ActionContext, repository: Repository, pusher: User, update: RefUpdate): Promise<void> {
+async function close(action: RepositoryAction, pull: PullRequest): Promise<void> {
+  const at = timestamp(action.context.now())
+  action.context.store.change(() => Object.assign(pull, { state: 'closed', closedAt: at, updatedAt: at }))
+  await emitPullRequest({ ...action, repository: baseOf(action.context, pull) }, pull, 'closed')
+}
+
+async function synchronize(action: RepositoryAction, pull: PullRequest, { before, after }: RefUpdate): Promise<void> {
+  const { context, repository } = action
+  context.store.change(() => {
+    pull.head.sha = after
+    pull.updatedAt = timestamp(context.now())
+  })
+  if (pull.repositoryId !== repository.id) await context.git.borrow(repository.id, pull.repositoryId, after)
+  await context.git.updateRef(pull.repositoryId, `refs/pull/${pull.number}/head`, after)
+  await emitPullRequest({ ...action, repository: baseOf(context, pull) }, pull, 'synchronize', { before, after })
+}
+
+/** After a push: synchronizes open pull requests whose head branch moved, and closes those whose head or base branch is gone. */
+export async function followPush(action: RepositoryAction, update: RefUpdate): Promise<void> {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return
+  const { context, repository } = action
   const open = context.world.pullRequests.filter(one => one.state === 'open')
-  const following = open.filter(one => one.head.repositoryId === repository.id && one.head.ref === branch)
-  const based = open.filter(one => one.repositoryId === repository.id && one.base.ref === branch)
+  const fromBranch = open.filter(one => one.head.repositoryId === repository.id && one.head.ref === branch)
+  const ontoBranch = open.filter(one => one.repositoryId === repository.id && one.base.ref === branch)
   if (update.after === noCommit) {
-    for (const pull of new Set([...following, ...based])) await close(context, baseOf(context, pull), pull, pusher)
+    for (const pull of new Set([...fromBranch, ...ontoBranch])) await close(action, pull)
     return
   }
   context.store.change(() => {
-    for (const pull of based) pull.base.sha = update.after
+    for (const pull of ontoBranch) pull.base.sha = update.after
   })
-  for (const pull of following) {
-    context.store.change(() => {
-      pull.head.sha = update.after
-      pull.updatedAt = timestamp(context.now())
-    })
-    if (pull.repositoryId !== repository.id) await context.git.borrow(repository.id, pull.repositoryId, update.after)
-    await context.git.updateRef(pull.repositoryId, `refs/pull/${pull.number}/head`, update.after)
-    await tellPullRequest(context, baseOf(context, pull), pull, pusher, 'synchronize', {
-      before: update.before,
-      after: update.after,
-    })
-  }
+  for (const pull of fromBranch) await synchronize(action, pull, update)
 }

@@ -1,4 +1,4 @@
-// Owns: what only git can say about a pull request. Reads; moves nothing.
+// What only git knows about a pull request. Reads; moves nothing.
 import { changeSize, mergeBase } from '../../git/diff.ts'
 import { mergedTree } from '../../git/write.ts'
 import type { PullRequest } from '../../state/repositories.ts'

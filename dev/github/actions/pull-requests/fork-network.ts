@@ -1,24 +1,24 @@
-// Owns: the family of forks: which repositories may exchange commits, and which of them `owner:branch` means.
+// The network of forks: which repositories may exchange commits, and which of them `owner:branch` means.
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, repositoryById, type World } from '../../state/world.ts'
 import type { ActionContext } from '../context.ts'
 
-/** The repository at the top of the family, as far as it still exists. */
+/** The id of the network's first repository; the nearest known one when repositories in between are gone. */
 function rootOf(world: World, repository: Repository): number {
   let at = repository
   for (let above: Repository | undefined = at; above; ) {
     at = above
     const { parentId }: Repository = at
-    // A parent that is gone still names the family.
+    // A deleted parent still identifies the network.
     if (parentId !== null && !repositoryById(world, parentId)) return parentId
     above = parentId === null ? undefined : repositoryById(world, parentId)
   }
   return at.id
 }
 
-export type NamedBranch = { readonly repository: Repository; readonly branch: string }
+type NamedBranch = { readonly repository: Repository; readonly branch: string }
 
-/** What `branch`, `owner:branch` or `owner:repository:branch` means seen from a repository; `undefined` when it names none of its family. */
+/** What `branch`, `owner:branch` or `owner:repository:branch` means for a repository; `undefined` when it names none of its network. */
 export function branchInNetwork(
   { world }: Pick<ActionContext, 'world'>,
   repository: Repository,

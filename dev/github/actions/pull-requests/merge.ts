@@ -1,109 +1,103 @@
-// Owns: merging a pull request by a merge commit or one squashed commit, and what follows from it.
+// Merging a pull request by a merge commit or one squashed commit, and what follows from it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
 import { noCommit } from '../../git/ref-update.ts'
 import { commitTree, mergedTree } from '../../git/write.ts'
-import type { User } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
-import type { PullRequest, Repository } from '../../state/repositories.ts'
+import type { PullRequest } from '../../state/repositories.ts'
 import { accountOf, repositoryById } from '../../state/world.ts'
-import type { ActionContext } from '../context.ts'
+import type { RepositoryAction } from '../context.ts'
 import { recordPush } from '../record-push.ts'
-import { tellPullRequest } from './events.ts'
+import { emitPullRequest } from './events.ts'
 
-export type MergeWish = {
+export type MergeOptions = {
   readonly method: 'merge' | 'squash'
-  /** The head that the caller looked at; another one refuses the merge. */
-  readonly expectedHead: string | undefined
-  readonly title: string | undefined
-  readonly message: string | undefined
+  /** The head that the caller saw; a different one refuses the merge. */
+  readonly expectedHead?: string | undefined
+  readonly title?: string | undefined
+  readonly message?: string | undefined
 }
 
 /** Moves the base branch unless somebody pushed to it in between. */
 async function moveBase(
-  context: ActionContext,
-  repository: Repository,
+  { context: { git }, repository }: RepositoryAction,
   pull: PullRequest,
   from: string,
   to: string,
 ): Promise<void> {
   const ref = `refs/heads/${pull.base.ref}`
   try {
-    await context.git.updateRef(repository.id, ref, to, from)
+    await git.updateRef(repository.id, ref, to, from)
   } catch (error) {
-    if ((await context.git.resolve(repository.id, ref)) === from) throw error
+    if ((await git.resolve(repository.id, ref)) === from) throw error
     throw new Refusal(409, 'Base branch was modified. Review and try the merge again.')
   }
 }
 
-function requireMergeable(pull: PullRequest, wish: MergeWish): void {
+function requireMergeable(pull: PullRequest, options: MergeOptions): void {
   if (pull.state !== 'open' || pull.draft) throw new Refusal(405, 'Pull Request is not mergeable')
-  if (wish.expectedHead !== undefined && wish.expectedHead !== pull.head.sha) {
+  if (options.expectedHead !== undefined && options.expectedHead !== pull.head.sha) {
     throw new Refusal(409, 'Head branch was modified. Review and try the merge again.')
   }
 }
 
-/** The commit that the base branch will point at, or `undefined` when the two conflict. */
+/** The commit to which the base branch will move, or `undefined` when the two conflict. */
 async function resultOf(
-  context: ActionContext,
-  repository: Repository,
+  { context, repository, sender }: RepositoryAction,
   pull: PullRequest,
-  actor: User,
-  wish: MergeWish,
+  options: MergeOptions,
   base: string,
 ): Promise<string | undefined> {
   const head = pull.head.sha
   const tree = await mergedTree(context.git, repository.id, base, head)
   if (tree === undefined) return undefined
-  const squash = wish.method === 'squash'
+  const squash = options.method === 'squash'
   const headRepository = repositoryById(context.world, pull.head.repositoryId)
   const owner = headRepository ? accountOf(context.world, headRepository.ownerId).login : 'unknown'
   const title =
-    wish.title ??
+    options.title ??
     (squash ? `${pull.title} (#${pull.number})` : `Merge pull request #${pull.number} from ${owner}/${pull.head.ref}`)
   return commitTree(context.git, repository.id, {
     tree,
     parents: squash ? [base] : [base, head],
-    message: `${title}\n\n${wish.message ?? (squash ? '' : pull.title)}`.trimEnd().concat('\n'),
-    author: actor,
+    message: `${title}\n\n${options.message ?? (squash ? '' : pull.title)}`.trimEnd().concat('\n'),
+    author: sender,
     at: context.now(),
   })
 }
 
-/** Removes the head branch of a pull request that is done; only one of the repository itself is ever removed. */
-export async function deleteHeadBranch(
-  context: ActionContext,
-  repository: Repository,
-  pull: PullRequest,
-  actor: User,
-): Promise<void> {
+/** Removes the head branch of a closed pull request; only a branch of the repository itself. */
+export async function deleteHeadBranch(action: RepositoryAction, pull: PullRequest): Promise<void> {
+  const { context, repository } = action
   if (pull.state === 'open') throw new Refusal(422, 'The pull request is open.')
   if (pull.head.repositoryId !== repository.id) throw new Refusal(422, 'The branch belongs to another repository.')
   const ref = `refs/heads/${pull.head.ref}`
   const before = await context.git.resolve(repository.id, ref)
   if (before === undefined) throw new Refusal(422, 'Reference does not exist')
   await context.git.updateRef(repository.id, ref, undefined, before)
-  await recordPush(context, repository, actor, [{ ref, before, after: noCommit }])
+  await recordPush(action, [{ ref, before, after: noCommit }])
 }
 
-/** Merges an open pull request and answers the new commit of the base branch. */
-export async function mergePullRequest(
-  context: ActionContext,
-  repository: Repository,
-  pull: PullRequest,
-  actor: User,
-  wish: MergeWish,
-): Promise<string> {
-  requireMergeable(pull, wish)
+/** Merges an open pull request and resolves to the new commit of the base branch. */
+export async function mergePullRequest(action: RepositoryAction, pull: PullRequest, options: MergeOptions): Promise<string> {
+  const { context, repository, sender } = action
+  requireMergeable(pull, options)
   const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
-  const sha = base === undefined ? undefined : await resultOf(context, repository, pull, actor, wish, base)
+  const sha = base === undefined ? undefined : await resultOf(action, pull, options, base)
   if (base === undefined || sha === undefined) throw new Refusal(405, 'Pull Request is not mergeable')
-  await moveBase(context, repository, pull, base, sha)
+  await moveBase(action, pull, base, sha)
   context.store.change(() => {
     const at = timestamp(context.now())
-    Object.assign(pull, { state: 'closed', mergedAt: at, mergedById: actor.id, mergeCommitSha: sha, closedAt: at, updatedAt: at })
+    Object.assign(pull, {
+      state: 'closed',
+      mergedAt: at,
+      mergedById: sender.id,
+      mergeCommitSha: sha,
+      closedAt: at,
+      updatedAt: at,
+    })
   })
-  await recordPush(context, repository, actor, [{ ref: `refs/heads/${pull.base.ref}`, before: base, after: sha }])
-  await tellPullRequest(context, repository, pull, actor, 'closed')
+  await recordPush(action, [{ ref: `refs/heads/${pull.base.ref}`, before: base, after: sha }])
+  await emitPullRequest(action, pull, 'closed')
   return sha
 }

@@ -1,12 +1,10 @@
-// Owns: changing what a repository is called, who sees it, whether it is archived, and its settings, with one event per change.
-// The id never changes. The caller has checked the permissions. https://docs.github.com/en/rest/repos/repos#update-a-repository
-import type { User } from '../../state/accounts.ts'
+// Changes of a repository: its name, visibility, archiving and settings, with one webhook per change. The id never changes.
+// https://docs.github.com/en/rest/repos/repos#update-a-repository
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
-import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
-import type { ActionContext } from '../context.ts'
-import { tellRepository } from './event.ts'
+import type { RepositoryAction } from '../context.ts'
+import { emitRepository } from './event.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
 
 export type RepositoryChange = {
@@ -17,8 +15,9 @@ export type RepositoryChange = {
   readonly defaultBranch?: string | undefined
 }
 
-/** Renames; the old name leads here until another repository takes it. */
-export function renameRepository(context: ActionContext, repository: Repository, actor: User, name: string): void {
+/** The old name leads here until another repository takes it. */
+function rename(action: RepositoryAction, name: string): void {
+  const { context, repository } = action
   if (name === repository.name) return
   const owner = accountOf(context.world, repository.ownerId)
   requireFreeName(context, owner, name, repository)
@@ -28,27 +27,30 @@ export function renameRepository(context: ActionContext, repository: Repository,
     repository.name = name
     claimName(world, owner.login, name)
   })
-  tellRepository(context, repository, actor, 'renamed', { changes: { repository: { name: { from } } } })
+  emitRepository(action, 'renamed', { changes: { repository: { name: { from } } } })
 }
 
-function setPrivate(context: ActionContext, repository: Repository, actor: User, isPrivate: boolean): void {
+function setPrivate(action: RepositoryAction, isPrivate: boolean): void {
+  const { context, repository } = action
   if (isPrivate === repository.private) return
   context.store.change(() => {
     repository.private = isPrivate
   })
-  tellRepository(context, repository, actor, isPrivate ? 'privatized' : 'publicized')
+  emitRepository(action, isPrivate ? 'privatized' : 'publicized')
 }
 
-/** An archived repository can be read and nothing else, until it is unarchived. */
-function setArchived(context: ActionContext, repository: Repository, actor: User, archived: boolean): void {
+/** An archived repository is read-only until it is unarchived. */
+function setArchived(action: RepositoryAction, archived: boolean): void {
+  const { context, repository } = action
   if (archived === repository.archived) return
   context.store.change(() => {
     repository.archived = archived
   })
-  tellRepository(context, repository, actor, archived ? 'archived' : 'unarchived')
+  emitRepository(action, archived ? 'archived' : 'unarchived')
 }
 
-async function setDefaultBranch(context: ActionContext, repository: Repository, actor: User, branch: string): Promise<void> {
+async function setDefaultBranch(action: RepositoryAction, branch: string): Promise<void> {
+  const { context, repository } = action
   if (branch === repository.defaultBranch) return
   if ((await context.git.resolve(repository.id, `refs/heads/${branch}`)) === undefined) {
     const message = `The branch ${branch} was not found. Please push that ref first or create it via the Git Data API.`
@@ -59,33 +61,30 @@ async function setDefaultBranch(context: ActionContext, repository: Repository, 
   context.store.change(() => {
     repository.defaultBranch = branch
   })
-  tellRepository(context, repository, actor, 'edited', { changes: { default_branch: { from } } })
+  emitRepository(action, 'edited', { changes: { default_branch: { from } } })
 }
 
-function describe(context: ActionContext, repository: Repository, actor: User, description: string): void {
+function describe(action: RepositoryAction, description: string): void {
+  const { context, repository } = action
   const from = repository.description
   if (from === description) return
   context.store.change(() => {
     repository.description = description
   })
-  tellRepository(context, repository, actor, 'edited', { changes: { description: { from } } })
+  emitRepository(action, 'edited', { changes: { description: { from } } })
 }
 
-/** Makes the changes that are asked for, in the order of this list. An archived repository must be unarchived by the same request. */
-export async function changeRepository(
-  context: ActionContext,
-  repository: Repository,
-  actor: User,
-  change: RepositoryChange,
-): Promise<void> {
+/** Makes the requested changes in the order of this list. An archived repository must be unarchived by the same request. */
+export async function changeRepository(action: RepositoryAction, change: RepositoryChange): Promise<void> {
+  const { context, repository } = action
   if (repository.archived && change.archived !== false) throw new Refusal(403, 'Repository was archived so is read-only.')
-  if (change.archived === false) setArchived(context, repository, actor, false)
-  if (change.name !== undefined) renameRepository(context, repository, actor, change.name)
-  if (change.description !== undefined) describe(context, repository, actor, change.description)
-  if (change.private !== undefined) setPrivate(context, repository, actor, change.private)
-  if (change.defaultBranch !== undefined) await setDefaultBranch(context, repository, actor, change.defaultBranch)
+  if (change.archived === false) setArchived(action, false)
+  if (change.name !== undefined) rename(action, change.name)
+  if (change.description !== undefined) describe(action, change.description)
+  if (change.private !== undefined) setPrivate(action, change.private)
+  if (change.defaultBranch !== undefined) await setDefaultBranch(action, change.defaultBranch)
   context.store.change(() => {
     repository.updatedAt = timestamp(context.now())
   })
-  if (change.archived === true) setArchived(context, repository, actor, true)
+  if (change.archived === true) setArchived(action, true)
 }

@@ -1,10 +1,8 @@
-// Owns: the end of a repository with everything that hangs on it, in the world and on disk. Forks stay.
-import type { User } from '../../state/accounts.ts'
-import type { Repository } from '../../state/repositories.ts'
+// The end of a repository and of everything that belongs to it, in the state and on disk. Forks stay.
 import type { World } from '../../state/world.ts'
-import type { ActionContext } from '../context.ts'
-import { tellRepository } from './event.ts'
-import { installationsWith, settleReach } from './installation-access.ts'
+import type { RepositoryAction } from '../context.ts'
+import { emitRepository } from './event.ts'
+import { changeInstallations, installationsWith } from './installation-access.ts'
 
 function forget(world: World, id: number): void {
   const elsewhere = (one: { readonly repositoryId: number }): boolean => one.repositoryId !== id
@@ -22,9 +20,10 @@ function forget(world: World, id: number): void {
 }
 
 /** Deletes the repository; its name is free at once. */
-export async function deleteRepository(context: ActionContext, repository: Repository, actor: User): Promise<void> {
-  tellRepository(context, repository, actor, 'deleted')
-  settleReach(context, repository, installationsWith(context, repository), [], actor.id)
+export async function deleteRepository(action: RepositoryAction): Promise<void> {
+  const { context, repository } = action
+  emitRepository(action, 'deleted')
+  changeInstallations(action, installationsWith(context, repository), [])
   context.store.change(world => forget(world, repository.id))
   await context.git.remove(repository.id)
 }

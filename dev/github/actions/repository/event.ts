@@ -1,14 +1,10 @@
-// Owns: the `repository` event. Never changes anything.
-import type { User } from '../../state/accounts.ts'
-import type { Repository } from '../../state/repositories.ts'
+// The `repository` webhook. Changes nothing.
 import { eventFrame } from '../../views/event-frame.ts'
-import type { ActionContext } from '../context.ts'
+import type { RepositoryAction } from '../context.ts'
 
-/** Sends `repository` with the given action and whatever that action adds to the payload. */
-export function tellRepository(
-  context: ActionContext,
-  repository: Repository,
-  sender: User,
+/** Sends `repository` with the given action and what that action adds to the payload. */
+export function emitRepository(
+  { context, repository, sender }: RepositoryAction,
   action: string,
   more: Readonly<Record<string, unknown>> = {},
 ): void {

@@ -1,19 +1,22 @@
-// Owns: forking a repository into another account: a copy with an id of its own that remembers where it came from.
+// Forking a repository into another account: a copy with an id of its own that records where it came from.
 // https://docs.github.com/en/rest/repos/forks
-import type { Account, User } from '../../state/accounts.ts'
+import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { repositoryView } from '../../views/repository.ts'
-import type { ActionContext } from '../context.ts'
+import type { RepositoryAction } from '../context.ts'
 import { claimName, requireFreeName } from './names.ts'
 
 export type Fork = { readonly owner: Account; readonly name: string | undefined; readonly defaultBranchOnly: boolean }
 
-/** Forks, or answers the fork that the account already has. A fork of a private repository is private. */
-export async function forkRepository(context: ActionContext, parent: Repository, actor: User, wanted: Fork): Promise<Repository> {
+/** Forks, or returns the fork that the account already has. A fork of a private repository is private. */
+export async function forkRepository(
+  { context, repository: parent, sender }: RepositoryAction,
+  wanted: Fork,
+): Promise<Repository> {
   const { owner } = wanted
   if (parent.ownerId === owner.id) throw new Refusal(403, 'You cannot fork a repository into the account that it is in.')
   const there = (): Repository | undefined =>
@@ -29,7 +32,7 @@ export async function forkRepository(context: ActionContext, parent: Repository,
     id,
     wanted.defaultBranchOnly ? [`refs/heads/${parent.defaultBranch}`] : ['refs/heads/*', 'refs/tags/*'],
   )
-  // Another request may have forked or taken the name while git was working.
+  // A concurrent request may have forked or taken the name while git was working.
   const meanwhile = there()
   if (meanwhile) {
     await context.git.remove(id)
@@ -59,7 +62,7 @@ export async function forkRepository(context: ActionContext, parent: Repository,
     action: null,
     accountId: parent.ownerId,
     repositoryId: parent.id,
-    payload: { forkee: repositoryView(context, fork), ...eventFrame(context, parent, actor) },
+    payload: { forkee: repositoryView(context, fork), ...eventFrame(context, parent, sender) },
   })
   return fork
 }

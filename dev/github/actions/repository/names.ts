@@ -1,5 +1,5 @@
-// Owns: the names of repositories: which are allowed, which are free, and where a former one leads. A former name leads on until
-// another repository takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
+// Names of repositories: which are allowed, which are free, and where a former one leads. A former name leads to the repository until
+// another one takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
 import type { Account } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'

@@ -1,15 +1,15 @@
-// Owns: moving a repository to another account. The id stays, the old name leads on, installations of both accounts hear of it.
+// Moving a repository to another account. The id stays, the old name leads to it, and installations of both accounts are notified.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 import { administers } from '../../state/access.ts'
-import type { Account, User } from '../../state/accounts.ts'
+import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountOf } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
-import type { ActionContext } from '../context.ts'
-import { tellRepository } from './event.ts'
-import { installationsWith, settleReach } from './installation-access.ts'
+import type { ActionContext, RepositoryAction } from '../context.ts'
+import { emitRepository } from './event.ts'
+import { changeInstallations, installationsWith } from './installation-access.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
 
 export type Transfer = { readonly newOwner: Account; readonly newName: string | undefined; readonly teamIds: readonly number[] }
@@ -27,7 +27,7 @@ function move(context: ActionContext, repository: Repository, from: Account, { n
     repository.name = newName ?? repository.name
     repository.updatedAt = timestamp(context.now())
     claimName(world, newOwner.login, repository.name)
-    // Teams stay behind; the person who gave it away keeps access.
+    // Teams of the old owner lose access; a person who transferred their own repository keeps it.
     for (const team of world.teams) {
       team.repositories = team.repositories.filter(one => one.repositoryId !== repository.id)
       if (team.organizationId === newOwner.id && teamIds.includes(team.id))
@@ -39,18 +39,19 @@ function move(context: ActionContext, repository: Repository, from: Account, { n
 }
 
 /**
- * Moves the repository at once. Only somebody who administers the receiving account may give it one: the request for consent that
- * GitHub sends to a receiving person has no counterpart here.
+ * Moves the repository at once. The sender must administer the receiving account: the request for consent that GitHub sends to a
+ * receiving person does not exist here.
  */
-export function transferRepository(context: ActionContext, repository: Repository, actor: User, wanted: Transfer): void {
+export function transferRepository(action: RepositoryAction, wanted: Transfer): void {
+  const { context, repository, sender } = action
   const from = accountOf(context.world, repository.ownerId)
-  if (!administers(context.world, actor.id, wanted.newOwner.id)) {
+  if (!administers(context.world, sender.id, wanted.newOwner.id)) {
     throw new Refusal(403, `You don't have the permission to create repositories on ${wanted.newOwner.login}`)
   }
   if (wanted.newOwner.id === from.id) throw new Refusal(422, 'The repository already belongs to this account.')
   requireFreeName(context, wanted.newOwner, wanted.newName ?? repository.name)
   const before = installationsWith(context, repository)
   move(context, repository, from, wanted)
-  settleReach(context, repository, before, installationsWith(context, repository), actor.id)
-  tellRepository(context, repository, actor, 'transferred', { changes: { owner: { from: formerOwner(context, from) } } })
+  changeInstallations(action, before, installationsWith(context, repository))
+  emitRepository(action, 'transferred', { changes: { owner: { from: formerOwner(context, from) } } })
 }

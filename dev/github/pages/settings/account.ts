@@ -6,7 +6,7 @@ import { administers } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
 import { organizationByLogin } from '../../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from '../browser.ts'
+import { type PageCall, type PageResult, pagesOf } from '../browser.ts'
 import { html } from '../html.ts'
 import { formToken, page } from '../layout.ts'
 
@@ -43,8 +43,9 @@ function rename(call: PageCall): PageResult {
 }
 
 export function registerAccountSettings(server: FastifyInstance, context: ActionContext): void {
+  const pages = pagesOf(server, context)
   for (const root of ['/settings/admin', '/organizations/:organization/settings/profile']) {
-    registerPage(server, context, 'GET', root, show)
-    registerPage(server, context, 'POST', `${root}/rename`, rename)
+    pages.get(root, show)
+    pages.post(`${root}/rename`, rename)
   }
 }

@@ -6,7 +6,7 @@ import { administers } from '../../state/access.ts'
 import { type App, type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
 import { Refusal } from '../../state/refusal.ts'
 import { appBySlug } from '../../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from '../browser.ts'
+import { type PageCall, type PageResult, pagesOf } from '../browser.ts'
 import { html } from '../html.ts'
 import { formToken, page } from '../layout.ts'
 
@@ -59,6 +59,7 @@ function save(call: PageCall): PageResult {
 }
 
 export function registerAppSettings(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', '/settings/apps/:slug', show)
-  registerPage(server, context, 'POST', '/settings/apps/:slug', save)
+  const pages = pagesOf(server, context)
+  pages.get('/settings/apps/:slug', show)
+  pages.post('/settings/apps/:slug', save)
 }

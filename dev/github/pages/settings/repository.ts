@@ -10,10 +10,10 @@ import { repositoryRole } from '../../state/access.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, fullName } from '../../state/world.ts'
-import { type PageCall, type PageResult, registerPage } from '../browser.ts'
+import { type PageCall, type PageResult, pagesOf } from '../browser.ts'
 import { html } from '../html.ts'
 import { buttonForm, formToken, page } from '../layout.ts'
-import { repositoryOfPage } from '../repository.ts'
+import { actionOf, repositoryOfPage } from '../repository.ts'
 
 function administered(call: PageCall): Repository {
   const repository = repositoryOfPage(call)
@@ -28,19 +28,19 @@ function show(call: PageCall): PageResult {
   const repository = repositoryOfPage(call)
   const at = `/${fullName(call.context.world, repository)}/settings`
   const admin = repositoryRole(call.context.world, visitor.user.id, repository) === 'admin'
-  const fork = buttonForm(visitor, `${at}/fork`, 'Fork', {}, 'quiet')
+  const fork = buttonForm(visitor, `${at}/fork`, 'Fork', { look: 'quiet' })
   const own = html`<form method="post" action="${at}/rename">${formToken(visitor)}<p><label>Name <input name="name" value="${repository.name}" maxlength="100"></label> <button>Rename</button></p></form>
 <form method="post" action="${at}/transfer">${formToken(visitor)}<p><label>New owner <input name="new_owner" maxlength="100"></label> <button class="danger">Transfer</button></p></form>
-<p>${buttonForm(visitor, `${at}/visibility`, repository.private ? 'Make public' : 'Make private', { private: repository.private ? '0' : '1' }, 'danger')}
-${buttonForm(visitor, `${at}/archive`, repository.archived ? 'Unarchive' : 'Archive', { archived: repository.archived ? '0' : '1' }, 'danger')}
-${buttonForm(visitor, `${at}/delete`, 'Delete this repository', {}, 'danger')}</p>`
+<p>${buttonForm(visitor, `${at}/visibility`, repository.private ? 'Make public' : 'Make private', { fields: { private: repository.private ? '0' : '1' }, look: 'danger' })}
+${buttonForm(visitor, `${at}/archive`, repository.archived ? 'Unarchive' : 'Archive', { fields: { archived: repository.archived ? '0' : '1' }, look: 'danger' })}
+${buttonForm(visitor, `${at}/delete`, 'Delete this repository', { look: 'danger' })}</p>`
   return page(`Settings of ${fullName(call.context.world, repository)}`, visitor, [fork, admin ? own : undefined])
 }
 
 function change(read: (call: PageCall) => RepositoryChange) {
   return async (call: PageCall): Promise<PageResult> => {
     const repository = administered(call)
-    await changeRepository(call.context, repository, call.visitor.user, read(call))
+    await changeRepository(actionOf(call, repository), read(call))
     return { redirect: `/${fullName(call.context.world, repository)}` }
   }
 }
@@ -49,49 +49,40 @@ function transfer(call: PageCall): PageResult {
   const repository = administered(call)
   const newOwner = accountByLogin(call.context.world, call.posted.one('new_owner') ?? '')
   if (!newOwner) throw new Refusal(422, 'There is no such account.')
-  transferRepository(call.context, repository, call.visitor.user, { newOwner, newName: undefined, teamIds: [] })
+  transferRepository(actionOf(call, repository), { newOwner, newName: undefined, teamIds: [] })
   return { redirect: `/${fullName(call.context.world, repository)}` }
 }
 
 async function remove(call: PageCall): Promise<PageResult> {
   const repository = administered(call)
-  await deleteRepository(call.context, repository, call.visitor.user)
+  await deleteRepository(actionOf(call, repository))
   return { redirect: '/' }
 }
 
 async function fork(call: PageCall): Promise<PageResult> {
-  const { user } = call.visitor
-  const wish = { owner: user, name: undefined, defaultBranchOnly: false }
-  const made = await forkRepository(call.context, repositoryOfPage(call), user, wish)
+  const wanted = { owner: call.visitor.user, name: undefined, defaultBranchOnly: false }
+  const made = await forkRepository(actionOf(call, repositoryOfPage(call)), wanted)
   return { redirect: `/${fullName(call.context.world, made)}` }
 }
 
 const root = '/:owner/:repository/settings'
 
 export function registerRepositorySettings(server: FastifyInstance, context: ActionContext): void {
-  registerPage(server, context, 'GET', root, show)
-  registerPage(
-    server,
-    context,
-    'POST',
+  const pages = pagesOf(server, context)
+  pages.get(root, show)
+  pages.post(
     `${root}/rename`,
     change(call => ({ name: call.posted.one('name') })),
   )
-  registerPage(
-    server,
-    context,
-    'POST',
+  pages.post(
     `${root}/visibility`,
     change(call => ({ private: call.posted.one('private') === '1' })),
   )
-  registerPage(
-    server,
-    context,
-    'POST',
+  pages.post(
     `${root}/archive`,
     change(call => ({ archived: call.posted.one('archived') === '1' })),
   )
-  registerPage(server, context, 'POST', `${root}/transfer`, transfer)
-  registerPage(server, context, 'POST', `${root}/delete`, remove)
-  registerPage(server, context, 'POST', `${root}/fork`, fork)
+  pages.post(`${root}/transfer`, transfer)
+  pages.post(`${root}/delete`, remove)
+  pages.post(`${root}/fork`, fork)
 }

@@ -27,9 +27,9 @@ function tokenOf(appId: number): string {
   const { context } = emulator
   const app = appById(context.world, appId)
   if (!app) throw new Error('no such App')
-  const installation = installApp(context, app, 2001, 1001, everything)
-  const wish = { repositories: undefined, repositoryIds: undefined, permissions: undefined, format: 'short' } as const
-  return mintInstallationToken(context, app, installation, wish).token
+  const installation = installApp(context, app, { accountId: 2001, installerId: 1001, ...everything })
+  const request = { repositories: undefined, repositoryIds: undefined, permissions: undefined, format: 'short' } as const
+  return mintInstallationToken(context, app, installation, request).token
 }
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 // Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
-import { tellDeployment, tellDeploymentStatus } from '../../actions/checks/deployment-events.ts'
+import { emitDeployment, emitDeploymentStatus } from '../../actions/checks/deployment-events.ts'
 import { timestamp } from '../../state/clock.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
@@ -7,7 +7,7 @@ import { deploymentStatusView, deploymentView } from '../../views/status.ts'
 import { created, invalidField, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const longestPayload = 64 * 1024
 
@@ -61,7 +61,7 @@ async function create(call: RepositoryCall) {
     world.deployments.push(made)
     return made
   })
-  tellDeployment(context, repository, deployment, writerOf(call))
+  emitDeployment(actionOf(call), deployment)
   const view = deploymentView(context, repository, deployment)
   return created(view, { location: view.url })
 }
@@ -108,7 +108,7 @@ function createStatus(call: RepositoryCall) {
     world.deploymentStatuses.push(made)
     return made
   })
-  tellDeploymentStatus(context, repository, deployment, status, writerOf(call))
+  emitDeploymentStatus(actionOf(call), deployment, status)
   if (state === 'success' && (fields.optionalBoolean('auto_inactive') ?? true)) retireEarlier(call, deployment)
   const view = deploymentStatusView(context, repository, status)
   return created(view, { location: view.url })

@@ -8,7 +8,7 @@ import { created, invalidField, notAccessible, notFound, ok, type RestAnswer, Re
 import { type Fields, fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { commitOf } from '../repository/branches.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 const longestText = 65_535
 
@@ -70,7 +70,7 @@ async function create(call: RepositoryCall): Promise<RestAnswer> {
   const asked = fields.text('head_sha', 40)
   const sha = /^[0-9a-f]{40}$/i.test(asked) ? await context.git.resolve(repository.id, asked) : undefined
   if (sha === undefined) throw new RestError(422, `No commit found for SHA: ${asked}`)
-  const run = await createRun(context, app, repository, { sha, name }, reportOf(fields), writerOf(call))
+  const run = await createRun(actionOf(call), app, { sha, name }, reportOf(fields))
   const view = checkRunView(context, repository, run)
   return created(view, { location: view.url })
 }
@@ -78,13 +78,13 @@ async function create(call: RepositoryCall): Promise<RestAnswer> {
 async function update(call: RepositoryCall): Promise<RestAnswer> {
   const run = runOf(call)
   if (suiteOf(call, run).appId !== appOfCall(call).id) throw notAccessible()
-  await changeRun(call.context, call.repository, run, reportOf(fieldsOf(call.body, 'CheckRun')), writerOf(call))
+  await changeRun(actionOf(call), run, reportOf(fieldsOf(call.body, 'CheckRun')))
   return ok(checkRunView(call.context, call.repository, run))
 }
 
 async function rerequest(call: RepositoryCall): Promise<RestAnswer> {
   appOfCall(call)
-  await rerequestRun(call.context, call.repository, runOf(call), writerOf(call))
+  await rerequestRun(actionOf(call), runOf(call))
   return created({})
 }
 

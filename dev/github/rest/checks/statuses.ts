@@ -1,5 +1,5 @@
 // Owns: the routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
-import { tellStatus } from '../../actions/checks/deployment-events.ts'
+import { emitStatus } from '../../actions/checks/deployment-events.ts'
 import { timestamp } from '../../state/clock.ts'
 import { type CommitStatus, commitStates } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
@@ -8,7 +8,7 @@ import { created, invalidField, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { commitOf } from '../repository/branches.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 /** GitHub keeps 1000 statuses per commit and context. */
 const mostStatuses = 1000
@@ -27,9 +27,8 @@ async function create(call: RepositoryCall) {
   if (state === undefined) throw invalidField('Status', 'state', 'missing_field')
   const name = fields.optionalText('context', 255) ?? 'default'
   if (newestFirst(call, found).filter(one => one.context === name).length >= mostStatuses) {
-    throw new RestError(422, 'Validation Failed', [
-      { resource: 'Status', code: 'custom', message: 'This SHA and context has reached the maximum number of statuses.' },
-    ])
+    const message = 'This SHA and context has reached the maximum number of statuses.'
+    throw new RestError(422, 'Validation Failed', { errors: [{ resource: 'Status', code: 'custom', message }] })
   }
   const status: CommitStatus = context.store.change(world => {
     const made = {
@@ -46,7 +45,7 @@ async function create(call: RepositoryCall) {
     world.statuses.push(made)
     return made
   })
-  await tellStatus(context, repository, status, writerOf(call))
+  await emitStatus(actionOf(call), status)
   const view = statusView(context, repository, status)
   return created(view, { location: view.url })
 }

@@ -6,7 +6,7 @@ import { fullOrganization, organizationMembership, simpleUser } from '../../view
 import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
-import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
+import { actionOf, type OrganizationCall, organizationRoute, type RestRoute } from '../route.ts'
 
 function show({ context, organization }: OrganizationCall): RestAnswer {
   return ok(fullOrganization(context, organization))
@@ -30,14 +30,14 @@ function setMembership(call: OrganizationCall): RestAnswer {
   const user = userByLogin(context.world, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
   const role = fieldsOf(body, 'Membership').optionalOneOf('role', ['admin', 'member'] as const) ?? 'member'
-  return ok(organizationMembership(context, organization, setRole(context, organization, user, role, writerOf(call)), user))
+  return ok(organizationMembership(context, organization, setRole(actionOf(call), user, role), user))
 }
 
 function removeMember(call: OrganizationCall): RestAnswer {
-  const { context, organization, params } = call
+  const { context, params } = call
   const user = userByLogin(context.world, params['username'] ?? '')
   if (!user) throw notFound()
-  leaveOrganization(context, organization, user, writerOf(call))
+  leaveOrganization(actionOf(call), user)
   return noContent
 }
 

@@ -8,16 +8,8 @@ import { roleOfWord } from '../../views/role.ts'
 import { fullTeam } from '../../views/team.ts'
 import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
+import { actionOf, type OrganizationCall, organizationRoute, type RestRoute } from '../route.ts'
 import { teamOf } from './teams.ts'
-
-function sceneOf(call: OrganizationCall) {
-  return {
-    context: call.context,
-    organization: call.organization,
-    sender: writerOf(call),
-  }
-}
 
 function named<Found>(names: readonly string[], find: (name: string) => Found | undefined, field: string): Found[] {
   return names.map(name => {
@@ -41,7 +33,7 @@ function create(call: OrganizationCall): RestAnswer {
     const repository = repositoryByName(world, owner, name)
     return repository?.ownerId === call.organization.id ? repository : undefined
   }
-  const team = createTeam(sceneOf(call), {
+  const team = createTeam(actionOf(call), {
     name: fields.text('name', 100),
     description: fields.optionalText('description', 1000) ?? null,
     privacy: privacyOf(fields.optionalOneOf('privacy', ['secret', 'closed'] as const), parentId !== null),
@@ -56,7 +48,7 @@ function create(call: OrganizationCall): RestAnswer {
 function update(call: OrganizationCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Team')
   const team = teamOf(call)
-  changeTeam(sceneOf(call), team, {
+  changeTeam(actionOf(call), team, {
     name: fields.optionalText('name', 100),
     description: fields.optionalText('description', 1000),
     privacy: fields.optionalOneOf('privacy', ['secret', 'closed'] as const),
@@ -67,7 +59,7 @@ function update(call: OrganizationCall): RestAnswer {
 }
 
 function remove(call: OrganizationCall): RestAnswer {
-  deleteTeam(sceneOf(call), teamOf(call))
+  deleteTeam(actionOf(call), teamOf(call))
   return noContent
 }
 
@@ -86,14 +78,14 @@ function giveRepository(call: OrganizationCall): RestAnswer {
   requireAdministration(call, repository)
   const role = roleOfWord[fieldsOf(call.body, 'Team').optionalText('permission', 20) ?? 'push']
   if (role === undefined) throw invalidField('Team', 'permission', 'invalid')
-  giveTeamRepository(sceneOf(call), teamOf(call), repository, role)
+  giveTeamRepository(actionOf(call), teamOf(call), repository, role)
   return noContent
 }
 
 function takeRepository(call: OrganizationCall): RestAnswer {
   const repository = repositoryOf(call)
   requireAdministration(call, repository)
-  takeTeamRepository(sceneOf(call), teamOf(call), repository)
+  takeTeamRepository(actionOf(call), teamOf(call), repository)
   return noContent
 }
 

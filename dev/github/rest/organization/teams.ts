@@ -8,7 +8,7 @@ import { fullTeam, teamWithParent } from '../../views/team.ts'
 import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
-import { type OrganizationCall, organizationRoute, type RestRoute, writerOf } from '../route.ts'
+import { actionOf, type OrganizationCall, organizationRoute, type RestRoute } from '../route.ts'
 
 /** The team that the path names by its slug. */
 export function teamOf({ context, organization, params }: OrganizationCall): Team {
@@ -66,12 +66,12 @@ function personOf({ context, params }: OrganizationCall): User {
 
 function join(call: OrganizationCall): RestAnswer {
   const role = fieldsOf(call.body, 'TeamMembership').optionalOneOf('role', ['member', 'maintainer'] as const) ?? 'member'
-  joinTeam(call.context, call.organization, teamOf(call), personOf(call), role, writerOf(call))
+  joinTeam(actionOf(call), teamOf(call), personOf(call), role)
   return membership(call)
 }
 
 function leave(call: OrganizationCall): RestAnswer {
-  leaveTeam(call.context, call.organization, teamOf(call), personOf(call), writerOf(call))
+  leaveTeam(actionOf(call), teamOf(call), personOf(call))
   return noContent
 }
 

@@ -26,30 +26,30 @@ export const noContent: RestAnswer = { status: 204 }
 
 export type FieldError = { readonly resource: string; readonly field?: string; readonly code: string; readonly message?: string }
 
+type ErrorDetails = {
+  readonly errors?: readonly FieldError[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly documentationUrl?: string
+}
+
 export class RestError extends Error {
   readonly status: number
   readonly errors: readonly FieldError[]
   readonly headers: Readonly<Record<string, string>>
   readonly documentationUrl: string
-  constructor(
-    status: number,
-    message: string,
-    errors: readonly FieldError[] = [],
-    headers: Readonly<Record<string, string>> = {},
-    documentationUrl = 'https://docs.github.com/rest',
-  ) {
+  constructor(status: number, message: string, details: ErrorDetails = {}) {
     super(message)
     this.name = 'RestError'
     this.status = status
-    this.errors = errors
-    this.headers = headers
-    this.documentationUrl = documentationUrl
+    this.errors = details.errors ?? []
+    this.headers = details.headers ?? {}
+    this.documentationUrl = details.documentationUrl ?? 'https://docs.github.com/rest'
   }
 }
 
 /** A redirect; `url` is absolute. 301 for reading, 307 where the method and body must stay. */
 export function moved(status: 301 | 307, url: string): RestError {
-  return new RestError(status, status === 301 ? 'Moved Permanently' : 'Temporary Redirect', [], { location: url })
+  return new RestError(status, status === 301 ? 'Moved Permanently' : 'Temporary Redirect', { headers: { location: url } })
 }
 
 export function notFound(): RestError {
@@ -70,7 +70,7 @@ export function invalidField(
   field: string,
   code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'custom',
 ): RestError {
-  return new RestError(422, 'Validation Failed', [{ resource, field, code }])
+  return new RestError(422, 'Validation Failed', { errors: [{ resource, field, code }] })
 }
 
 /** The JSON body of an error. https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api */

@@ -20,29 +20,19 @@ export function primaryLimitError(facts: {
   readonly resetAt: number
   readonly retryAfter?: number | undefined
 }): RestError {
-  return new RestError(
-    facts.status,
-    `API rate limit exceeded for ${facts.who}.`,
-    [],
-    {
-      'x-ratelimit-limit': String(facts.limit),
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-used': String(facts.limit),
-      'x-ratelimit-reset': String(facts.resetAt),
-      'x-ratelimit-resource': 'core',
-      ...retryAfterHeader(facts.retryAfter),
-    },
-    primaryAddress,
-  )
+  const headers = {
+    'x-ratelimit-limit': String(facts.limit),
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-used': String(facts.limit),
+    'x-ratelimit-reset': String(facts.resetAt),
+    'x-ratelimit-resource': 'core',
+    ...retryAfterHeader(facts.retryAfter),
+  }
+  return new RestError(facts.status, `API rate limit exceeded for ${facts.who}.`, { headers, documentationUrl: primaryAddress })
 }
 
-/** A secondary limit (concurrency, points, content) is hit; `retryAfter` in seconds, absent when GitHub keeps it to itself. */
+/** A secondary limit (concurrency, points, content) is hit; `retryAfter` in seconds, absent when GitHub does not send it. */
 export function secondaryLimitError(status: LimitStatus, retryAfter: number | undefined): RestError {
-  return new RestError(
-    status,
-    'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
-    [],
-    retryAfterHeader(retryAfter),
-    secondaryAddress,
-  )
+  const message = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
+  return new RestError(status, message, { headers: retryAfterHeader(retryAfter), documentationUrl: secondaryAddress })
 }

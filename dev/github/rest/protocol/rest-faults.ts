@@ -34,6 +34,6 @@ function freshRefusal(faults: Faults, header: string | undefined): RestError | u
 /** The refusal of this request, if one is armed. `now` is milliseconds since the epoch. */
 export function restFault(faults: Faults, target: Target, header: string | undefined, now: number): RestError | undefined {
   const fault = faults.take('rest-status', one => fits(one, target))
-  if (fault) return new RestError(fault.status, fault.message ?? 'Server Error', [], fault.headers ?? {})
+  if (fault) return new RestError(fault.status, fault.message ?? 'Server Error', { headers: fault.headers ?? {} })
   return limited(faults, target, now) ?? freshRefusal(faults, header)
 }

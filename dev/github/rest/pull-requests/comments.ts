@@ -7,7 +7,7 @@ import { commentView } from '../../views/comment.ts'
 import { created, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 const longestBody = 65_536
 
@@ -51,7 +51,7 @@ export const commentRoutes: readonly RestRoute[] = [
     path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
     handle: call => {
       const body = fieldsOf(call.body, 'IssueComment').text('body', longestBody)
-      const view = commentView(call.context, createComment(call.context, call.repository, numberOf(call), writerOf(call), body))
+      const view = commentView(call.context, createComment(actionOf(call), numberOf(call), body))
       return created(view, { location: view.url })
     },
   }),
@@ -65,13 +65,7 @@ export const commentRoutes: readonly RestRoute[] = [
     path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
     handle: call => {
       const comment = ownCommentOf(call)
-      editComment(
-        call.context,
-        call.repository,
-        comment,
-        writerOf(call),
-        fieldsOf(call.body, 'IssueComment').text('body', longestBody),
-      )
+      editComment(actionOf(call), comment, fieldsOf(call.body, 'IssueComment').text('body', longestBody))
       return ok(commentView(call.context, comment))
     },
   }),
@@ -79,7 +73,7 @@ export const commentRoutes: readonly RestRoute[] = [
     method: 'DELETE',
     path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
     handle: call => {
-      deleteComment(call.context, call.repository, ownCommentOf(call), writerOf(call))
+      deleteComment(actionOf(call), ownCommentOf(call))
       return noContent
     },
   }),

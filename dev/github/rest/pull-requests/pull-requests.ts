@@ -9,7 +9,7 @@ import { fullPullRequest, simplePullRequest } from '../../views/pull-request.ts'
 import { created, notAccessible, notFound, ok } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 const longestTitle = 256
 const longestBody = 65_536
@@ -47,7 +47,7 @@ function list(call: RepositoryCall) {
 
 async function open(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
-  const pull = await openPullRequest(call.context, call.repository, writerOf(call), {
+  const pull = await openPullRequest(actionOf(call), {
     title: fields.text('title', longestTitle),
     body: fields.optionalText('body', longestBody) ?? null,
     head: fields.text('head', 255),
@@ -66,7 +66,6 @@ function requireAuthorOrWriter({ actor, context, repository }: RepositoryCall, p
 }
 
 async function update(call: RepositoryCall) {
-  const { context, repository } = call
   const pull = pullOf(call)
   requireAuthorOrWriter(call, pull)
   const fields = fieldsOf(call.body, 'PullRequest')
@@ -76,14 +75,14 @@ async function update(call: RepositoryCall) {
     base: fields.optionalText('base', 255),
   }
   const state = fields.optionalOneOf('state', ['open', 'closed'])
-  await editPullRequest(context, repository, pull, writerOf(call), change)
-  if (state !== undefined) await setPullRequestState(context, repository, pull, writerOf(call), state)
+  await editPullRequest(actionOf(call), pull, change)
+  if (state !== undefined) await setPullRequestState(actionOf(call), pull, state)
   return ok(await full(call, pull))
 }
 
 async function merge(call: RepositoryCall) {
   const fields = fieldsOf(call.body, 'PullRequest')
-  const sha = await mergePullRequest(call.context, call.repository, pullOf(call), writerOf(call), {
+  const sha = await mergePullRequest(actionOf(call), pullOf(call), {
     method: fields.optionalOneOf('merge_method', ['merge', 'squash']) ?? 'merge',
     expectedHead: fields.optionalText('sha', 40),
     title: fields.optionalText('commit_title', longestTitle),

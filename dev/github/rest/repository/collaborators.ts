@@ -10,7 +10,7 @@ import { olderWord, roleOfWord } from '../../views/role.ts'
 import { invalidField, noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 function personOf({ context, params }: RepositoryCall): User {
   const user = userByLogin(context.world, params['username'] ?? '')
@@ -55,12 +55,12 @@ function add(call: RepositoryCall): RestAnswer {
   const word = fieldsOf(call.body, 'RepositoryInvitation').optionalText('permission', 20) ?? 'push'
   const role = roleOfWord[word]
   if (role === undefined) throw invalidField('RepositoryInvitation', 'permission', 'invalid')
-  addCollaborator(call.context, call.repository, personOf(call), role, writerOf(call))
+  addCollaborator(actionOf(call), personOf(call), role)
   return noContent
 }
 
 function remove(call: RepositoryCall): RestAnswer {
-  removeCollaborator(call.context, call.repository, personOf(call), writerOf(call))
+  removeCollaborator(actionOf(call), personOf(call))
   return noContent
 }
 

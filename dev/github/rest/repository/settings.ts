@@ -9,12 +9,12 @@ import { accountByLogin, organizationByLogin } from '../../state/world.ts'
 import { fullRepository, minimalRepository } from '../../views/repository.ts'
 import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
-import { type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
+import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerOf } from '../route.ts'
 
 async function update(call: RepositoryCall): Promise<RestAnswer> {
   const fields = fieldsOf(call.body, 'Repository')
   const visibility = fields.optionalOneOf('visibility', ['public', 'private', 'internal'] as const)
-  await changeRepository(call.context, call.repository, writerOf(call), {
+  await changeRepository(actionOf(call), {
     name: fields.optionalText('name', 100),
     description: fields.optionalText('description', 350),
     private: visibility === undefined ? fields.optionalBoolean('private') : visibility !== 'public',
@@ -28,7 +28,7 @@ function transfer(call: RepositoryCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Repository')
   const newOwner = accountByLogin(call.context.world, fields.text('new_owner', 100))
   if (!newOwner) throw invalidField('Repository', 'new_owner', 'invalid')
-  transferRepository(call.context, call.repository, writerOf(call), {
+  transferRepository(actionOf(call), {
     newOwner,
     newName: fields.optionalText('new_name', 100),
     teamIds: fields.optionalNumbers('team_ids', 100) ?? [],
@@ -60,7 +60,7 @@ function receiverOf(call: RepositoryCall, login: string | undefined): Account {
 
 async function fork(call: RepositoryCall): Promise<RestAnswer> {
   const fields = fieldsOf(call.body, 'Fork')
-  const made = await forkRepository(call.context, call.repository, writerOf(call), {
+  const made = await forkRepository(actionOf(call), {
     owner: receiverOf(call, fields.optionalText('organization', 100)),
     name: fields.optionalText('name', 100),
     defaultBranchOnly: fields.optionalBoolean('default_branch_only') ?? false,
@@ -77,7 +77,7 @@ export const repositorySettingRoutes: readonly RestRoute[] = [
     method: 'DELETE',
     path: root,
     handle: async call => {
-      await deleteRepository(call.context, call.repository, writerOf(call))
+      await deleteRepository(actionOf(call))
       return noContent
     },
   }),

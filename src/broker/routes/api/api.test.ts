@@ -44,7 +44,7 @@ const people: Readonly<Record<string, IdentityClaims>> = {
 
 beforeAll(async () => {
   store = await openTestStore({ dataFolder: 'memory://' }, clock)
-  const note = (namespace: string, reason: string) =>
+  const record = (namespace: string, reason: string) =>
     store.audit.append({
       action: 'grant.decided',
       actor: 'sekisho:test',
@@ -54,15 +54,15 @@ beforeAll(async () => {
       reason,
       details: {},
     })
-  await note('acme', 'of the tenant that had this name before')
+  await record('acme', 'of the tenant that had this name before')
   clock.advance(60)
   const tenants = [tenant('acme', 7, clock.now()), tenant('globex', 8, clock.now())]
-  await note('acme', 'of acme')
-  await note('globex', 'of globex')
+  await record('acme', 'of acme')
+  await record('globex', 'of globex')
   server = await createWebServer({ log: silentLog })
   registerApi(server, {
     tenants: { list: () => tenants } as unknown as Cache<Tenant>,
-    verifyIdToken: async token => people[token.replace('token-of-somebody-', '')] ?? expect.unreachable(),
+    verifyIdToken: async token => people[token.replace('token-of-the-person-', '')] ?? expect.unreachable(),
     clock,
     store,
     settings: {
@@ -81,7 +81,7 @@ afterAll(async () => {
 })
 
 async function ask(who: string, path: string) {
-  const answer = await server.inject({ url: path, headers: { authorization: `Bearer token-of-somebody-${who}` } })
+  const answer = await server.inject({ url: path, headers: { authorization: `Bearer token-of-the-person-${who}` } })
   const body = answer.json()
   return { status: answer.statusCode, body, reasons: body.entries?.map((entry: { readonly reason: string }) => entry.reason) }
 }
@@ -93,7 +93,7 @@ describe('the audit log', () => {
     expect((await ask('admin', '/api/v1/audit?namespace=acme')).reasons).toEqual(all.slice(1))
   })
 
-  test('a tenant admin reads what is of their tenant, and nothing of one that had its name before', async () => {
+  test('a tenant admin reads the entries of their tenant, and none of a tenant that had its name before', async () => {
     for (const query of ['', '?namespace=acme', '?after=0'])
       expect((await ask('owner', `/api/v1/audit${query}`)).reasons).toEqual(['of acme'])
     for (const query of ['?namespace=globex', '?namespace=kube-system'])
@@ -101,14 +101,14 @@ describe('the audit log', () => {
     expect((await ask('owner', '/api/v1/audit/head')).status).toBe(404)
   })
 
-  test('who administers two says which, and who administers none is told that there is nothing', async () => {
+  test('an admin of two tenants has to name one; a person who is admin of none gets not_found', async () => {
     expect((await ask('both', '/api/v1/audit')).body.error.message).toContain('acme, globex')
     expect((await ask('both', '/api/v1/audit?namespace=globex')).reasons).toEqual(['of globex'])
     expect((await ask('member', '/api/v1/audit?namespace=acme')).status).toBe(404)
   })
 })
 
-test('the API server is named as the operator wrote it, path and all', async () => {
+test('the URL of the API server is the one that the operator configured, with its path', async () => {
   expect((await ask('member', '/api/v1/cluster')).body).toEqual({
     server: 'https://kubernetes.example.com:6443/clusters/one',
     certificateAuthority: null,

@@ -48,11 +48,9 @@ export function registerApi(server: WebServer, context: ApiContext): void {
       groups: identity.groups,
       expiresAt: identity.expiresAt.toISOString(),
       platformAdmin: isPlatformAdmin(identity, settings.platformAdmins),
-      tenants: heldTenants(identity, tenants.list()).map(({ tenant: { metadata, spec }, role }) => ({
-        name: metadata.name,
-        namespace: spec.namespace,
-        role,
-      })),
+      tenants: heldTenants(identity, tenants.list()).map(({ tenant, role }) => {
+        return { name: tenant.metadata.name, namespace: tenant.spec.namespace, role }
+      }),
     }
   })
 

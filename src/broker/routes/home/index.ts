@@ -18,11 +18,10 @@ export function registerHome(server: WebServer, { sessions, people, tenants, set
     return sendPage(reply, homePage(person, held, settings.publicUrl.origin))
   })
 
-  server.get('/style.css', async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(styleSheet),
-  )
-
-  server.get('/icon.svg', async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=3600').type('image/svg+xml').send(icon),
-  )
+  const files = [
+    { path: '/style.css', type: 'text/css; charset=utf-8', content: styleSheet },
+    { path: '/icon.svg', type: 'image/svg+xml', content: icon },
+  ]
+  for (const { path, type, content } of files)
+    server.get(path, async (_request, reply) => reply.header('cache-control', 'public, max-age=3600').type(type).send(content))
 }

@@ -15,13 +15,7 @@ import { type AttemptLock, createAttemptLock } from './attempt-lock.ts'
 
 export async function registerOidc(server: WebServer, context: BrokerContext): Promise<void> {
   registerConsent(server, context)
-  await server.register(async (scope: FastifyInstance) => {
-    // The library reads the body itself, with its own limit.
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _payload, next) => next(null))
-    registerProtocol(scope, context)
-    registerDevice(scope, context)
-  })
+  await server.register(async (scope: FastifyInstance) => mountIssuer(scope, context))
 }
 
 function registerConsent(server: WebServer, { issuer, sessions }: BrokerContext): void {
@@ -46,8 +40,15 @@ function registerConsent(server: WebServer, { issuer, sessions }: BrokerContext)
   })
 }
 
-function registerProtocol(scope: FastifyInstance, context: BrokerContext): void {
-  const passOn = passedTo(context)
+/** The library answers by itself, under the headers that our server sets on every answer. It reads the body itself, with its own limit. */
+function mountIssuer(scope: FastifyInstance, { issuer, sessions, clock }: BrokerContext): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request, _payload, next) => next(null))
+  const passOn = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    reply.hijack()
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+    await issuer.handle(request.raw, reply.raw)
+  }
   const at = (max: number) => ({ config: perMinute(max) })
   // An API server reads both again whenever it meets a key id that it does not know.
   scope.get(issuerPaths.discovery, at(600), passOn)
@@ -60,45 +61,24 @@ function registerProtocol(scope: FastifyInstance, context: BrokerContext): void 
   scope.get(issuerPaths.endSession, at(60), passOn)
   scope.get(`${issuerPaths.endSession}/success`, at(60), passOn)
   scope.post(`${issuerPaths.endSession}/confirm`, at(60), passOn)
+
+  // On this page a person types the code that their computer shows (RFC 8628 §3.3).
+  const lock = createAttemptLock({ clock, most: 10, windowMilliseconds: 15 * 60_000 })
+  const device = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const person = await personOrSignIn(sessions, request, reply)
+    if (person === undefined) return
+    if (request.method === 'POST') acceptAttempt(request, lock, person)
+    await passOn(request, reply)
+  }
+  scope.get(issuerPaths.device, at(60), device)
+  scope.post(issuerPaths.device, at(30), device)
   scope.get(`${issuerPaths.device}/:id`, at(60), passOn)
 }
 
-/** The page on which a person types the code that their computer shows (RFC 8628 §3.3). */
-function registerDevice(scope: FastifyInstance, context: BrokerContext): void {
-  const { sessions, clock } = context
-  const passOn = passedTo(context)
-  const lock = createAttemptLock({ clock, most: 10, windowMilliseconds: 15 * 60_000 })
-
-  scope.get(issuerPaths.device, { config: perMinute(60) }, async (request, reply) => {
-    const person = await personOrSignIn(sessions, request, reply)
-    if (person !== undefined) await passOn(request, reply)
-  })
-
-  scope.post(issuerPaths.device, { config: perMinute(30) }, async (request, reply) => {
-    const person = await personOrSignIn(sessions, request, reply)
-    if (person === undefined) return
-    requireDevicePage(request)
-    countAttempt(lock, person)
-    await passOn(request, reply)
-  })
-}
-
-/** Stops: a form that was not served to this browser, which cannot hold the secret of the form. */
-function requireDevicePage(request: FastifyRequest): void {
+/** Stops: a form that was not served to this browser, and a person who guesses codes. */
+function acceptAttempt(request: FastifyRequest, lock: AttemptLock, { subject }: Person): void {
   if (request.cookies[issuerSessionCookie] === undefined)
     throw new AppError('invalid_request', `open ${issuerPaths.device} first, then enter the code`)
-}
-
-function countAttempt(lock: AttemptLock, { subject }: Person): void {
-  if (lock.tryAgain(subject)) return
-  throw new AppError('too_many_requests', 'too many codes were tried: wait 15 minutes', { retryAfterSeconds: 900 })
-}
-
-/** The library answers by itself, under the headers that our server sets on every answer. */
-function passedTo({ issuer }: BrokerContext) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    reply.hijack()
-    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
-    await issuer.handle(request.raw, reply.raw)
-  }
+  if (!lock.tryAgain(subject))
+    throw new AppError('too_many_requests', 'too many codes were tried: wait 15 minutes', { retryAfterSeconds: 900 })
 }

@@ -26,30 +26,32 @@ export type WebhookContext = {
   readonly log: Log
 }
 
+type Delivery = { Body: ReceivedBody | undefined }
+
 const webhookPath = '/webhooks/github'
 
 /** In a scope of its own, whose content type parser reads nothing but the bytes. */
 export async function registerWebhooks(server: WebServer, context: WebhookContext): Promise<void> {
-  const { settings, store, github, inbox, clock, log } = context
+  const { settings, store, github, inbox, clock } = context
   const { webhookSecret, formerWebhookSecret } = settings
   const secrets = formerWebhookSecret === undefined ? [webhookSecret] : [webhookSecret, formerWebhookSecret]
 
   await server.register(async (scope: FastifyInstance) => {
-    const createRateLimit = scope.createRateLimit.bind(scope)
-    const refusals = createRefusals({ createRateLimit, audit: store.audit, clock, log })
+    const refusals = createRefusals(scope, context)
     receiveBytes(scope, secrets)
 
     // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
     const options = { bodyLimit, config: { rateLimit: false }, onRequest: refusals.limitSender } as const
-    scope.post<{ Body: ReceivedBody | undefined }>(webhookPath, options, async (request, reply) => {
+    scope.post<Delivery>(webhookPath, options, async (request, reply) => {
       const body = await requireSigned(request, refusals)
-      const { event: name, deliveryId } = deliveryHeaders(request)
-      const content = await recording(refusals, request, 'a signed body is not a JSON object', body.content)
+      const name = requireHeader(request, 'X-GitHub-Event', /^[a-z_]{1,60}$/)
+      const deliveryId = requireHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{8,64}$/)
+      const content = await recordRefusal(refusals, request, 'a signed body is not a JSON object', body.content)
       const disagreement = `header and body disagree about the event ${name}`
-      const { event, kept } = await recording(refusals, request, disagreement, () => reduceDelivery(name, content))
+      const { event, kept } = await recordRefusal(refusals, request, disagreement, () => reduceDelivery(name, content))
       const { host } = github.app().endpoints
-      const delivery = { deliveryId, event: name, action: event.action, host, receivedAt: clock.now(), body: kept }
-      const stored = await store.inbox.receive(delivery)
+      const { action } = event
+      const stored = await store.inbox.receive({ deliveryId, event: name, action, host, receivedAt: clock.now(), body: kept })
       if (stored === 'stored') inbox.wake()
       return reply.code(202).send({ delivery: stored })
     })
@@ -65,35 +67,26 @@ function receiveBytes(scope: FastifyInstance, secrets: readonly SecretString[]):
   })
 }
 
-async function requireSigned(
-  request: FastifyRequest<{ Body: ReceivedBody | undefined }>,
-  refusals: Refusals,
-): Promise<ReceivedBody> {
+async function requireSigned(request: FastifyRequest<Delivery>, refusals: Refusals): Promise<ReceivedBody> {
   const { body } = request
   if (body === undefined) throw new AppError('invalid_request', 'the body is missing')
   if (body.isSigned(header(request, 'x-hub-signature-256'))) return body
-  await refusals.count(request)
-  await refusals.record(request, 'the signature is not valid')
-  throw new AppError('unauthenticated', 'the signature is not valid')
+  await refusals.countUnsigned(request)
+  return refusals.refuse(request, new AppError('unauthenticated', 'the signature is not valid'))
 }
 
-function deliveryHeaders(request: FastifyRequest): { readonly event: string; readonly deliveryId: string } {
-  const event = header(request, 'x-github-event')
-  const deliveryId = header(request, 'x-github-delivery')
-  if (event === undefined || !/^[a-z_]{1,60}$/.test(event))
-    throw new AppError('invalid_request', 'X-GitHub-Event is missing or malformed')
-  if (deliveryId === undefined || !/^[A-Za-z0-9-]{8,64}$/.test(deliveryId))
-    throw new AppError('invalid_request', 'X-GitHub-Delivery is missing or malformed')
-  return { event, deliveryId }
+function requireHeader(request: FastifyRequest, name: string, pattern: RegExp): string {
+  const value = header(request, name.toLowerCase())
+  if (value !== undefined && pattern.test(value)) return value
+  throw new AppError('invalid_request', `${name} is missing or malformed`)
 }
 
 /** Runs a step on a signed body. When the step refuses the body, the refusal is recorded before it is passed on. */
-async function recording<T>(refusals: Refusals, request: FastifyRequest, reason: string, step: () => T): Promise<T> {
+async function recordRefusal<T>(refusals: Refusals, request: FastifyRequest, reason: string, step: () => T): Promise<T> {
   try {
     return step()
   } catch (error) {
-    await refusals.record(request, reason)
-    throw error
+    return refusals.refuse(request, error, reason)
   }
 }
 

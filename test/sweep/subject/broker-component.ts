@@ -1,7 +1,7 @@
 // The broker as the process under test: put together as the product does it. Decides nothing.
 import { createBrokerApp } from '../../../src/broker/app.ts'
 import { readBrokerSettings } from '../../../src/broker/config.ts'
-import type { OpenPart } from './part.ts'
+import type { OpenComponent } from './component.ts'
 
-export const openPart: OpenPart = ({ environment, ...deps }) =>
+export const openComponent: OpenComponent = ({ environment, ...deps }) =>
   createBrokerApp({ ...deps, settings: readBrokerSettings(environment), random: Math.random })

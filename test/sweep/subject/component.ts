@@ -1,4 +1,4 @@
-// What a part of the product is to the process under test. Types only: loading one part must not load the other.
+// What a component of the product is to the process under test. Types only: loading one component must not load the other.
 import type { KubeClient } from '../../../src/kube/client/client.ts'
 import type { Manager } from '../../../src/kube/manager.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
@@ -15,4 +15,6 @@ export type PartDeps = {
   readonly clock: Clock
 }
 
-export type OpenPart = (deps: PartDeps) => Promise<{ readonly start: () => Promise<unknown>; readonly stop: () => Promise<void> }>
+export type OpenComponent = (
+  deps: PartDeps,
+) => Promise<{ readonly start: () => Promise<unknown>; readonly stop: () => Promise<void> }>

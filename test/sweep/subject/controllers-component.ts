@@ -1,7 +1,7 @@
 // The controllers as the process under test: put together as the product does it. Decides nothing.
 import { createControllersApp } from '../../../src/controllers/app.ts'
 import { readControllersSettings } from '../../../src/controllers/config.ts'
-import type { OpenPart } from './part.ts'
+import type { OpenComponent } from './component.ts'
 
-export const openPart: OpenPart = ({ environment, store, kube, manager, log, clock }) =>
+export const openComponent: OpenComponent = ({ environment, store, kube, manager, log, clock }) =>
   createControllersApp({ settings: readControllersSettings(environment), store, kube, manager, log, clock })

@@ -1,0 +1,62 @@
+// The limiter: a slot is never taken twice, and what is not used goes to the next owner in the queue.
+import { describe, expect, test } from 'vitest'
+import type { Clock } from '../lib/clock.ts'
+import { createBuildLimiter } from './build-limiter.ts'
+import type { RunningBuild } from './builder.ts'
+import type { QueuedBuild } from './queue.ts'
+
+function build(tenant: string, name: string, since: number): QueuedBuild {
+  return { tenant, name, since: new Date(since).toISOString(), tenantLimit: 1 }
+}
+
+describe('build limiter with one slot', () => {
+  let now = 0
+  const clock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() }
+  const options = { clock, platformBuilds: 1 }
+  const nothing = { running: () => [], known: () => false }
+  const owner = (uid: string, kind = 'RemoteSync') => ({ kind, namespace: uid, name: 'sync', uid })
+  const [first, second, third] = [build('a', 'first', 1), build('b', 'second', 2), build('c', 'third', 3)]
+
+  test('two reconciles that both see the last free slot do not both get it', () => {
+    const known = new Set<string>()
+    const running: RunningBuild[] = []
+    const limiter = createBuildLimiter({ running: () => running, known: key => known.has(key.name) }, options)
+    expect(limiter.tryAcquire(owner('a'), first)).toEqual({ kind: 'acquired' })
+    expect(limiter.tryAcquire(owner('b'), second)).toMatchObject({ kind: 'queued' })
+    known.add('first')
+    running.push(first)
+    expect(limiter.tryAcquire(owner('b'), second)).toMatchObject({ kind: 'queued' })
+    expect(limiter.queued('RemoteSync')).toEqual([{ namespace: 'b', name: 'sync' }])
+    running.pop()
+    expect(limiter.tryAcquire(owner('b'), second)).toEqual({ kind: 'acquired' })
+    expect(limiter.queued('RemoteSync')).toEqual([])
+  })
+
+  test('a slot that was released, and the place of an owner that left the queue, go to the next', () => {
+    const limiter = createBuildLimiter(nothing, options)
+    expect(limiter.tryAcquire(owner('a'), first)).toEqual({ kind: 'acquired' })
+    expect(limiter.tryAcquire(owner('b'), second)).toMatchObject({ kind: 'queued' })
+    expect(limiter.tryAcquire(owner('c'), third)).toMatchObject({ kind: 'queued' })
+    limiter.release({ namespace: 'a', name: 'first' })
+    expect(limiter.tryAcquire(owner('c'), third)).toMatchObject({ kind: 'queued' })
+    limiter.dequeue('b')
+    expect(limiter.tryAcquire(owner('c'), third)).toEqual({ kind: 'acquired' })
+  })
+
+  test('the slot of a build that was never observed is free again after five minutes', () => {
+    const limiter = createBuildLimiter(nothing, options)
+    limiter.tryAcquire(owner('a'), first)
+    now += 299_999
+    expect(limiter.tryAcquire(owner('b'), second)).toMatchObject({ kind: 'queued' })
+    now += 1
+    expect(limiter.tryAcquire(owner('b'), second)).toEqual({ kind: 'acquired' })
+  })
+
+  test('lists the queued owners of one kind', () => {
+    const limiter = createBuildLimiter(nothing, options)
+    limiter.tryAcquire(owner('a'), first)
+    limiter.tryAcquire(owner('b'), second)
+    limiter.tryAcquire(owner('c', 'AppPipeline'), third)
+    expect(limiter.queued('AppPipeline')).toEqual([{ namespace: 'c', name: 'sync' }])
+  })
+})

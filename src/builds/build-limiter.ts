@@ -1,0 +1,60 @@
+// Limits concurrent builds. Decides by `queue.ts`, keeps the queue, and counts a build that was just admitted as running until the cache
+// shows it; without that, two reconciles at once could both take the last free slot. One per process; only the leader builds.
+// Deciding and recording happen in one synchronous step, so a build that ends afterwards finds every queued owner.
+import type { ObjectKey } from '../api/resource.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Builder, BuildKey, BuildOwner, RunningBuild } from './builder.ts'
+import { buildText, nextBuilds, type QueuedBuild, queuedMessage } from './queue.ts'
+
+export type SlotOutcome = { readonly kind: 'acquired' } | { readonly kind: 'queued'; readonly message: string }
+
+export type BuildLimiter = {
+  /** Takes a slot for the build, or queues it. An owner has one place in the queue: a newer build replaces the older one. Idempotent. */
+  readonly tryAcquire: (owner: BuildOwner, build: QueuedBuild) => SlotOutcome
+  /** Frees the slot of a build that could not be started. */
+  readonly release: (key: BuildKey) => void
+  /** Must be called for every owner that does not wait for a slot (any more): its place in the queue would block the others. */
+  readonly dequeue: (ownerUid: string) => void
+  /** The owners of one kind to wake when a build ends. */
+  readonly queued: (kind: string) => readonly ObjectKey[]
+}
+
+/** Longer than a fetch may take. A slot that is older belongs to a build that started and ended unobserved. */
+const slotMilliseconds = 300_000
+
+export function createBuildLimiter(
+  builder: Pick<Builder, 'running' | 'known'>,
+  options: { readonly clock: Clock; readonly platformBuilds: number },
+): BuildLimiter {
+  const { clock, platformBuilds } = options
+  const acquired = new Map<string, RunningBuild & { readonly until: number }>()
+  const queue = new Map<string, { readonly owner: BuildOwner; readonly build: QueuedBuild }>()
+
+  function running(): readonly RunningBuild[] {
+    const now = clock.now().getTime()
+    for (const [text, { tenant, name, until }] of acquired)
+      if (until <= now || builder.known({ namespace: tenant, name })) acquired.delete(text)
+    return [...builder.running(), ...acquired.values()]
+  }
+
+  return {
+    tryAcquire(owner, build) {
+      const occupied = running()
+      const text = buildText(build)
+      if (acquired.has(text)) return { kind: 'acquired' }
+      queue.set(owner.uid, { owner, build })
+      const queued = [...queue.values()].map(entry => entry.build)
+      if (!nextBuilds(occupied, queued, platformBuilds).has(text))
+        return { kind: 'queued', message: queuedMessage(build, occupied, platformBuilds) }
+      queue.delete(owner.uid)
+      acquired.set(text, { tenant: build.tenant, name: build.name, until: clock.now().getTime() + slotMilliseconds })
+      return { kind: 'acquired' }
+    },
+    release: ({ namespace, name }) => void acquired.delete(buildText({ tenant: namespace, name })),
+    dequeue: ownerUid => void queue.delete(ownerUid),
+    queued: kind =>
+      [...queue.values()]
+        .filter(({ owner }) => owner.kind === kind)
+        .map(({ owner: { namespace, name } }) => ({ namespace, name })),
+  }
+}

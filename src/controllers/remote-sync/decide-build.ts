@@ -1,0 +1,134 @@
+// What to do about the build of a commit: build plan × observed build × facts → one action, and the status that it implies. Pure.
+// A commit that failed is not built again until something changes.
+import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
+import type { BuildKey, BuildState } from '../../builds/builder.ts'
+import { buildName } from './desired.ts'
+import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
+import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'
+import { type RemoteSyncStatus, withPhases } from './status.ts'
+
+const keptBuilds = 3
+/** A build that could not read its source (the platform or its network was down) is retried up to this attempt. */
+const mostAttemptsUnread = 3
+const unreadRetryMilliseconds = 2_000
+
+/** The build that the commit needs, and the status that names it. */
+export type WantedBuild = CommitBuild & { readonly kind: 'build'; readonly attempt: number; readonly status: RemoteSyncStatus }
+
+export type BuildPlan =
+  | WantedBuild
+  /** The image was built from this commit with these inputs. */
+  | { readonly kind: 'keepImage'; readonly status: RemoteSyncStatus; readonly image: string; readonly commit: string }
+  /** The commit failed, and nothing has changed since. */
+  | { readonly kind: 'wait'; readonly status: RemoteSyncStatus; readonly halt: Halt }
+
+/** `cancel`: the builds to cancel, which also deletes builds that have ended. */
+type OfBuild = { readonly status: RemoteSyncStatus; readonly build: CommitBuild; readonly cancel: readonly BuildKey[] }
+
+export type BuildAction =
+  | Exclude<BuildPlan, WantedBuild>
+  /** Cancel the builds of older commits, take a slot, fetch the source, start the build. */
+  | (OfBuild & { readonly kind: 'start' })
+  /** The build is running and its source is gone: fetch it again. */
+  | (OfBuild & { readonly kind: 'fetchAgain'; readonly halt: Halt })
+  /** The build has ended: revoke its source, and cancel. `retryBuild` leaves the next attempt to the next reconcile. */
+  | (OfBuild & { readonly kind: 'retryBuild' | 'recordFailure' | 'cancelAndFail'; readonly halt: Halt })
+  | (OfBuild & { readonly kind: 'useImage'; readonly image: string; readonly commit: string })
+
+/** Which build the commit needs. `retry`: something changed since the last reconcile, so that a commit that failed gets another attempt. */
+export function planBuild(facts: Facts, status: RemoteSyncStatus, commit: string, retry: boolean): BuildPlan {
+  const before = status.build?.commit === commit ? status.build : undefined
+  const failed = status.failedCommit === commit && before !== undefined
+  const attempt = (before?.attempt ?? 1) + (failed && retry ? 1 : 0)
+  const name = buildName(facts.remoteSync, commit, attempt)
+  const { failedCommit, failure, ...rest } = status
+  const planned = { ...rest, build: { name, commit, attempt } }
+  const { image, imageBuild } = status
+  if (image !== undefined && imageBuild === name) return { kind: 'keepImage', status: planned, image, commit }
+  if (!failed || retry) return { kind: 'build', name, commit, attempt, status: planned }
+  const message = failure?.message ?? 'the last build of this commit failed'
+  return { kind: 'wait', status, halt: halt(failure?.stage ?? 'Built', failure?.reason ?? reasons.buildFailed, message) }
+}
+
+/** Records that the commit cannot be built, so that it is not tried again until something changes. */
+function withFailure(status: RemoteSyncStatus, commit: string, { stage, reason, message }: Halt): RemoteSyncStatus {
+  const failure = { stage: stage === 'Fetched' ? stage : ('Built' as const), reason, message: message.slice(0, 2048) }
+  return { ...status, failedCommit: commit, failure }
+}
+
+type FetchFailure = { readonly halted: Halt; readonly status: RemoteSyncStatus }
+
+/**
+ * What a failed fetch means. An error that every retry would meet again is recorded as the failure of the commit.
+ * @throws the error itself when it is not one of GitHub, the token desk or the source store
+ */
+export function decideFetchFailure(status: RemoteSyncStatus, commit: string, error: unknown): FetchFailure {
+  const halted = haltOf('Fetched', error)
+  return { halted, status: isPermanent(halted) ? withFailure(status, commit, halted) : status }
+}
+
+/**
+ * Times of a build that was created by a process that ended before it could record them are those at which the build was found. kpack's
+ * times have whole seconds: a start before the creation is recorded as the creation.
+ */
+function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date): RemoteSyncStatus {
+  const { fetchedAt = now.toISOString(), buildCreatedAt = now.toISOString(), buildStartedAt } = status.phases ?? {}
+  const startedAt = 'startedAt' in state && state.startedAt
+  const started = startedAt
+    ? { buildStartedAt: new Date(Math.max(Date.parse(startedAt), Date.parse(buildCreatedAt))).toISOString() }
+    : {}
+  return withPhases(status, { fetchedAt, buildCreatedAt, ...(buildStartedAt === undefined ? started : {}) })
+}
+
+function failureMessage({ step, detail, sourceUnread }: Extract<BuildState, { kind: 'failed' }>): string {
+  const cure = sourceUnread
+    ? 'the platform did not deliver the source: ask a platform admin, then push again'
+    : 'fix it and push again'
+  return `step ${step} failed: ${detail}\n(${cure})`
+}
+
+/** The one action that the observed build asks for. Its `status` is what holds before the action; effects add their own times. */
+export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMissing, builds, now }: BuildFacts): BuildAction {
+  const { name, commit, attempt } = build
+  const { spec } = facts.remoteSync
+  const others = builds.filter(({ key }) => key.name !== name)
+  if (state.kind === 'absent') {
+    if (!facts.application) return { kind: 'wait', status: build.status, halt: applicationNotFound('Fetched', spec.application) }
+    return { kind: 'start', build, status: build.status, cancel: others.filter(({ ended }) => !ended).map(({ key }) => key) }
+  }
+  const status = withBuildTimes(build.status, state, now)
+  const fail = (kind: 'recordFailure' | 'cancelAndFail', reason: string, message: string): BuildAction => {
+    const failure = halt('Built', reason, message)
+    const cancel = kind === 'cancelAndFail' ? [buildKey(facts, name)] : []
+    return { kind, build, cancel, status: withFailure(status, commit, failure), halt: failure }
+  }
+  switch (state.kind) {
+    case 'running': {
+      const afterMilliseconds = Math.max(1000, state.deadline.getTime() - now.getTime())
+      const running = halt('Built', reasons.building, `build ${name} is in step ${state.step}`, { afterMilliseconds })
+      return { kind: sourceMissing ? 'fetchAgain' : 'wait', build, cancel: [], status, halt: running }
+    }
+    case 'failed': {
+      if (!state.sourceUnread || attempt >= mostAttemptsUnread)
+        return fail('recordFailure', reasons.buildFailed, failureMessage(state))
+      const next = { name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
+      const message = `build ${name} could not read its source from the platform: it is retried as ${next.name}`
+      const retrying = halt('Fetched', reasons.fetching, message, { afterMilliseconds: unreadRetryMilliseconds * attempt })
+      return { kind: 'retryBuild', build, cancel: [], status: { ...status, build: next }, halt: retrying }
+    }
+    case 'timed-out': {
+      const message = `the build was cancelled after spec.build.timeoutSeconds: ${state.detail}; make the build faster, or raise the timeout`
+      return fail('cancelAndFail', reasons.buildTimedOut, message)
+    }
+    case 'succeeded': {
+      const { image } = state
+      if (state.commit !== commit) {
+        const message = `build ${name} was made from commit ${state.commit || 'unknown'}, not ${commit}: its image is not used`
+        return fail('recordFailure', reasons.wrongCommit, message)
+      }
+      const built = withPhases({ ...status, image, imageCommit: commit, imageBuild: name }, { builtAt: now.toISOString() })
+      const ended = others.filter(other => other.ended).map(({ key }) => key)
+      return { kind: 'useImage', build, status: built, image, commit, cancel: ended.slice(keptBuilds - 1) }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import type { Application } from '../../api/apps/application.ts'
+import { decideDeploy, decideRollout } from './decide-deploy.ts'
+import { application, commit, condition, facts, now } from './testing/remote-sync.ts'
+
+const image = 'image@1'
+
+describe('image and commit of the Application', () => {
+  const deleted = { ...application(), metadata: { ...application().metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  const current = application({ image, commit })
+
+  test.each<[string, Application | undefined, object]>([
+    ['halt without an Application', undefined, { kind: 'halt', halt: { stage: 'Deployed', reason: 'ApplicationNotFound' } }],
+    ['halt while it is being deleted', deleted, { kind: 'halt', halt: { reason: 'ApplicationNotFound' } }],
+    ['are set the first time', application(), { kind: 'apply', desired: { spec: { image, commit } } }],
+    ['are set for another image', application({ image: 'image@0', commit }), { kind: 'apply' }],
+    ['are set for the same image of another commit', application({ image, commit: 'b'.repeat(40) }), { kind: 'apply' }],
+    ['are left alone when both are set', current, { kind: 'keep', application: current }],
+  ])('%s', (_what, found, expected) => {
+    expect(decideDeploy(facts({ application: found }), { image, commit })).toMatchObject(expected)
+  })
+})
+
+describe('the rollout', () => {
+  const ready = (status: 'True' | 'False', reason = 'Test') => ({
+    image,
+    conditions: [condition('Ready', status, reason, 'says why')],
+  })
+  const rolled = application({}, { ...ready('True'), availableAt: '2026-01-01T11:59:00.000Z' })
+  const rollingOut = { halted: { stage: 'Ready', reason: 'RollingOut', message: 'Application shop is rolling out' } }
+
+  test.each<[string, Application, object]>([
+    ['has ended: the time of the Application counts', rolled, { availableAt: '2026-01-01T11:59:00.000Z' }],
+    ['has ended without a time: now', application({}, ready('True')), { availableAt: now.toISOString() }],
+    ['is awaited without any condition', application({}, {}), rollingOut],
+    ['is awaited while another image is ready', application({}, { ...ready('True'), image: 'image@0' }), rollingOut],
+    [
+      'is awaited while the condition is about an older spec',
+      { ...rolled, metadata: { ...rolled.metadata, generation: 2 } },
+      rollingOut,
+    ],
+    ['is awaited while it is in progress', application({}, ready('False', 'RollingOut')), rollingOut],
+    [
+      'has a problem: the Application says which',
+      application({}, ready('False', 'Crashing')),
+      { halted: { stage: 'Ready', reason: 'ApplicationNotReady', message: 'Application shop: Crashing: says why' } },
+    ],
+  ])('%s', (_what, found, expected) => {
+    expect(decideRollout(found, image, now)).toMatchObject(expected)
+  })
+})

@@ -1,0 +1,38 @@
+// Whether image and commit must be set on the Application, and what its rollout means for the RemoteSync. Pure.
+import { type Application, applicationReasons } from '../../api/apps/application.ts'
+import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
+import type { Applied } from '../../kube/client/client.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import { desiredApplication } from './desired.ts'
+import type { Facts } from './gather.ts'
+import { applicationNotFound, type Halt, halt } from './halt.ts'
+
+export type DeployAction =
+  | { readonly kind: 'halt'; readonly halt: Halt }
+  | { readonly kind: 'apply'; readonly desired: Applied }
+  /** The Application has both already. */
+  | { readonly kind: 'keep'; readonly application: Application }
+
+/** The image that was built, and the commit it was built from. */
+export type BuiltImage = { readonly image: string; readonly commit: string }
+
+export function decideDeploy({ application, remoteSync }: Facts, { image, commit }: BuiltImage): DeployAction {
+  if (!application || application.metadata.deletionTimestamp !== undefined)
+    return { kind: 'halt', halt: applicationNotFound('Deployed', remoteSync.spec.application) }
+  if (application.spec.image === image && application.spec.commit === commit) return { kind: 'keep', application }
+  return { kind: 'apply', desired: desiredApplication(application, image, commit) }
+}
+
+/** When the image became available, or why it is not available yet. */
+export type Rollout = { readonly availableAt: string; readonly halted?: undefined } | { readonly halted: Halt }
+
+export function decideRollout({ status, metadata }: Application, image: string, now: Date): Rollout {
+  const ready = findCondition(status?.conditions, 'Ready')
+  const current = ready?.observedGeneration === metadata.generation
+  if (current && ready?.status === 'True' && status?.image === image)
+    return { availableAt: status.availableAt ?? now.toISOString() }
+  if (!current || ready?.reason === applicationReasons.rollingOut || ready?.status !== 'False')
+    return { halted: halt('Ready', reasons.rollingOut, `Application ${metadata.name} is rolling out`) }
+  const message = `Application ${metadata.name}: ${ready.reason}: ${ready.message}`
+  return { halted: halt('Ready', reasons.applicationNotReady, message) }
+}

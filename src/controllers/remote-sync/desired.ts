@@ -1,0 +1,68 @@
+// What a RemoteSync wants to exist: the build of a commit under its deterministic name, its source, and image and commit on the Application. Pure.
+import { createHash } from 'node:crypto'
+import { type Application, application as applications } from '../../api/apps/application.ts'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import type { BuildRequest } from '../../builds/builder.ts'
+import type { SourceRequest } from '../../builds/source-store/source-store.ts'
+import type { Applied } from '../../kube/client/client.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import type { RepositoryAccess } from '../owned-grant.ts'
+import { buildKey, type CommitBuild, type Facts, sourceIdentity } from './gather.ts'
+
+const longestPrefix = 30
+/** The source URL stays valid this long after the build timeout, in case the end of the build is observed late. */
+const sourceGraceSeconds = 300
+
+/**
+ * The name follows from the RemoteSync, the commit, the inputs of the build and the attempt: after a crash between creating a Build and
+ * writing the status the same Build is found again, and a changed build setting results in another Build.
+ */
+export function buildName(remoteSync: RemoteSync, commit: string, attempt: number): string {
+  const { build, subPath } = remoteSync.spec
+  const inputs = {
+    uid: remoteSync.metadata.uid ?? '',
+    commit,
+    attempt,
+    strategy: build.strategy,
+    subPath: subPath ?? '',
+    env: build.env ?? [],
+  }
+  const hash = createHash('sha256').update(canonicalJson(inputs)).digest('hex').slice(0, 12)
+  const prefix = remoteSync.metadata.name.slice(0, longestPrefix).replaceAll('.', '-').replace(/-+$/, '')
+  return `${prefix}-${hash}`
+}
+
+/** The source that the build reads. It holds the token. */
+export function desiredSource(facts: Facts, build: CommitBuild, access: RepositoryAccess): SourceRequest {
+  const { endpoints, repository, token } = access
+  return {
+    identity: sourceIdentity(facts, build),
+    owner: facts.owner.uid,
+    lifetimeSeconds: facts.remoteSync.spec.build.timeoutSeconds + sourceGraceSeconds,
+    repositoryUrl: `${endpoints.web}/${repository.fullName}.git`,
+    web: endpoints.web,
+    commit: build.commit,
+    token,
+  }
+}
+
+/** The build of a commit from its source at `url`; layers of `previousImage` are reused. */
+export function desiredBuild(facts: Facts, { name, commit }: CommitBuild, url: string, previousImage?: string): BuildRequest {
+  const { application, build, subPath } = facts.remoteSync.spec
+  return {
+    key: buildKey(facts, name),
+    owner: facts.owner,
+    application,
+    source: { url, commit, ...(subPath === undefined ? {} : { subPath }) },
+    env: build.env ?? [],
+    timeoutSeconds: build.timeoutSeconds,
+    ...(previousImage === undefined ? {} : { previousImage }),
+  }
+}
+
+/** The two fields of the Application that a RemoteSync owns. With the uid, so that the apply never creates an Application. */
+export function desiredApplication({ metadata }: Application, image: string, commit: string): Applied {
+  const { name, namespace = '', uid = '' } = metadata
+  const { apiVersion, kind } = applications
+  return { apiVersion, kind, metadata: { name, namespace, uid }, spec: { image, commit } }
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { KubeError } from '../../kube/client/errors.ts'
+import { AppError } from '../../lib/errors.ts'
+import { haltOf, isPermanent } from './halt.ts'
+
+const error = (code: ConstructorParameters<typeof AppError>[0], options: ConstructorParameters<typeof AppError>[2] = {}) =>
+  new AppError(code, 'a message', options)
+
+test.each<[string, AppError, object, 'retried' | 'not retried']>([
+  [
+    'a commit that is too large',
+    error('upstream_failed', { reason: 'SourceTooLarge' }),
+    { reason: 'SourceTooLarge' },
+    'not retried',
+  ],
+  [
+    'a commit that does not exist',
+    error('upstream_failed', { reason: 'CommitNotFound' }),
+    { reason: 'CommitNotFound' },
+    'not retried',
+  ],
+  [
+    'a limit of GitHub',
+    error('too_many_requests', { retryAfterSeconds: 7 }),
+    { reason: 'GitHubUnreachable', afterMilliseconds: 7000 },
+    'not retried',
+  ],
+  ['a revoked grant', error('forbidden'), { reason: 'WaitingForGrant' }, 'retried'],
+  ['a failed fetch', error('unavailable', { reason: 'FetchFailed' }), { reason: 'FetchFailed' }, 'retried'],
+  ['GitHub being down', error('upstream_failed'), { reason: 'GitHubUnreachable' }, 'retried'],
+])('%s halts', (_what, thrown, expected, retry) => {
+  const halted = haltOf('Fetched', thrown)
+  expect(halted).toMatchObject({ stage: 'Fetched', message: 'a message', ...expected })
+  if (retry === 'retried') expect(halted.error).toBe(thrown)
+  else expect(halted).not.toHaveProperty('error')
+})
+
+test.each([new TypeError('a defect'), new KubeError('x', { status: 500, reason: 'InternalError' })])(
+  '%s is thrown on',
+  thrown => {
+    expect(() => haltOf('Resolved', thrown)).toThrow(thrown)
+  },
+)
+
+test('only what the commit itself causes is permanent', () => {
+  const reasons = ['CommitNotFound', 'SourceTooLarge', 'FetchFailed', 'GitHubUnreachable', '']
+  expect(reasons.filter(reason => isPermanent({ reason }))).toEqual(['CommitNotFound', 'SourceTooLarge'])
+})

@@ -1,0 +1,52 @@
+// How far a RemoteSync came: four stages in order, and why it halted at one of them. Pure.
+import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
+import { isAppError, messageOf } from '../../lib/errors.ts'
+
+/** In this order: each stage needs the one before it. */
+export const stages = ['Resolved', 'Fetched', 'Built', 'Deployed'] as const
+export type Stage = (typeof stages)[number]
+
+/** Why a RemoteSync cannot go on now. At `Ready` all stages are done and the rollout is awaited. */
+export type Halt = {
+  readonly stage: Stage | 'Ready'
+  readonly reason: string
+  readonly message: string
+  /** When to reconcile again; absent where a watch wakes it. */
+  readonly afterMilliseconds?: number
+  /** Set when a retry may help: it is thrown after the status is written, so that the retries back off. */
+  readonly error?: unknown
+}
+
+type Retry = Pick<Halt, 'afterMilliseconds' | 'error'>
+
+export function halt(stage: Halt['stage'], reason: string, message: string, retry: Retry = {}): Halt {
+  return { stage, reason, message, ...retry }
+}
+
+/** Both the build and the deployment need the Application. */
+export function applicationNotFound(stage: Stage, application: string): Halt {
+  const message = `spec.application: there is no Application ${application} in this namespace: create it (a RemoteSync does not)`
+  return halt(stage, reasons.applicationNotFound, message)
+}
+
+const permanentReasons: readonly string[] = [reasons.commitNotFound, reasons.sourceTooLarge]
+
+/** Whether the same commit would halt for this reason again, however often it is retried. */
+export function isPermanent({ reason }: Pick<Halt, 'reason'>): boolean {
+  return permanentReasons.includes(reason)
+}
+
+/**
+ * What an error of the token desk, of GitHub or of a fetch means. A permanent one waits for a change; the others are retried.
+ * @throws the error itself when it is none of theirs: a KubeError, or a defect
+ */
+export function haltOf(stage: Stage, error: unknown): Halt {
+  if (!isAppError(error)) throw error
+  const { reason = '', retryAfterSeconds, code } = error
+  if (isPermanent({ reason })) return halt(stage, reason, error.message)
+  const message = messageOf(error).slice(0, 500)
+  if (retryAfterSeconds !== undefined)
+    return halt(stage, reasons.unreachable, message, { afterMilliseconds: retryAfterSeconds * 1000 })
+  if (['forbidden', 'not_found', 'conflict'].includes(code)) return halt(stage, reasons.waitingForGrant, message, { error })
+  return halt(stage, reason === reasons.fetchFailed ? reason : reasons.unreachable, message, { error })
+}

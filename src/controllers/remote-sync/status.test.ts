@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { type Halt, halt } from './halt.ts'
+import { nextStatus, type RemoteSyncStatus, withStatus, withTimes } from './status.ts'
+import { now, sync } from './testing/remote-sync.ts'
+
+const next = (halted?: Halt, status: RemoteSyncStatus = {}) => nextStatus({ remoteSync: sync(), status }, halted, now)
+const states = (status: RemoteSyncStatus) =>
+  Object.fromEntries((status.conditions ?? []).map(item => [item.type, `${item.status} ${item.reason}`]))
+
+describe('conditions of a RemoteSync', () => {
+  test.each<[string, Halt | undefined, object]>([
+    [
+      'are True before the stage that halted, and False from there on for its reason',
+      halt('Built', 'BuildFailed', 'x'),
+      {
+        Resolved: 'True Done',
+        Fetched: 'True Done',
+        Built: 'False BuildFailed',
+        Deployed: 'False BuildFailed',
+        Ready: 'False BuildFailed',
+      },
+    ],
+    [
+      'are True for all stages while the rollout is awaited',
+      halt('Ready', 'RollingOut', 'x'),
+      { Resolved: 'True Done', Fetched: 'True Done', Built: 'True Done', Deployed: 'True Done', Ready: 'False RollingOut' },
+    ],
+    [
+      'are all True at the end',
+      undefined,
+      { Resolved: 'True Done', Fetched: 'True Done', Built: 'True Done', Deployed: 'True Done', Ready: 'True Deployed' },
+    ],
+  ])('%s', (_what, halted, expected) => {
+    expect(states(next(halted))).toEqual(expected)
+  })
+
+  test('tell that the version before keeps serving when there is one', () => {
+    const message = (image?: string) =>
+      next(halt('Built', 'BuildFailed', 'x'), image === undefined ? {} : { image }).conditions?.[3]?.message
+    expect(message('i')).toContain('keeps serving')
+    expect(message()).not.toContain('keeps serving')
+  })
+
+  test('stay the same when nothing changed', () => {
+    const once = next()
+    const later = new Date(now.getTime() + 60_000)
+    expect(nextStatus({ remoteSync: sync({}, { status: once }), status: once }, undefined, later)).toEqual(once)
+  })
+})
+
+test('a state is a value: changes make a new one', () => {
+  const state = { remoteSync: sync(), status: { commit: 'a', phases: { resolvedAt: '1' } } }
+  expect(withTimes(withStatus(state, { grant: 'g' }), { fetchedAt: '2' }).status).toEqual({
+    commit: 'a',
+    grant: 'g',
+    phases: { resolvedAt: '1', fetchedAt: '2' },
+  })
+  expect(state.status).toEqual({ commit: 'a', phases: { resolvedAt: '1' } })
+})

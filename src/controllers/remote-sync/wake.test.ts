@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { commit, now, sync } from './testing/remote-sync.ts'
+import { mayRetry, mustResolve, signalledAt, wakeOf } from './wake.ts'
+
+const known = sync({}, { status: { commit, observedGeneration: 1, handledWake: 'old' } })
+const newSpec = { ...known, metadata: { ...known.metadata, generation: 2 } }
+const fixed = sync({ source: { commit } }).spec
+
+function woken(value: string): RemoteSync {
+  return { ...known, metadata: { ...known.metadata, annotations: { 'sekisho.dev/wake': value } } }
+}
+
+describe('GitHub is asked', () => {
+  const minutesAgo = (count: number): Date => new Date(now.getTime() - count * 60_000)
+
+  test.each<[string, RemoteSync, Date | undefined, boolean]>([
+    ['for a new object', sync(), minutesAgo(1), true],
+    ['for a new spec', newSpec, minutesAgo(1), true],
+    ['for a new wake', woken('new'), minutesAgo(1), true],
+    ['after a restart', known, undefined, true],
+    ['by the sweep', known, minutesAgo(5), true],
+    ['by a sweep that comes a tenth early', known, minutesAgo(4.5), true],
+    ['shortly after the last time', known, minutesAgo(1), false],
+    ['for a wake that was handled', woken('old'), minutesAgo(1), false],
+    ['for a fixed commit that is known', { ...woken('new'), spec: fixed }, undefined, false],
+    ['for a fixed commit of a new spec', { ...newSpec, spec: fixed }, minutesAgo(1), true],
+  ])('%s: %#', (_when, remoteSync, lastCheckedAt, expected) => {
+    expect(mustResolve({ remoteSync, lastCheckedAt, now }, 300_000)).toBe(expected)
+  })
+})
+
+test('a failed commit may be retried after a webhook and after a change of the spec, not by the sweep', () => {
+  expect([woken('new'), newSpec, known, woken('old')].map(mayRetry)).toEqual([true, true, false, false])
+})
+
+test('the signal has the time of the webhook, never one in the future, and now when there is no valid time', () => {
+  expect(signalledAt(woken('2026-01-01T11:59:59.250Z/delivery-1'), now)).toBe('2026-01-01T11:59:59.250Z')
+  for (const value of ['2030-01-01T00:00:00Z/x', 'nonsense', '2026-13-99T00:00:00Z/x'])
+    expect(signalledAt(woken(value), now)).toBe(now.toISOString())
+  expect(signalledAt(known, now)).toBe(now.toISOString())
+})
+
+test('a long annotation is cut to what the status holds, and still wakes', () => {
+  const long = woken('x'.repeat(5000))
+  expect(wakeOf(long)).toHaveLength(512)
+  expect(mayRetry(long)).toBe(true)
+  expect(mayRetry({ ...long, status: { ...known.status, handledWake: wakeOf(long) ?? '' } })).toBe(false)
+})
