@@ -55,7 +55,7 @@ module.exports = {
         orphan: true,
         pathNot: [
           '\\.test\\.ts$',
-          '(^|/)main\\.ts$',
+          '^dev/.*main\\.ts$',
           '^test/',
           '\\.config\\.ts$',
           'worker\\.ts$',
@@ -90,6 +90,18 @@ module.exports = {
         `^src/kube/(?!${may}${part}/)`.replaceAll('|', '\\b|'),
         'Inside the runtime arrows point one way; the manager puts the parts together (src/kube/README.md).',
       ),
+    ),
+    layer(
+      'kube-metrics-arrows',
+      '^src/kube/metrics\\.ts$',
+      '^src/kube/(?!(client|queue)/)',
+      'Metrics name what they count; the parts that are counted import metrics.',
+    ),
+    layer(
+      'kubeconfig-on-connection',
+      '^src/kube/kubeconfig/(?!.*\\.test\\.ts$)',
+      '^src/(?!kube/kubeconfig/|kube/client/connection\\.ts$|lib/)',
+      'The reader of kubeconfigs produces a KubeConnection; it knows nothing else of the runtime.',
     ),
     layer('policy-is-pure', '^src/policy', '^src/(?!policy|api|lib)', 'Policy gets facts and gives decisions.'),
     layer(

@@ -1,7 +1,7 @@
 // The dispatcher and every rule against any input: always an answer, never an exception, and a refusal when something is wrong.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { silentLog } from '../lib/log.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import { type DispatchDeps, evaluate, fill } from './dispatch.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { type AdmissionRequest, admissionRequest } from './review.ts'

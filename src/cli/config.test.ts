@@ -12,7 +12,7 @@ async function home(): Promise<string> {
   return folder
 }
 
-test('flags win over the environment, which wins over the file', async () => {
+test('flags take precedence over the environment, which takes precedence over the file', async () => {
   const HOME = await home()
   await writePrivateFile(join(HOME, '.config/sekisho/config.json'), '{"issuer":"https://saved.example","caFile":"/saved.pem"}')
   expect((await readCliSettings({}, { HOME })).issuer).toBe('https://saved.example')
@@ -21,13 +21,13 @@ test('flags win over the environment, which wins over the file', async () => {
   expect((await readCliSettings({ issuer: 'https://flag.example/x' }, environment)).issuer).toBe('https://flag.example')
 })
 
-test('an unknown or plain http issuer is refused with the cure', async () => {
+test('a missing or plain http issuer is refused with a hint', async () => {
   const HOME = await home()
   await expect(readCliSettings({}, { HOME })).rejects.toThrow('sekisho login --issuer')
   await expect(readCliSettings({ issuer: 'http://x.example' }, { HOME })).rejects.toThrow('https URL')
 })
 
-test('an empty variable is none, and a file of an authority is found from every folder afterwards', async () => {
+test('an empty variable counts as not set, and the path of an authority file is absolute', async () => {
   const HOME = await home()
   await writePrivateFile(join(HOME, '.config/sekisho/config.json'), '{"issuer":"https://saved.example"}')
   const settings = await readCliSettings({ caFile: 'ca.pem' }, { HOME, SEKISHO_ISSUER: '', XDG_CONFIG_HOME: '' })
@@ -37,7 +37,7 @@ test('an empty variable is none, and a file of an authority is found from every 
   expect(kubeconfigPath({ HOME, KUBECONFIG: '' })).toBe(join(HOME, '.kube', 'config'))
 })
 
-test('tokens of one issuer are never those of another', async () => {
+test('tokens of one issuer are never used for another', async () => {
   const HOME = await home()
   const one = await readCliSettings({ issuer: 'https://one.example' }, { HOME })
   const two = await readCliSettings({ issuer: 'https://two.example' }, { HOME })

@@ -9,7 +9,7 @@ import { readJsonFile } from './files/private-file.ts'
 
 export type CliFlags = { readonly issuer?: string | undefined; readonly caFile?: string | undefined }
 
-export type CliFolders = {
+type CliFolders = {
   /** Contains one file per issuer and client, which only the user may read. */
   readonly tokens: string
   readonly configFile: string
@@ -57,7 +57,7 @@ function homeOf(environment: NodeJS.ProcessEnv): string {
 }
 
 /** The folders of the user, by the XDG base directory specification. */
-export function cliFolders(environment: NodeJS.ProcessEnv = process.env): CliFolders {
+function cliFolders(environment: NodeJS.ProcessEnv): CliFolders {
   const home = homeOf(environment)
   const cache = variable(environment, 'XDG_CACHE_HOME') ?? join(home, '.cache')
   const config = variable(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')

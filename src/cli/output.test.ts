@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { errorText, exitCodeOf, json, printable, table } from './output.ts'
 
-test('columns line up, and nothing in a cell moves the cursor', () => {
+test('columns are aligned, and no cell contains control characters', () => {
   expect(
     table(
       ['A', 'B'],
@@ -28,7 +28,7 @@ test('an error is one line, without tokens', async () => {
   expect(text).toBe('sekisho: refused [redacted]')
 })
 
-test('what turns writing around or moves the cursor never reaches a terminal, and reaches a program unchanged', () => {
+test('control and direction characters never reach a terminal, and programs get them escaped', () => {
   const text = 'a\u001b[2Jb\u009bc\u202ed\u2066é'
   expect(printable(text)).toBe('a?[2Jb?c?d?é')
   expect(printable(json({ text }))).toBe(json({ text }).replaceAll('\n', '?'))

@@ -22,7 +22,7 @@ test.each([
   await expect(api(new Response(body, { status })).json('/x')).rejects.toMatchObject({ code, message: 'why' })
 })
 
-test('an answer that is none of a platform is no crash and no verdict on the log', async () => {
+test('a response of another server is an error about the server, not about the log', async () => {
   const page = () => new Response('<html>hello</html>', { status: 200 })
   const expected = { code: 'upstream_failed', message: expect.stringContaining(`is ${issuer} a Sekisho platform?`) }
   await expect(api(page()).json('/x')).rejects.toMatchObject(expected)

@@ -15,7 +15,7 @@ async function run(...args: readonly string[]): Promise<{ readonly error: unknow
   return { error, said }
 }
 
-describe('arguments that cannot be are refused before anything is asked, by name and with the cure', () => {
+describe('invalid arguments are refused before any request, with the name of the option and a hint', () => {
   test.each([
     [['audit', 'list', '--limit', '1001'], '--limit', 'from 1 to 1000'],
     [['audit', 'list', '--limit', '1e2'], '--limit', 'from 1 to 1000'],
@@ -36,7 +36,7 @@ describe('arguments that cannot be are refused before anything is asked, by name
   })
 })
 
-test('help says what exit codes mean, and every command has help', async () => {
+test('help explains the exit codes, and every command has help', async () => {
   const { error, said } = await run('--help')
   expect(error).toMatchObject({ exitCode: 0 })
   expect(said).toContain('4 the audit log does not verify')

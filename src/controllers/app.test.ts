@@ -1,16 +1,16 @@
-// That the controllers end in order however far they have come. Nothing outside is there: the cluster is empty, the store keeps nothing.
+// The controllers stop in order, however far they have started. The cluster is empty and the store keeps nothing.
 import { expect, test } from 'vitest'
 import type { KubeClient } from '../kube/client/client.ts'
 import { createManager } from '../kube/manager.ts'
 import { systemClock } from '../lib/clock.ts'
-import { silentLog } from '../lib/log.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import type { Store } from '../store/store.ts'
 import { createControllersApp } from './app.ts'
 import { readControllersSettings } from './config.ts'
 
-test('what never started can be stopped, and stopped again', async () => {
-  // Putting the app together asks for kpack and for two keys; everything else waits for the start.
+test('an app that was never started can be stopped, also twice', async () => {
+  // Creating the app reads whether kpack exists and two keys; everything else happens at the start.
   const kube = { get: async () => undefined } as unknown as KubeClient
   const keys = { getOrCreate: (_name: string, make: () => Promise<SecretString>) => make() }
   const deps = { kube, store: { keys } as unknown as Store, log: silentLog, clock: systemClock }

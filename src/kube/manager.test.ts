@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Lease, leases } from '../api/builtin/index.ts'
-import { silentLog } from '../lib/log.ts'
 import { createFakeClock, settle } from '../lib/testing/fake-clock.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import type { KubeClient } from './client/client.ts'
 import { KubeError } from './client/errors.ts'
 import { type ControllerDefinition, done, watches } from './controller/controller.ts'
@@ -12,8 +12,8 @@ import { things } from './testing/objects.ts'
 function managerOf(
   controllers: readonly ControllerDefinition[],
   extra: Partial<ManagerDeps> = {},
-  line: object = {},
-  tell: (what: string) => void = () => {},
+  connection: object = {},
+  record: (what: string) => void = () => {},
 ) {
   const server = createFakeServer()
   const clock = createFakeClock()
@@ -21,7 +21,7 @@ function managerOf(
   const refuse = async (): Promise<never> => {
     throw new Error('no write is expected')
   }
-  // The fake server knows one kind; what these tests do not call refuses.
+  // The fake server has one kind; methods that these tests do not call reject.
   const client = {
     get: refuse,
     list: refuse,
@@ -33,15 +33,15 @@ function managerOf(
     podLogs: refuse,
     snapshot: () => {
       lists += 1
-      tell('list')
+      record('list')
       return server.snapshot()
     },
     watch: (_: unknown, options: { resourceVersion: string; signal: AbortSignal }) => {
-      tell('watch')
-      options.signal.addEventListener('abort', () => tell('watch closed'))
+      record('watch')
+      options.signal.addEventListener('abort', () => record('watch closed'))
       return server.watch(options.resourceVersion, options.signal)
     },
-    ...line,
+    ...connection,
   } as unknown as KubeClient
   const manager = createManager({ client, log: silentLog, clock, random: () => 0.5, ...extra })
   for (const controller of controllers) manager.add(controller)
@@ -50,7 +50,7 @@ function managerOf(
 
 const idle = { for: things, resyncMilliseconds: 0, reconcile: async () => done } as const
 
-test('one reflector serves every reader of a kind, and a cache asked for later fills by itself', async () => {
+test('one reflector serves every reader of a kind, and a cache created later fills on its own', async () => {
   const first = { ...idle, name: 'first', owns: [things], watches: [watches(things, () => [])] }
   const { manager, server, lists } = managerOf([first, { ...idle, name: 'second' }])
   server.put('a', '1')
@@ -67,7 +67,7 @@ test('one reflector serves every reader of a kind, and a cache asked for later f
   expect(manager.ready()).toBe(false)
 })
 
-test('a stop lets running work finish, takes no more, and then refuses writes', async () => {
+test('a stop lets reconciles finish, starts no more, and then refuses writes', async () => {
   const log: string[] = []
   const { manager, server, clock } = managerOf([
     {
@@ -97,15 +97,15 @@ test('a stop lets running work finish, takes no more, and then refuses writes', 
   expect(clock.sleepers()).toBe(0)
 })
 
-test('work that does not end is told to stop, then left behind, within thirty seconds', async () => {
-  let toldAt: number | undefined
+test('reconciles that do not end are aborted, then ignored, within thirty seconds', async () => {
+  let abortedAt: number | undefined
   const { manager, server, clock } = managerOf([
     {
       ...idle,
       name: 'hangs',
       reconcile: ({ signal }) => {
         signal.addEventListener('abort', () => {
-          toldAt = clock.monotonic()
+          abortedAt = clock.monotonic()
         })
         return new Promise(() => {})
       },
@@ -119,12 +119,12 @@ test('work that does not end is told to stop, then left behind, within thirty se
     stopped = true
   })
   await clock.advance(17_000)
-  expect([toldAt, stopped]).toEqual([undefined, false])
+  expect([abortedAt, stopped]).toEqual([undefined, false])
   await clock.advance(12_999)
-  expect([toldAt, stopped]).toEqual([18_000, true])
+  expect([abortedAt, stopped]).toEqual([18_000, true])
 })
 
-test('a stop while the first lists are on their way ends the start, and nothing runs', async () => {
+test('a stop during the first lists ends the start, and nothing runs', async () => {
   let runs = 0
   const reconcile = async () => {
     runs += 1
@@ -141,20 +141,20 @@ test('a stop while the first lists are on their way ends the start, and nothing 
   expect(clock.sleepers()).toBe(0)
 })
 
-/** The Lease as the server holds it, on the manager's own line to it; `down` cuts that line. */
-function electionOf(told: (what: string) => void) {
+/** The Lease on the server, and a connection to it; `down` breaks that connection. */
+function electionOf(recorded: (what: string) => void) {
   let lease: Lease | undefined
   let version = 0
-  const line = { down: false }
+  const connection = { down: false }
   const answer = (spec: Lease['spec']): Lease => {
     version += 1
     const metadata = { namespace: 'ns', name: 'sekisho', uid: 'uid', resourceVersion: String(version) }
     lease = { apiVersion: leases.apiVersion, kind: leases.kind, metadata, spec: spec ?? {} }
-    told(lease.spec?.holderIdentity ? 'lease held' : 'lease released')
+    recorded(lease.spec?.holderIdentity ? 'lease held' : 'lease released')
     return lease
   }
   const reach = (): void => {
-    if (line.down) throw new KubeError('no line', { status: 0, reason: 'Unreachable' })
+    if (connection.down) throw new KubeError('no connection', { status: 0, reason: 'Unreachable' })
   }
   const client = {
     async get() {
@@ -171,34 +171,34 @@ function electionOf(told: (what: string) => void) {
       return answer({ ...lease?.spec, ...patch.spec })
     },
   }
-  return { client, line, election: { namespace: 'ns', name: 'sekisho', identity: 'unit' } }
+  return { client, connection, election: { namespace: 'ns', name: 'sekisho', identity: 'unit' } }
 }
 
 test('start: lists, then the lease, then work; stop: work, then the lease, then the watches', async () => {
-  const told: string[] = []
-  const tell = (what: string): void => {
-    if (told.at(-1) !== what) told.push(what)
+  const recorded: string[] = []
+  const record = (what: string): void => {
+    if (recorded.at(-1) !== what) recorded.push(what)
   }
-  const { client, election } = electionOf(tell)
+  const { client, election } = electionOf(record)
   const slow = {
     ...idle,
     name: 'slow',
     async reconcile() {
-      tell('work begins')
+      record('work begins')
       await clock.sleep(5000)
-      tell('work ends')
+      record('work ends')
       return done
     },
   }
-  const { manager, server, clock } = managerOf([slow], { leaderElection: election }, client, tell)
+  const { manager, server, clock } = managerOf([slow], { leaderElection: election }, client, record)
   server.put('a', '1')
   await manager.start()
   await clock.advance(100)
-  expect(told).toEqual(['list', 'watch', 'lease held', 'work begins'])
+  expect(recorded).toEqual(['list', 'watch', 'lease held', 'work begins'])
   const stopping = manager.stop()
   await clock.advance(6000)
   await stopping
-  expect(told.filter(what => what !== 'lease held')).toEqual([
+  expect(recorded.filter(what => what !== 'lease held')).toEqual([
     'list',
     'watch',
     'work begins',
@@ -209,9 +209,9 @@ test('start: lists, then the lease, then work; stop: work, then the lease, then 
   expect(clock.sleepers()).toBe(0)
 })
 
-test('who loses the lease stops writing and working, and goes on serving its cache', async () => {
+test('a manager that loses the lease stops writing and reconciling, and continues to serve its cache', async () => {
   let cut = false
-  const { client, line, election } = electionOf(() => {})
+  const { client, connection, election } = electionOf(() => {})
   const hangs = {
     ...idle,
     name: 'hangs',
@@ -229,7 +229,7 @@ test('who loses the lease stops writing and working, and goes on serving its cac
   await clock.advance(1000)
   const write = () => manager.client.mergePatch(things, { namespace: 'ns', name: 'a' }, {}, { fieldManager: 'unit' })
   await write()
-  line.down = true
+  connection.down = true
   // 10 s after the last renewal at the latest; others may take over after 15 s.
   await clock.advance(10_001)
   await expect(write()).rejects.toThrow(/does not hold the lease/)
@@ -238,7 +238,7 @@ test('who loses the lease stops writing and working, and goes on serving its cac
   server.put('b', '1')
   await settle()
   expect(manager.cache(things).get({ namespace: 'ns', name: 'b' })).toBeDefined()
-  line.down = false
+  connection.down = false
   await clock.advance(3000)
   await write()
   const stopping = manager.stop()
@@ -246,7 +246,7 @@ test('who loses the lease stops writing and working, and goes on serving its cac
   await stopping
 })
 
-test('after a restart a change goes before the objects that were there', async () => {
+test('after a restart, changes go before existing objects', async () => {
   const runs: string[] = []
   const one = {
     ...idle,
@@ -270,7 +270,7 @@ test('after a restart a change goes before the objects that were there', async (
   await manager.stop()
 })
 
-test('wiring mistakes are said at once', async () => {
+test('wiring mistakes throw at once', async () => {
   const { manager } = managerOf([{ ...idle, name: 'one' }])
   expect(() => manager.add({ ...idle, name: 'one' })).toThrow(/two controllers one/)
   await manager.start()

@@ -1,4 +1,4 @@
-// The table of metrics in README.md is the one that a process shows: names, types and labels.
+// The table of metrics in README.md matches what a process exposes: names, types and labels.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -8,7 +8,7 @@ import { createKubeMetrics } from './metrics.ts'
 import { createWorkQueue } from './queue/workqueue.ts'
 import { things } from './testing/objects.ts'
 
-/** One sample of everything, so that every label shows. */
+/** One sample of every metric, so that every label appears. */
 async function sampled(): Promise<Registry> {
   const registry = new Registry()
   const metrics = createKubeMetrics(registry)
@@ -31,7 +31,7 @@ async function sampled(): Promise<Registry> {
   return registry
 }
 
-test('README.md names every metric with its type and labels, and no other', async () => {
+test('README.md lists every metric with its type and labels, and no other', async () => {
   const shown = await (await sampled()).getMetricsAsJSON()
   const rows = shown.map(({ name, type, values }) => {
     const labels = Object.keys(values[0]?.labels ?? {}).filter(label => label !== 'le')
@@ -43,7 +43,7 @@ test('README.md names every metric with its type and labels, and no other', asyn
   expect(plain(written)).toEqual(plain(rows))
 })
 
-test('gauges are read when they are asked for', async () => {
+test('gauges are read at each scrape', async () => {
   const registry = await sampled()
   const value = async (name: string, labels: Record<string, string>) => {
     const found = await registry.getSingleMetric(name)?.get()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { endsWithin } from './clock.ts'
 import { createFakeClock, settle } from './testing/fake-clock.ts'
 
-test('work that ends in time is told apart from work that goes on, and no timer stays behind', async () => {
+test('distinguishes work that ends in time from work that does not, and leaves no timer', async () => {
   const clock = createFakeClock()
   expect(await endsWithin(clock, 1000, Promise.resolve())).toBe(true)
   await expect(endsWithin(clock, 1000, Promise.reject(new Error('broken')))).rejects.toThrow('broken')

@@ -39,7 +39,7 @@ test('reads values, defaults and files; what is secret stays secret', () => {
   expect(Object.isFrozen(values)).toBe(true)
 })
 
-test('says every problem at once, with the name of the variable', () => {
+test('reports every problem at once, with the name of the variable', () => {
   const attempt = (): unknown =>
     readSettings(settings, {
       SEKISHO_PORT: '99999',

@@ -21,7 +21,7 @@ function verdict(entries: readonly Entry[], checkpoint?: ChainHead) {
   return verifier.result()
 }
 
-/** An intruder's change of a log of at least two entries; a forger who computes every hash anew is the checkpoint's business. */
+/** An attacker's change of a log with at least two entries. Only a checkpoint reveals a log whose hashes were all computed again. */
 const tampering = fc.oneof(
   fc.record({ kind: fc.constant('edit' as const), at: fc.nat(), text: fc.string() }),
   fc.record({ kind: fc.constant('edit with its own hash' as const), at: fc.nat(), text: fc.string() }),
@@ -33,7 +33,7 @@ type Tampering = typeof tampering extends fc.Arbitrary<infer T> ? T : never
 
 function tampered(entries: readonly Entry[], { kind, at, text }: Tampering): Entry[] {
   const result = [...entries]
-  // Never the last entry: its removal or replacement is what only a checkpoint can show.
+  // Never the last entry: only a checkpoint reveals its removal or replacement.
   const index = at % (entries.length - 1)
   const entry = result[index]
   const next = result[index + 1]
@@ -50,7 +50,7 @@ function tampered(entries: readonly Entry[], { kind, at, text }: Tampering): Ent
 describe('the hash chain', () => {
   const reasons = fc.array(fc.string(), { minLength: 2, maxLength: 12 })
 
-  test('holds for what was written, in batches of any size', () => {
+  test('verifies what was written, in batches of any size', () => {
     fc.assert(
       fc.property(reasons, texts => {
         const entries = chain(texts)
@@ -63,7 +63,7 @@ describe('the hash chain', () => {
     fc.assert(fc.property(reasons, tampering, (texts, change) => !verdict(tampered(chain(texts), change)).ok))
   })
 
-  test('finds a cut tail and a chain computed anew by any checkpoint taken before', () => {
+  test('finds a truncated end and a recomputed chain by any earlier checkpoint', () => {
     fc.assert(
       fc.property(reasons, fc.nat(), fc.nat(), (texts, cutAt, takenAt) => {
         const entries = chain(texts)

@@ -25,5 +25,3 @@ export function createLog(options: { readonly level: 'debug' | 'info' | 'error' 
     { write: (line: string) => process.stdout.write(redactTokens(line)) },
   )
 }
-
-export const silentLog: Log = { debug: () => {}, info: () => {}, error: () => {}, child: () => silentLog }

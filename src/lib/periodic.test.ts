@@ -1,4 +1,4 @@
-// The periodic loop: rounds one after the other, failures survived, stopped when asked.
+// The periodic loop: one round after the other, survives failures, stops on request.
 import { describe, expect, test } from 'vitest'
 import type { LogFields } from './log.ts'
 import { type PeriodicOptions, periodic } from './periodic.ts'
@@ -38,7 +38,7 @@ describe('a periodic loop', () => {
     await loop.stop()
   })
 
-  test('logs a failed round without tokens, and goes on', async () => {
+  test('logs a failed round without tokens, and continues', async () => {
     let rounds = 0
     const { clock, errors, loop } = fixture(async () => {
       rounds += 1
@@ -51,7 +51,7 @@ describe('a periodic loop', () => {
     await loop.stop()
   })
 
-  test('leaves rounds out while it is not enabled', async () => {
+  test('skips rounds while it is not enabled', async () => {
     let rounds = 0
     let leads = false
     const { clock, loop } = fixture(async () => ++rounds, { enabled: () => leads })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { redactTokens } from './log.ts'
 import { SecretString } from './secret-string.ts'
 
-test('shows itself as a mark wherever a value could slip out', () => {
+test('prints a placeholder wherever the value could leak', () => {
   const secret = new SecretString('hunter2')
   const shown = [`${secret}`, JSON.stringify({ secret }), inspect({ secret }), inspect([secret], { depth: 9 }), String(secret)]
   for (const text of shown) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Secret } from '../api/builtin/index.ts'
 import type { ClusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { systemClock } from '../lib/clock.ts'
-import { silentLog } from '../lib/log.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import { createGitHubApps } from './app-clients.ts'
 
 const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -1,8 +1,8 @@
 // The steps of a single-use token in the registry, the audit log and at GitHub, whatever fails.
 import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { silentLog } from '../lib/log.ts'
 import { SecretString } from '../lib/secret-string.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import type { GitHubApp } from './app-clients.ts'
 import { type SingleUseTokenDeps, withSingleUseToken } from './single-use-token.ts'
 

@@ -1,6 +1,7 @@
 // The settings of every process: its log level, its health port and its name.
 import { choiceSetting, type Environment, portSetting, readSettings, textSetting } from '../lib/config.ts'
 
+/** The settings of every process. */
 export const processSettings = {
   logLevel: choiceSetting('SEKISHO_LOG_LEVEL', 'how much to log', ['debug', 'info', 'error', 'silent'], { default: 'info' }),
   healthAddress: textSetting('SEKISHO_HEALTH_ADDRESS', 'the address of /livez, /readyz and /metrics', { default: '0.0.0.0' }),

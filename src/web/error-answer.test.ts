@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { errorAnswer } from './error-answer.ts'
 
-test('an error that is meant for outside keeps its words', () => {
+test('an error that is meant for clients keeps its message', () => {
   expect(errorAnswer(new AppError('forbidden', 'ask an owner'))).toMatchObject({ status: 403, message: 'ask an owner' })
 })
 
@@ -13,13 +13,13 @@ test.each([
   ['no error at all', 'hunter2', 500],
   ['a body that is too large', Object.assign(new Error('Request body is too large'), { statusCode: 413 }), 413],
   ['an unknown media type', Object.assign(new Error('Unsupported Media Type: x'), { statusCode: 415 }), 400],
-])('%s says nothing of its inside', (_name, error, status) => {
+])('%s exposes nothing internal', (_name, error, status) => {
   const answer = errorAnswer(error)
   expect(answer.status).toBe(status)
   expect(answer.message).not.toMatch(/secret-host|hunter2|10\.0\.0\.7/)
 })
 
-test('how long an upstream asks to wait is passed on', () => {
+test('the wait that an upstream requests is passed on', () => {
   expect(errorAnswer(Object.assign(new Error('x'), { retryable: true, retryAfterSeconds: 7 })).retryAfterSeconds).toBe(7)
 })
 

@@ -1,7 +1,9 @@
 // What a client learns about an error: a status, a code, and the message where the error exposes it. Pure. It never includes a stack, a
 // cause, a body, or the message of an error that is not meant for clients; the log has those under the request id.
 import { AppError, type ErrorCode, errorCodes } from '../lib/errors.ts'
+import { asObject, integerAt, textAt } from '../lib/json/json-value.ts'
 
+/** What a client receives. */
 export type ErrorAnswer = {
   readonly status: number
   readonly code: ErrorCode
@@ -25,8 +27,7 @@ const genericMessages: Readonly<Record<ErrorCode, string>> = {
 }
 
 function statusOf(error: unknown): number {
-  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500
-  return typeof error.statusCode === 'number' ? error.statusCode : 500
+  return integerAt(asObject(error), 'statusCode') ?? 500
 }
 
 function codeOfStatus(status: number): ErrorCode {
@@ -46,13 +47,16 @@ function waitOf(error: Error): number | undefined {
   return 'retryAfterSeconds' in error && typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : undefined
 }
 
+/** For the validation errors of Fastify: names the field. */
 function validationMessage(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('validation' in error) || !Array.isArray(error.validation))
-    return undefined
-  const [first] = error.validation
-  const path = typeof first?.instancePath === 'string' ? first.instancePath.replaceAll('/', '.').replace(/^\./, '') : ''
-  const place = 'validationContext' in error && typeof error.validationContext === 'string' ? error.validationContext : 'request'
-  return `${place}${path === '' ? '' : `.${path}`} is not valid: ${String(first?.message ?? 'it has the wrong shape').slice(0, 200)}`
+  const failure = asObject(error)
+  const validation = failure?.['validation']
+  if (!Array.isArray(validation)) return undefined
+  const first = asObject(validation[0])
+  const path = (textAt(first, 'instancePath') ?? '').replaceAll('/', '.').replace(/^\./, '')
+  const place = textAt(failure, 'validationContext') ?? 'request'
+  const problem = textAt(first, 'message') ?? 'it has the wrong shape'
+  return `${place}${path === '' ? '' : `.${path}`} is not valid: ${problem.slice(0, 200)}`
 }
 
 /** The status, code and message for a client. The messages of unexpected errors are replaced by general ones. */

@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../lib/log.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import { createHealthServer } from './health.ts'
 import { prometheusRegistry } from './metrics.ts'
 
-test('readiness names the checks that do not hold, and throwing is not holding', async () => {
+test('readiness names the checks that fail, and a check that throws fails', async () => {
   let synced = false
   const checks = {
     caches: () => synced,
     store: () => {
-      if (!synced) throw new Error('away')
+      if (!synced) throw new Error('unavailable')
       return true
     },
     clock: async () => true,

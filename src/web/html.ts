@@ -18,8 +18,8 @@ type Part = Html | string | number | undefined | false | readonly Part[]
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Escapes text for element content and quoted attributes. */
-export function escapeHtml(text: string): string {
+/** For element content and quoted attributes. */
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, character => entities[character] ?? '')
 }
 

@@ -10,7 +10,7 @@ export type SecurityHeaderOptions = {
   readonly strictTransport: boolean
 }
 
-export function contentSecurityPolicy(formTargets: readonly string[]): string {
+function contentSecurityPolicy(formTargets: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'none'",
@@ -22,6 +22,7 @@ export function contentSecurityPolicy(formTargets: readonly string[]): string {
   ].join('; ')
 }
 
+/** The headers by name. */
 export function securityHeaders(options: SecurityHeaderOptions): Readonly<Record<string, string>> {
   return {
     'content-security-policy': contentSecurityPolicy(options.formTargets),

@@ -1,7 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { expect, onTestFinished, test } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { silentLog } from '../lib/log.ts'
+import { silentLog } from '../lib/testing/silent-log.ts'
 import { html } from './html.ts'
 import { createWebServer, type WebServerOptions } from './server.ts'
 
@@ -23,7 +23,7 @@ async function withServer(options: Partial<WebServerOptions> = {}) {
   return server
 }
 
-test('an unforeseen error tells an outsider its request id and nothing else', async () => {
+test('an unexpected error exposes its request id and nothing else', async () => {
   const server = await withServer()
   const answer = await server.inject({ url: '/broken' })
   expect(answer.statusCode).toBe(500)
@@ -31,7 +31,7 @@ test('an unforeseen error tells an outsider its request id and nothing else', as
   expect(answer.json().error.requestId).toBe(answer.headers['x-request-id'])
 })
 
-test('a request id that a client sends is not taken over', async () => {
+test('a request id that a client sends is ignored', async () => {
   const server = await withServer()
   const answer = await server.inject({ url: '/refused', headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })
   expect(answer.headers['x-request-id']).not.toBe('mine')
@@ -49,13 +49,13 @@ test('a body above the limit is refused', async () => {
   expect((await server.inject({ method: 'POST', url: '/echo', payload: { a: 'x'.repeat(200) } })).statusCode).toBe(413)
 })
 
-test('people get a page, programs get JSON', async () => {
+test('browsers get a page, programs get JSON', async () => {
   const server = await withServer({ errorPage: answer => html`<p>${answer.message}</p>` })
   expect((await server.inject({ url: '/refused', headers: { accept: 'text/html' } })).body).toBe('<p>wait</p>')
   expect((await server.inject({ url: '/refused' })).json().error.code).toBe('too_many_requests')
 })
 
-test('looking for what is not there is limited', async () => {
+test('requests for unknown paths are limited', async () => {
   const server = await withServer()
   const statuses = []
   for (let attempt = 0; attempt < 61; attempt += 1) statuses.push((await server.inject(`/guess-${attempt}`)).statusCode)
@@ -63,7 +63,7 @@ test('looking for what is not there is limited', async () => {
   expect(statuses.at(-1)).toBe(429)
 })
 
-test('every answer carries the security headers and says what a form may lead to', async () => {
+test('every response has the security headers with the allowed form targets', async () => {
   const server = await withServer({ headers: () => ({ formTargets: ['https://github.com'], strictTransport: true }) })
   const { headers } = await server.inject('/refused')
   expect(headers['content-security-policy']).toContain("script-src 'none'")

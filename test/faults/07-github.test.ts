@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
 import { createRepositoryClient } from '../../src/github/index.ts'
 import { isAppError } from '../../src/lib/errors.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import type { Store } from '../../src/store/store.ts'
 import { movableClock, openTestStore } from '../fixtures/databases.ts'

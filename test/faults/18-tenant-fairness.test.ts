@@ -9,7 +9,7 @@ import { createObjectCache } from '../../src/kube/cache/object-cache.ts'
 import { done } from '../../src/kube/controller/controller.ts'
 import { createControllerRunner } from '../../src/kube/controller/controller-runner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from './outcome.ts'
 
 const answerMilliseconds = 25

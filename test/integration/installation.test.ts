@@ -15,7 +15,7 @@ import { createClusterGitHubAppController } from '../../src/controllers/cluster-
 import { createInstallationController } from '../../src/controllers/installation/index.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
 import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'

@@ -15,7 +15,7 @@ import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { addFinalizer, removeFinalizer } from '../../src/kube/object/finalizers.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 

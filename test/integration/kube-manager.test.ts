@@ -13,7 +13,7 @@ import { createManager, type Manager } from '../../src/kube/manager.ts'
 import { ownerReference } from '../../src/kube/object/owner.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { sameJson } from '../../src/lib/json/same-json.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { withKube } from '../fixtures/kube-access.ts'
 

@@ -5,7 +5,7 @@ import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, servic
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
-import { silentLog } from '../../src/lib/log.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../lib/json/canonical-json.ts'
-import { silentLog } from '../../lib/log.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { Onboarding, Onboardings } from '../../store/onboardings.ts'
 import { createOnboardingRecords, type OnboardingIntent, provedRecord } from './onboarding-records.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { silentLog } from '../../lib/log.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { ClaimedDelivery, Inbox } from '../../store/inbox/inbox.ts'
 import { createInboxWorker } from './inbox-worker.ts'
 

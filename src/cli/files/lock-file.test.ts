@@ -12,7 +12,7 @@ async function lockPath(): Promise<string> {
 }
 const options = { clock: systemClock, waitMilliseconds: 10_000, onWaiting: () => {} }
 
-test('one at a time, also when the work fails', async () => {
+test('one process at a time, also when the work fails', async () => {
   const path = await lockPath()
   let [inside, most] = [0, 0]
   const work = async (): Promise<void> => {
@@ -27,14 +27,14 @@ test('one at a time, also when the work fails', async () => {
   expect(most).toBe(1)
 })
 
-test('the lock of a process that is gone is taken over', async () => {
+test('the lock of a process that has ended is taken over', async () => {
   const path = await lockPath()
   await writeFile(path, '999999999')
   expect(await withLockFile(path, options, async () => 'done')).toBe('done')
 })
 
-test('many that find the lock of a process that is gone are still one at a time', async () => {
-  // Each step of each of them at another moment: whoever looked early may act late.
+test('several that find the lock of an ended process still run one at a time', async () => {
+  // The steps interleave in every order: one that checked early may act late.
   const clock = { ...systemClock, sleep: () => new Promise<void>(resolve => setImmediate(resolve)) }
   for (let round = 0; round < 20; round += 1) {
     const path = await lockPath()
@@ -51,7 +51,7 @@ test('many that find the lock of a process that is gone are still one at a time'
   }
 })
 
-test('who waits too long is told which file to look at', async () => {
+test('an error after too long a wait names the file', async () => {
   const path = await lockPath()
   await writeFile(path, String(process.pid))
   await expect(withLockFile(path, { ...options, waitMilliseconds: 50 }, async () => 'done')).rejects.toThrow(path)

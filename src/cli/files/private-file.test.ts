@@ -10,7 +10,7 @@ async function folder(): Promise<string> {
   return path
 }
 
-test('a link stays a link, and what it leads to becomes private', async () => {
+test('a symbolic link is kept, and its target becomes private', async () => {
   const here = await folder()
   const [target, link] = [join(here, 'kept-elsewhere'), join(here, 'config')]
   await writeFile(target, 'old', { mode: 0o644 })
@@ -21,7 +21,7 @@ test('a link stays a link, and what it leads to becomes private', async () => {
   expect((await stat(target)).mode & 0o777).toBe(0o600)
 })
 
-test('what cannot be read or written is named, and nothing half-written stays', async () => {
+test('errors name the file, and no partial file stays', async () => {
   const here = await folder()
   const path = join(here, 'config')
   await mkdir(path)

@@ -6,6 +6,7 @@ import type { CliSettings } from '../config.ts'
 import type { Connection } from '../connection.ts'
 import type { CachedTokens } from '../files/token-cache.ts'
 
+/** `offline_access` requests the refresh token. */
 export const loginScope = 'openid offline_access'
 
 export type Tokens = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers

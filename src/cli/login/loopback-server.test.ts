@@ -14,7 +14,7 @@ async function started(state = 'the-state') {
   return { ...server, close }
 }
 
-test('only the answer with our state ends the wait', async () => {
+test('only a response with the right state ends the wait', async () => {
   const server = await started()
   const waiting = server.callback(10_000)
   for (const rest of ['', '?state=', '?state=other&code=stolen', '?code=1']) {
@@ -27,18 +27,18 @@ test('only the answer with our state ends the wait', async () => {
   expect((await waiting).searchParams.get('code')).toBe('right')
 })
 
-test('a refusal ends the wait too, and says so', async () => {
+test('a refusal ends the wait, too, and the page says so', async () => {
   const server = await started()
   const waiting = server.callback(10_000)
   expect(await (await fetch(`${server.redirectUri}?state=the-state&error=access_denied`)).text()).toContain('refused')
   expect((await waiting).searchParams.get('error')).toBe('access_denied')
 })
 
-test('a connection on which nothing was asked does not keep it open', async () => {
+test('a connection without a request does not delay the end', async () => {
   const server = await started()
   const idle = connect(Number(new URL(server.redirectUri).port), '127.0.0.1')
   await once(idle, 'connect')
-  // Answered after the idle one was accepted.
+  // This response comes after the idle connection was accepted.
   await fetch(`${server.redirectUri}?state=the-state&code=1`)
   const ended = once(idle, 'close')
   idle.resume()
@@ -46,7 +46,7 @@ test('a connection on which nothing was asked does not keep it open', async () =
   await ended
 })
 
-test('nobody comes', async () => {
+test('a sign-in that never happens is unavailable', async () => {
   const server = await started()
   await expect(server.callback(1)).rejects.toMatchObject({ code: 'unavailable' })
 })

@@ -1,8 +1,8 @@
 // The clients that send a token, against a scripted GitHub.
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import { silentLog } from '../../lib/log.ts'
 import { SecretString } from '../../lib/secret-string.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { scriptedGitHub } from '../testing/scripted-github.ts'
 import { createRepositoryClient } from './repository-client.ts'
 import { createUserClient } from './user-client.ts'

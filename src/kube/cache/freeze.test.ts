@@ -7,7 +7,7 @@ function frozenToTheGround(value: unknown): boolean {
   return Object.isFrozen(value) && Object.values(value).every(frozenToTheGround)
 }
 
-test('whatever JSON comes, in whatever order: it stays equal and is frozen to the ground', () => {
+test('any JSON in any order stays equal and is frozen deeply', () => {
   const freeze = createFreezer()
   const text = fc.oneof(fc.string({ maxLength: 200 }), fc.constantFrom('apps.sekisho.dev/v1alpha1', 'apps.sekisho.dev/v1alpha2'))
   const json = fc.letrec<{ value: unknown }>(tie => ({
@@ -29,7 +29,7 @@ test('whatever JSON comes, in whatever order: it stays equal and is frozen to th
   )
 })
 
-test('a key named __proto__ is data like any other', () => {
+test('a key named __proto__ is ordinary data', () => {
   const freeze = createFreezer()
   const value: object = JSON.parse('{"__proto__":{"polluted":"yes"},"a":"some longer text"}')
   freeze(value)
@@ -37,7 +37,7 @@ test('a key named __proto__ is data like any other', () => {
   expect(Reflect.get({}, 'polluted')).toBeUndefined()
 })
 
-test('a key named __proto__ with a text that is shared changes no prototype', () => {
+test('a key named __proto__ with a deduplicated text changes no prototype', () => {
   const freeze = createFreezer()
   const [first, second]: [object, object] = JSON.parse(
     '[{"__proto__":"apps.sekisho.dev/v1"},{"__proto__":"apps.sekisho.dev/v1"}]',

@@ -1,9 +1,9 @@
-// The multimap against a plain map of sets, by any sequence of additions and deletions.
+// Compares the multimap with a plain map of sets over any sequence of additions and deletions.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createMultimap } from './multimap.ts'
 
-test('holds what a map of sets would hold', () => {
+test('contains what a map of sets would contain', () => {
   const step = fc.record({ add: fc.boolean(), key: fc.constantFrom('a', 'b'), value: fc.constantFrom('1', '2', '3') })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), steps => {

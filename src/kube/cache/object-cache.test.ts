@@ -17,7 +17,7 @@ function watched() {
   return { cache, changes }
 }
 
-test('tells every difference once, and a name with a new uid as two', () => {
+test('reports every difference once, and a name with a new uid as two changes', () => {
   const { cache, changes } = watched()
   cache.replace([thing('a', { uid: 'one' })])
   cache.upsert(thing('a', { uid: 'one', resourceVersion: '2' }))
@@ -29,19 +29,19 @@ test('tells every difference once, and a name with a new uid as two', () => {
   expect(cache.get(key)).toBeUndefined()
 })
 
-test('an event that comes late undoes nothing, but a list is taken as it is', () => {
+test('a late event reverts nothing, but a list replaces everything', () => {
   const { cache } = watched()
   cache.replace([thing('a', { resourceVersion: '100' }, 'new')])
   cache.upsert(thing('a', { resourceVersion: '99' }, 'old'))
   expect(cache.get(key)?.data).toBe('new')
   cache.upsert(thing('a', { resourceVersion: 'not-a-number' }, 'other'))
   expect(cache.get(key)?.data).toBe('other')
-  // A server that was restored from a backup counts on from lower numbers.
+  // A server that was restored from a backup continues with lower numbers.
   cache.replace([thing('a', { resourceVersion: '7' }, 'restored')])
   expect(cache.get(key)?.data).toBe('restored')
 })
 
-test('what is held is frozen to the ground and without the bookkeeping that nobody reads', () => {
+test('cached objects are frozen deeply and lack the bookkeeping that no reader uses', () => {
   const { cache } = watched()
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', keep: 'yes' }
   const given = {
@@ -53,11 +53,11 @@ test('what is held is frozen to the ground and without the bookkeeping that nobo
   expect(held?.metadata).not.toHaveProperty('managedFields')
   expect(held?.metadata.annotations).toEqual({ keep: 'yes' })
   expect(Object.isFrozen(held?.metadata.annotations)).toBe(true)
-  // The caller's object is its own.
+  // The caller's object is unchanged.
   expect(given.metadata.managedFields).toHaveLength(1)
 })
 
-test('an index follows its objects, whether it was there first or not', () => {
+test('an index follows its objects, also when it was added after them', () => {
   const { cache } = watched()
   cache.upsert(thing('a', {}, 'red'))
   cache.addIndex('color', object => [object.data ?? ''])
@@ -70,7 +70,7 @@ test('an index follows its objects, whether it was there first or not', () => {
   expect(() => cache.addIndex('color', () => [])).toThrow(/index color already exists/)
 })
 
-/** An Application as the API server sends it after a build and a rollout, with the two fields that are twice the rest. */
+/** An Application as the API server sends it after a build and a rollout, with the two fields that are twice as large as the rest. */
 function application(index: number): string {
   const image = `registry.example/team-${index % 50}/app-${index}@sha256:${'0'.repeat(64)}`
   const commit = index.toString(16).padStart(40, '0')
@@ -144,7 +144,7 @@ test('ten thousand Applications take at most 2 MB of heap per thousand', () => {
   const megabytes = (heap() - before) / 10 / 1_048_576
   expect(cache.size()).toBe(10_000)
   expect(megabytes).toBeLessThanOrEqual(2)
-  // So that the figure above is of what is held, not of nothing.
+  // So that the objects are still in use when the figure above is taken.
   expect(megabytes).toBeGreaterThan(0.2)
-  // It is memory that is bounded here, not the time that building ten thousand objects takes.
+  // The test bounds memory, not the time that it takes to build ten thousand objects.
 }, 120_000)

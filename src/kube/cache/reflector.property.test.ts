@@ -1,6 +1,6 @@
-// Store equals server, and listeners were told exactly how it came to be: after any interleaving of changes, broken, silent and
-// refused watches, versions that are too old, failing lists, and names that passed to another object unseen. What a server tells
-// against the protocol (lost, late, repeated events) is mended by the next list at the latest.
+// The cache equals the server, and listeners received exactly the changes in between: after any interleaving of changes, broken, silent and
+// refused watches, expired versions, failing lists, and objects that were recreated unobserved. Violations of the protocol (lost, late,
+// repeated events) are corrected by the next list at the latest.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { settle } from '../../lib/testing/fake-clock.ts'
@@ -39,10 +39,10 @@ const breaking = fc.oneof(
 )
 type Step = typeof conforming extends fc.Arbitrary<infer A> ? A | { do: 'lose' } | { do: 'repeat'; back: number } : never
 
-/** What a listener that only sees changes believes to exist; answers with what cannot be. (A throw would only upset the reflector.) */
+/** What a listener that observes only changes believes to exist; returns what is wrong. (An exception would only disturb the reflector.) */
 function believe(seen: Map<string, Thing>, { old, new: present }: Change<Thing>): string | undefined {
   if (old !== undefined) {
-    if (seen.get(old.metadata.name) !== old) return `${old.metadata.name}: the old state is not the one that was told last`
+    if (seen.get(old.metadata.name) !== old) return `${old.metadata.name}: the old state is not the one that was reported last`
     seen.delete(old.metadata.name)
   }
   if (present === undefined) return undefined
@@ -57,7 +57,7 @@ async function act(server: FakeServer, advance: (milliseconds: number) => Promis
   else if (step.do === 'remove') server.remove(step.name)
   else if (step.do === 'drop') server.drop(interruptions[step.how])
   else if (step.do === 'swap') {
-    // Deleted and made again while nobody could watch.
+    // Deleted and recreated while no watch was open.
     server.drop()
     server.remove(step.name)
     server.put(step.name, step.data)
@@ -103,7 +103,7 @@ test('cache and listeners equal the server after any order of events, drops, fai
   )
 })
 
-test('what a server told against the protocol is mended within an hour, when the next watch begins with a list', async () => {
+test('a violation of the protocol is corrected within an hour, when the next watch begins with a list', async () => {
   const step: fc.Arbitrary<Step> = fc.oneof({ weight: 4, arbitrary: conforming }, { weight: 2, arbitrary: breaking })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), steps =>

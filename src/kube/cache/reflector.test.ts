@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { KubeError } from '../client/errors.ts'
 import { type Thing, thing, things } from '../testing/objects.ts'
 import { reflect } from '../testing/reflect.ts'
@@ -21,7 +21,7 @@ test('resumes after a drop without listing again', async () => {
   await stop()
 })
 
-test('a bookmark is a place to resume from when older versions are gone', async () => {
+test('a watch resumes from a bookmark when older versions are gone', async () => {
   const { server, clock, lists, stop } = reflect()
   await settle()
   server.put('a', '1')
@@ -34,7 +34,7 @@ test('a bookmark is a place to resume from when older versions are gone', async 
   await stop()
 })
 
-test('lists again at once when the version is too old, and tells delete and new for a name that changed its uid', async () => {
+test('lists again at once when the version is too old, and reports a recreated object as deleted and new', async () => {
   const { server, clock, cache, reflector, lists, stop } = reflect()
   await settle()
   server.put('a', '1')
@@ -46,7 +46,7 @@ test('lists again at once when the version is too old, and tells delete and new 
   const changes: Change<Thing>[] = []
   cache.subscribe(change => changes.push(change))
   changes.length = 0
-  // The cut connection, then the version that is too old: a second each.
+  // The broken connection, then the expired version: a second each.
   await clock.advance(2000)
   expect(lists()).toBe(2)
   expect(changes.map(({ old, new: present }) => [old?.metadata.uid, present?.metadata.uid])).toEqual([
@@ -57,17 +57,17 @@ test('lists again at once when the version is too old, and tells delete and new 
   await stop()
 })
 
-test('goes on after any number of failures, with bounded waits, and says what is wrong meanwhile', async () => {
+test('continues after any number of failures with bounded waits, and reports the failure meanwhile', async () => {
   const { clock, cache, reflector, lists, stop } = reflect(server => {
     server.put('a', '1')
     server.failNext(400)
   })
   await clock.advance(60_000)
   expect(cache.synced()).toBe(false)
-  expect(reflector.lastError()).toBe('told to fail')
+  expect(reflector.lastError()).toBe('requested failure')
   const tries = lists()
   await clock.advance(60_000)
-  // random is 0.5, so each wait has settled at 1.5 s: an outage may end at any moment.
+  // random is 0.5, so each wait has settled at 1.5 s: an outage may end at any time.
   expect(lists() - tries).toBeLessThanOrEqual(41)
   expect(lists() - tries).toBeGreaterThanOrEqual(39)
   await clock.advance(900_000)
@@ -76,7 +76,7 @@ test('goes on after any number of failures, with bounded waits, and says what is
   await stop()
 })
 
-test('a watch that hangs up at once is waited for, not stormed', async () => {
+test('a watch that ends at once is retried with waits', async () => {
   const clock = createFakeClock()
   const stop = new AbortController()
   let watches = 0
@@ -103,7 +103,7 @@ test('a watch that hangs up at once is waited for, not stormed', async () => {
   await ended
 })
 
-test('says why each watch ended, and lists only when the place is lost', async () => {
+test('reports why each watch ended, and lists only when it cannot resume', async () => {
   const { server, clock, lists, ends, reflector, stop } = reflect()
   await settle()
   const error = (status: number, reason: string) => new KubeError(reason, { status, reason })
@@ -132,7 +132,7 @@ test('says why each watch ended, and lists only when the place is lost', async (
   await stop()
 })
 
-test('after a failure the next watch is brief, so that a quiet kind is heard again; then they are long again', async () => {
+test('after a failure the next watch is brief, so that a kind without changes is observed again; then watches are long again', async () => {
   const { server, clock, briefs, reflector, stop } = reflect()
   await settle()
   await clock.advance(50_000)
@@ -148,7 +148,7 @@ test('after a failure the next watch is brief, so that a quiet kind is heard aga
   await stop()
 })
 
-test('attempts begin a second apart at least, whatever the reason', async () => {
+test('attempts begin at least a second apart, whatever the reason', async () => {
   const { server, clock, ends, stop } = reflect()
   await settle()
   for (let cut = 0; cut < 100; cut++) {
@@ -161,7 +161,7 @@ test('attempts begin a second apart at least, whatever the reason', async () => 
   await stop()
 })
 
-test('a server that asks for patience is not asked again before', async () => {
+test('a Retry-After of the server is respected', async () => {
   const { server, clock, briefs, stop } = reflect()
   await settle()
   await clock.advance(2000)

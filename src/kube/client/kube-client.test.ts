@@ -19,7 +19,7 @@ const refusal = (code: number, reason: string, message: string, details: object 
 
 type Limits = Pick<KubeClientDeps, 'requestMilliseconds' | 'watchSilenceMilliseconds'>
 
-/** A server on loopback that answers as told; a client on it. Only a test of a time limit makes one short: it would end others' work. */
+/** A loopback server with the given behaviour and a client. Only tests of a time limit shorten it, because it would end other requests. */
 async function serve(handler: Handler, { path = '', ...limits }: Limits & { readonly path?: string } = {}) {
   const requests: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ async function serve(handler: Handler, { path = '', ...limits }: Limits & { read
 
 const key = { namespace: 'ns', name: 'a' }
 
-test('says who it is, and asks for credentials again when the server no longer takes them', async () => {
+test('sends its user agent, and reads fresh credentials when the server refuses them', async () => {
   const { client, requests } = await serve((request, response) => {
     if (request.headers.authorization !== 'Bearer token-2') response.writeHead(401).end(refusal(401, 'Unauthorized', 'no'))
     else response.end(JSON.stringify(thing('a')))
@@ -71,7 +71,7 @@ test('says who it is, and asks for credentials again when the server no longer t
   expect(requests[0]?.url).toBe('/apis/test.sekisho.dev/v1/namespaces/ns/things/a')
 })
 
-test('an API server may live under a path; what is asked for is encoded', async () => {
+test('an API server may be served under a path; queries are encoded', async () => {
   const { client, requests } = await serve(
     (_, response) => response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] })),
     { path: '/k8s/clusters/one/' },
@@ -82,13 +82,13 @@ test('an API server may live under a path; what is asked for is encoded', async 
   ])
 })
 
-test('credentials that stay refused are an error, not a loop', async () => {
+test('credentials that are refused twice are an error', async () => {
   const { client, requests } = await serve((_, response) => response.writeHead(401).end(refusal(401, 'Unauthorized', 'no')))
   await expect(client.get(things, key)).rejects.toMatchObject({ status: 401, reason: 'Unauthorized', retryable: false })
   expect(requests).toHaveLength(2)
 })
 
-test('waits as long as a 429 asks, then goes on; in the end it gives up with the wait in the error', async () => {
+test('waits as a 429 requests, then retries; after the last retry the error contains the wait', async () => {
   let left = 2
   const patient = await serve((_, response) => {
     if (left-- > 0) response.writeHead(429, { 'retry-after': '3' }).end(refusal(429, 'TooManyRequests', 'slow down'))
@@ -103,7 +103,7 @@ test('waits as long as a 429 asks, then goes on; in the end it gives up with the
   expect(flooded.slept).toEqual([30_000, 30_000, 30_000, 30_000, 30_000])
 })
 
-test('a broken connection is asked again for reads only; writes fail as Unreachable', async () => {
+test('only reads are retried after a broken connection; writes fail as Unreachable', async () => {
   let left = 1
   const { client, requests } = await serve((request, response) => {
     if (left-- > 0) request.socket.destroy()
@@ -117,12 +117,12 @@ test('a broken connection is asked again for reads only; writes fail as Unreacha
   expect(requests).toHaveLength(3)
 })
 
-test('a server that never answers ends in an error within the time limit', async () => {
+test('a request without a response fails within the time limit', async () => {
   const { client } = await serve(() => {}, { requestMilliseconds: 200 })
   await expect(client.apply(things, thing('a'), { fieldManager: 'unit' })).rejects.toMatchObject({ reason: 'Unreachable' })
 })
 
-test('reads a list again from the start when its pages expired in between', async () => {
+test('reads a list again from the start when its pages expire', async () => {
   let expired = false
   const { client, requests } = await serve((request, response) => {
     const query = new URL(request.url ?? '', 'http://x').searchParams
@@ -142,7 +142,7 @@ test('reads a list again from the start when its pages expired in between', asyn
   expect(requests[3]?.url).toBe('/apis/test.sekisho.dev/v1/namespaces/ns/things?limit=500&continue=next&labelSelector=a%3Db')
 })
 
-test('an error about a Secret says what is wrong without the server’s words, unless they quote nothing', async () => {
+test('an error about a Secret contains the message of the server only when it quotes nothing', async () => {
   const words = 'Secret in version "v1" cannot be handled: illegal base64 data in aHVudGVyMg=='
   const { client } = await serve((request, response) =>
     request.method === 'PATCH'
@@ -154,7 +154,7 @@ test('an error about a Secret says what is wrong without the server’s words, u
   await expect(client.get(secrets, key)).rejects.toThrow(/get Secret ns\/a: 403 Forbidden: secrets "a" is forbidden: not yours/)
 })
 
-test('an answer that is no JSON and a proxy’s own words are errors, not crashes', async () => {
+test('a response that is not JSON and the message of a proxy become errors', async () => {
   const { client } = await serve((request, response) =>
     request.method === 'GET' ? response.end('<html>') : response.writeHead(502).end('<html>bad gateway'),
   )
@@ -175,7 +175,7 @@ async function collect(events: AsyncIterable<WatchEvent<Thing>>): Promise<{ seen
 const watchLine = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`
 const never = new AbortController().signal
 
-test('a watch yields events and bookmarks across chunk borders and drops a line that was cut off', async () => {
+test('a watch yields events and bookmarks across chunk borders and drops an incomplete line', async () => {
   const { client, requests } = await serve((_, response) => {
     const text = `${watchLine('ADDED', thing('ä', { resourceVersion: '5' }))}${watchLine('BOOKMARK', { metadata: { resourceVersion: '9' } })}{"type":"ADD`
     const bytes = Buffer.from(text)
@@ -191,7 +191,7 @@ test('a watch yields events and bookmarks across chunk borders and drops a line 
   expect(requests[0]?.url).toMatch(/watch=true&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=\d+$/)
 })
 
-test('an ERROR event is its KubeError; 410 means: list again', async () => {
+test('an ERROR event becomes a KubeError; 410 requires a list', async () => {
   const { client } = await serve((_, response) =>
     response.end(watchLine('ERROR', JSON.parse(refusal(410, 'Expired', 'too old resource version: 1 (5)')))),
   )
@@ -200,7 +200,7 @@ test('an ERROR event is its KubeError; 410 means: list again', async () => {
   expect(isExpired(error)).toBe(true)
 })
 
-test('the time limit of a request is over with its answer', async () => {
+test('the time limit of a request ends with its response', async () => {
   const requestMilliseconds = 12_345
   const set = vi.spyOn(globalThis, 'setTimeout')
   const clear = vi.spyOn(globalThis, 'clearTimeout')
@@ -212,13 +212,13 @@ test('the time limit of a request is over with its answer', async () => {
   await vi.waitFor(() => expect(clear).toHaveBeenCalledWith(limits[0]?.value))
 })
 
-test('a watch that does not end when it was asked to is given up', async () => {
+test('a watch that does not end as requested is given up', async () => {
   const { client } = await serve((_, response) => response.writeHead(200).flushHeaders(), { watchSilenceMilliseconds: 200 })
   const quiet = await collect(client.watch(things, { resourceVersion: '1', signal: never }))
   expect(quiet.error).toMatchObject({ reason: 'Silent', retryable: true })
 })
 
-test('so is a lively one: events do not make it longer', async () => {
+test('a watch with events is given up after the same time', async () => {
   const body = Readable.from(
     (async function* () {
       for (let version = 2; ; version++) {
@@ -238,11 +238,11 @@ test('so is a lively one: events do not make it longer', async () => {
   expect(body.destroyed).toBe(true)
 })
 
-test('the server is asked to end a watch before we give it up, at a random moment', async () => {
+test('a watch requests an end at a random time before its limit', async () => {
   const urls: string[] = []
   const open = async ({ query }: KubeRequest): Promise<never> => {
     urls.push(query?.['timeoutSeconds'] ?? '')
-    throw new Error('no line')
+    throw new Error('no connection')
   }
   const transport = { open }
   const options = { resourceVersion: '1', signal: never }
@@ -251,7 +251,7 @@ test('the server is asked to end a watch before we give it up, at a random momen
   expect(urls).toEqual(['33', '37', '40', '2'])
 })
 
-test('a brief watch is given up sooner: what replaces a dead one may be dead too', async () => {
+test('a brief watch is given up sooner, because it may be dead, too', async () => {
   const limits: number[] = []
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(milliseconds => {
     limits.push(milliseconds)
@@ -268,7 +268,7 @@ test('a brief watch is given up sooner: what replaces a dead one may be dead too
   expect(limits).toEqual([10_000, 5000])
 })
 
-test('a watch does not wait for a 429 out of sight: whoever watches is told, and for how long', async () => {
+test('a watch passes a 429 and its wait to the caller', async () => {
   const { client, requests, slept } = await serve((_, response) =>
     response.writeHead(429, { 'retry-after': '20' }).end(refusal(429, 'TooManyRequests', 'slow down')),
   )
@@ -278,29 +278,29 @@ test('a watch does not wait for a 429 out of sight: whoever watches is told, and
 })
 
 test('a watch ends with the reason of its signal', async () => {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const { client } = await serve((_, response) => {
     response.writeHead(200).flushHeaders()
-    asked.resolve()
+    requested.resolve()
   })
   const stop = new AbortController()
   const watching = collect(client.watch(things, { resourceVersion: '1', signal: stop.signal }))
-  await asked.promise
+  await requested.promise
   stop.abort(new Error('enough'))
   expect((await watching).error).toMatchObject({ message: 'enough' })
 })
 
 function gateOf(client: KubeClient) {
   const term = new AbortController()
-  const gate = { open: false, asked: 0, signal: term.signal }
+  const gate = { open: false, checks: 0, signal: term.signal }
   const mayWrite = (): boolean => {
-    gate.asked += 1
+    gate.checks += 1
     return gate.open
   }
   return { gate, term, gated: gateWrites(client, () => ({ mayWrite, signal: term.signal })) }
 }
 
-test('the write gate lets reads and reviews pass and sends no write while closed', async () => {
+test('the write gate passes reads and reviews and sends no write while it is closed', async () => {
   const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
   const { gate, gated } = gateOf(client)
   const fieldManager = 'unit'
@@ -322,7 +322,7 @@ test('the write gate lets reads and reviews pass and sends no write while closed
   expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST', 'PATCH', 'PATCH', 'PATCH', 'DELETE'])
 })
 
-test('a write that waited for a 429 is not sent again once the gate is closed', async () => {
+test('a write that waited for a 429 is not retried once the gate is closed', async () => {
   const { client, requests } = await serve((_, response) => {
     gate.open = false
     response.writeHead(429, { 'retry-after': '1' }).end()
@@ -333,20 +333,20 @@ test('a write that waited for a 429 is not sent again once the gate is closed', 
   expect(requests).toHaveLength(1)
 })
 
-test('the gate is asked again when the connection is there: what closed meanwhile sends nothing', async () => {
+test('the gate is checked again once the connection is open: a write is not sent if it has closed', async () => {
   const { client, requests } = await serve((_, response) => response.end(JSON.stringify(thing('a'))))
   const { gate, gated } = gateOf(client)
   gate.open = true
   const writing = gated.apply(things, thing('a'), { fieldManager: 'unit' })
-  // The first look was in this turn; the connection is not even begun.
-  expect(gate.asked).toBe(1)
+  // The first check was in this turn; the connection has not begun.
+  expect(gate.checks).toBe(1)
   gate.open = false
   await expect(writing).rejects.toMatchObject({ name: 'NotLeaderError' })
-  expect(gate.asked).toBe(2)
+  expect(gate.checks).toBe(2)
   expect(requests).toHaveLength(0)
 })
 
-test('a write on its way ends with the term', async () => {
+test('a write in progress is aborted at the end of the term', async () => {
   const arrived = Promise.withResolvers<void>()
   const { client } = await serve(() => arrived.resolve())
   const { gate, term, gated } = gateOf(client)

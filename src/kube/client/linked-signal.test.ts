@@ -12,7 +12,7 @@ test('aborts with the reason of the first signal that does', () => {
   expect(linkSignals([new AbortController().signal, one.signal, other.signal]).signal.reason).toBe('one')
 })
 
-test('unlinked it never aborts, and leaves nothing behind at the signals', () => {
+test('after unlink it never aborts, and no listener stays at the signals', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const term = new AbortController()
@@ -24,7 +24,7 @@ test('unlinked it never aborts, and leaves nothing behind at the signals', () =>
   expect(signal.aborted).toBe(false)
 })
 
-test('aborts when the time is over', () => {
+test('aborts after the time limit', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const { signal } = linkSignals([], 1000)

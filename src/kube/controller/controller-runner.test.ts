@@ -3,8 +3,9 @@ import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { keyText } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type Log, silentLog } from '../../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { createObjectCache } from '../cache/object-cache.ts'
 import { KubeError } from '../client/errors.ts'
 import { createKubeMetrics } from '../metrics.ts'
@@ -25,7 +26,7 @@ function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<C
     log,
     metrics: createKubeMetrics(registry),
   })
-  // The runner asks for the one kind that there is.
+  // The runner subscribes to one kind only.
   runner.attach({ subscribe: (_type, _scope, listener) => cache.subscribe(change => listener(change as never)) })
   const count = async (result: string): Promise<number | undefined> => {
     const metric = await registry.getSingleMetric('controller_runtime_reconcile_total')?.get()
@@ -39,7 +40,7 @@ function runnerOf(reconcile: ControllerDefinition['reconcile'], extra: Partial<C
   return { runner, stop, cache, clock, count }
 }
 
-test('reconciles what is there when a term begins, and then every change of spec or metadata', async () => {
+test('reconciles all objects when a term begins, and then every change of spec or metadata', async () => {
   const runs: string[] = []
   const { runner, stop, cache } = runnerOf(async ({ key }) => {
     runs.push(keyText(key))
@@ -94,7 +95,7 @@ test('a key never runs twice at once, whatever changes, and a change during a ru
   )
 })
 
-test('each outcome decides when the key comes again', async () => {
+test('each outcome decides when the key is reconciled again', async () => {
   let next: () => Outcome = () => done
   const runs: number[] = []
   const { runner, stop, cache, clock, count } = runnerOf(async () => {
@@ -131,13 +132,13 @@ test('each outcome decides when the key comes again', async () => {
   expect(await runsWithin(30_000)).toEqual([0, 20_000])
   next = fail(new AppError('too_many_requests', 'slow down', { retryAfterSeconds: 100 }))
   expect(await runsWithin(130_000)).toEqual([10_000, 110_000])
-  // Four of the plain error, two of each that asked for a wait.
+  // Four of the plain error, two of each error that requested a wait.
   expect(await count('error')).toBe(8)
   expect(await count('requeue_after')).toBe(4)
   await stop()
 })
 
-test('objects that are there come again after the resync time, deleted ones do not', async () => {
+test('existing objects are reconciled again after the resync time, deleted ones are not', async () => {
   const runs: string[] = []
   const { runner, stop, cache, clock } = runnerOf(
     async ({ key }) => {
@@ -158,7 +159,7 @@ test('objects that are there come again after the resync time, deleted ones do n
   await stop()
 })
 
-test('a reconcile that is too slow is told to stop, counted as timeout and repeated', async () => {
+test('a reconcile that is too slow is aborted, counted as timeout and retried', async () => {
   const { runner, stop, cache, clock, count } = runnerOf(
     ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     { timeoutMilliseconds: 5000 },
@@ -172,7 +173,7 @@ test('a reconcile that is too slow is told to stop, counted as timeout and repea
   await stop()
 })
 
-test('one that ignores its signal keeps its key but not its worker', async () => {
+test('a reconcile that ignores its signal keeps its key but not its worker', async () => {
   const hang = Promise.withResolvers<Outcome>()
   const runs: string[] = []
   const { runner, stop, cache, clock } = runnerOf(
@@ -195,7 +196,7 @@ test('one that ignores its signal keeps its key but not its worker', async () =>
   await stop()
 })
 
-test('between terms nothing runs; the next term does everything again and what changed meanwhile', async () => {
+test('between terms nothing runs; the next term reconciles everything, changed objects first', async () => {
   const runs: string[] = []
   let cut = 0
   const { runner, stop, cache, clock } = runnerOf(async ({ key, signal }) => {
@@ -219,15 +220,15 @@ test('between terms nothing runs; the next term does everything again and what c
   await stop()
 })
 
-test('every line that a run logs carries its controller, its key and its own reconcile id', async () => {
+test('every log line of a run contains its controller, its key and its reconcile id', async () => {
   const log = createRecordingLog()
   const ids: string[] = []
   let next: () => Promise<Outcome> = async () => done
   const { runner, stop, cache, clock } = runnerOf(
     ({ log: own, reconcileId }) => {
       ids.push(reconcileId)
-      own.info({ step: 1 }, 'looked')
-      own.child({ part: 'inner' }).debug({}, 'deeper')
+      own.info({ step: 1 }, 'first step')
+      own.child({ part: 'inner' }).debug({}, 'inner step')
       return next()
     },
     { timeoutMilliseconds: 1000 },
@@ -259,7 +260,7 @@ test('every line that a run logs carries its controller, its key and its own rec
   await stop()
 })
 
-test('after ten minutes without an API server every key is tried again within four seconds of its return', async () => {
+test('after ten minutes without an API server every key is retried within four seconds of its return', async () => {
   let away = true
   const doneAt = new Map<string, number>()
   const { runner, stop, cache, clock } = runnerOf(async ({ key }) => {
@@ -278,7 +279,7 @@ test('after ten minutes without an API server every key is tried again within fo
   await stop()
 })
 
-test('a tenant’s ten thousand keys, even hanging ones, leave a worker for another tenant', async () => {
+test('ten thousand keys of one tenant, even hanging ones, leave a worker for another tenant', async () => {
   const runs: string[] = []
   const { runner, stop, cache, clock } = runnerOf(async ({ key, signal }) => {
     runs.push(key.namespace ?? '')
@@ -295,7 +296,7 @@ test('a tenant’s ten thousand keys, even hanging ones, leave a worker for anot
   await stop()
 })
 
-test('cluster-wide objects are tenants of their own: none waits for another', async () => {
+test('every cluster-wide object is its own tenant: none waits for another', async () => {
   const runs: string[] = []
   const { runner, stop, cache } = runnerOf(
     async ({ key, signal }) => {

@@ -20,7 +20,7 @@ function woken(watch: Watch, change: Omit<Change<KubeObject>, 'initial'>): strin
 const child = (name: string, owner: Thing): Thing =>
   thing(name, { ownerReferences: [ownerReference(owner, { controller: true })] })
 
-test('a child wakes its owner, and one that moved wakes both', () => {
+test('a child triggers its owner, and a child that moved triggers both', () => {
   const owned = watchOwned(things, things)
   expect(woken(owned, { new: child('c', thing('a')) })).toEqual(['ns/a'])
   expect(woken(owned, { old: child('c', thing('a')), new: child('c', thing('b')) })).toEqual(['ns/a', 'ns/b'])
@@ -42,7 +42,7 @@ test('only a controller reference of the same group and kind counts, whatever it
   expect(() => ownerReference({ ...owner, metadata }, { controller: true })).toThrow(/has no uid/)
 })
 
-test('a mapped watch wakes what its map finds, filtered by its predicate', () => {
+test('a mapped watch triggers the keys of its mapping, filtered by its predicate', () => {
   const predicate: Predicate<Thing> = partChanged(object => object.data)
   const mapped = watches(things, object => [{ name: object.data ?? '' }, { name: 'all' }], { predicate })
   expect(woken(mapped, { old: thing('x', {}, 'one'), new: thing('x', {}, 'two') })).toEqual(['one', 'all', 'two'])

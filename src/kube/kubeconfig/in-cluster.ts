@@ -9,7 +9,7 @@ import type { Environment } from '../../lib/config.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { KubeConnection } from '../client/connection.ts'
 
-export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
+const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 const tokenLifeMilliseconds = 60_000
 
 export type InClusterDeps = { readonly environment: Environment; readonly clock: Clock; readonly folder?: string }

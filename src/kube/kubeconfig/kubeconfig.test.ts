@@ -58,7 +58,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
   expect((await connection.authorization({ fresh: true }))?.reveal()).toBe('Bearer t3')
 })
 
-test('says which file or setting is wrong', async () => {
+test('names the file or setting that is wrong', async () => {
   const clock = createFakeClock()
   const load = (KUBECONFIG: string) => loadKubeConnection({ environment: { KUBECONFIG }, clock })
   await expect(load('/nowhere/config')).rejects.toThrow(/failed to read KUBECONFIG \/nowhere\/config: .*no such file/)
@@ -68,7 +68,7 @@ test('says which file or setting is wrong', async () => {
   await expect(loadKubeConnection({ environment: {}, clock, homeFolder: home })).rejects.toThrow(`${home}/.kube/config`)
 })
 
-test('in a pod: the files of the ServiceAccount, the token read again every minute and when it was refused', async () => {
+test('in a pod: reads the files of the ServiceAccount, and the token again every minute and when it was refused', async () => {
   const place = join(folder(), 'serviceaccount')
   mkdirSync(place)
   for (const [name, text] of Object.entries({ token: 'one\n', 'ca.crt': 'CA' })) writeFileSync(join(place, name), text)

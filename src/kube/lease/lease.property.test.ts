@@ -1,11 +1,11 @@
-// Never two writers: candidates with clocks that run up to a tenth too fast or slow and show any hour, lines that break and answer
-// late, processes that stand still for any time and go on. What counts is what the server sees: once another candidate's write has
+// Never two writers: candidates with clocks that run up to a tenth too fast or slow and show any time, connections that break or answer
+// late, processes that pause for any time and resume. What counts is what the server observes: once another candidate's write has
 // arrived under a newer lease, no write of an earlier holder arrives any more.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lease } from '../../api/builtin/index.ts'
-import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, type FakeClock } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { KubeClient } from '../client/client.ts'
 import { KubeError } from '../client/errors.ts'
 import { gateWrites } from '../client/write-gate.ts'
@@ -13,7 +13,7 @@ import { things } from '../testing/objects.ts'
 import { createLeaseHolder } from './lease.ts'
 
 const key = { namespace: 'ns', name: 'leader' }
-// Less than what the renew deadline leaves: 15 s / 1.1 − 10 s / 0.9 = 2.5 s.
+// Shorter than the margin of the renew deadline: 15 s / 1.1 − 10 s / 0.9 = 2.5 s.
 const longestFlight = 2000
 
 /** The server's side: one Lease with optimistic locking, and the writers in the order in which their writes arrived. */
@@ -42,36 +42,45 @@ function createServer() {
   }
 }
 
-/** `deaf`: the server answers its lease requests with errors, while its writes pass. */
-type Weather = { cut: boolean; deaf: boolean; flightMilliseconds: number; resumesAt: number }
+/** `leaseCut`: lease requests fail, while the candidate's writes pass. */
+type Conditions = { cut: boolean; leaseCut: boolean; flightMilliseconds: number; resumesAt: number }
 
-/** A process: its own idea of time, its line, and moments in which it stands still while the world goes on. */
-function startCandidate(world: FakeClock, server: ReturnType<typeof createServer>, identity: string, rate: number, skew: number) {
-  const weather: Weather = { cut: false, deaf: false, flightMilliseconds: 0, resumesAt: 0 }
+type CandidateOptions = {
+  readonly environment: FakeClock
+  readonly server: ReturnType<typeof createServer>
+  readonly identity: string
+  /** The speed of the candidate's clocks, and the error of its wall clock. */
+  readonly rate: number
+  readonly skew: number
+}
+
+/** A process with its own clocks and connection, which can pause while the others go on. */
+function startCandidate({ environment, server, identity, rate, skew }: CandidateOptions) {
+  const conditions: Conditions = { cut: false, leaseCut: false, flightMilliseconds: 0, resumesAt: 0 }
   const stop = new AbortController()
   const awake = async (): Promise<void> => {
-    while (world.monotonic() < weather.resumesAt) await world.sleep(weather.resumesAt - world.monotonic())
+    while (environment.monotonic() < conditions.resumesAt) await environment.sleep(conditions.resumesAt - environment.monotonic())
   }
   const clock = {
-    now: () => new Date(world.now().getTime() * rate + skew),
-    monotonic: () => world.monotonic() * rate,
+    now: () => new Date(environment.now().getTime() * rate + skew),
+    monotonic: () => environment.monotonic() * rate,
     async sleep(milliseconds: number, signal?: AbortSignal) {
-      await world.sleep(milliseconds / rate, signal)
+      await environment.sleep(milliseconds / rate, signal)
       await awake()
     },
   }
-  /** What left arrives, also when its sender stands still by then; the answer is heard when it is awake again. */
+  /** A request that was sent arrives, also when its sender is paused by then; the sender gets the answer when it resumes. */
   async function travel<T>(arrive: () => T, forLease = true): Promise<T> {
-    const { flightMilliseconds } = weather
-    const cut = weather.cut || (forLease && weather.deaf)
-    await world.sleep(flightMilliseconds)
+    const { flightMilliseconds } = conditions
+    const cut = conditions.cut || (forLease && conditions.leaseCut)
+    await environment.sleep(flightMilliseconds)
     const answer = cut ? undefined : Promise.resolve().then(arrive)
     await answer?.catch(() => {})
     await awake()
-    if (answer === undefined) throw new KubeError('no line', { status: 0, reason: 'Unreachable' })
+    if (answer === undefined) throw new KubeError('no connection', { status: 0, reason: 'Unreachable' })
     return answer
   }
-  // The server knows one kind of Lease, and takes any other patch for a write of the candidate's.
+  // The server has one Lease; any other patch is a write of the candidate.
   const client = {
     get: () => travel(server.get),
     create: (_: unknown, object: Lease) => travel(() => server.create(object)),
@@ -84,7 +93,7 @@ function startCandidate(world: FakeClock, server: ReturnType<typeof createServer
   const running = holder.run(stop.signal)
   const writing = (async () => {
     while (!stop.signal.aborted) {
-      // A refused write is the point of the gate, a lost one the weather's: either way the next one comes.
+      // The gate refuses writes and the connection loses some: either way the next one follows.
       await gated.mergePatch(things, key, {}, { fieldManager: 'unit' }).catch(() => {})
       await clock.sleep(300, stop.signal).catch(() => {})
     }
@@ -93,48 +102,60 @@ function startCandidate(world: FakeClock, server: ReturnType<typeof createServer
     stop.abort()
     await Promise.all([running, writing])
   }
-  return { weather, end, holder }
+  return { conditions, end, holder }
 }
 
 const step = fc.record({
-  // Trouble is worst for whoever leads.
+  // Failures matter most for the leader.
   who: fc.constantFrom('leader' as const, 'leader' as const, 0, 1, 2),
-  do: fc.constantFrom('cut' as const, 'deaf', 'join', 'slow', 'quick', 'freeze', 'wait'),
+  do: fc.constantFrom('cut' as const, 'leaseCut', 'join', 'slow', 'quick', 'freeze', 'wait'),
   milliseconds: fc.oneof(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 8000, max: 25_000 })),
 })
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+type Candidate = ReturnType<typeof startCandidate>
 const three = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(arbitrary, { minLength: 3, maxLength: 3 })
+const leaders = (all: readonly Candidate[]): Candidate[] => all.filter(({ holder }) => holder.isLeader())
 
-test('never two writers, whatever clocks, lines and pauses do', async () => {
+async function perform(environment: FakeClock, all: readonly Candidate[], { who, do: what, milliseconds }: Step): Promise<void> {
+  const conditions = (who === 'leader' ? leaders(all)[0] : all[who])?.conditions
+  if (conditions === undefined) return
+  const changes: Partial<Record<Step['do'], Partial<Conditions>>> = {
+    cut: { cut: true },
+    leaseCut: { leaseCut: true },
+    join: { cut: false, leaseCut: false },
+    slow: { flightMilliseconds: milliseconds % longestFlight },
+    quick: { flightMilliseconds: 0 },
+    freeze: { resumesAt: environment.monotonic() + milliseconds },
+  }
+  Object.assign(conditions, changes[what])
+  await environment.advance(what === 'freeze' ? milliseconds % 3000 : milliseconds)
+}
+
+test('there are never two writers, whatever clocks, connections and pauses do', async () => {
   const rates = three(fc.double({ min: 0.9, max: 1.1, noNaN: true }))
   const skews = three(fc.integer({ min: -86_400_000, max: 86_400_000 }))
   let handovers = 0
   await fc.assert(
     fc.asyncProperty(rates, skews, fc.array(step, { maxLength: 16, size: 'max' }), async (speeds, offsets, steps) => {
-      const world = createFakeClock()
+      const environment = createFakeClock()
       const server = createServer()
-      const all = speeds.map((rate, index) => startCandidate(world, server, `c${index}`, rate, offsets[index] ?? 0))
-      for (const { who, do: what, milliseconds } of steps) {
-        const weather = (who === 'leader' ? all.find(({ holder }) => holder.isLeader()) : all[who])?.weather
-        if (weather === undefined) continue
-        if (what === 'cut' || what === 'join') weather.cut = what === 'cut'
-        if (what === 'deaf' || what === 'join') weather.deaf = what === 'deaf'
-        if (what === 'slow' || what === 'quick') weather.flightMilliseconds = what === 'slow' ? milliseconds % longestFlight : 0
-        if (what === 'freeze') weather.resumesAt = world.monotonic() + milliseconds
-        await world.advance(what === 'freeze' ? milliseconds % 3000 : milliseconds)
-      }
-      for (const { weather } of all) Object.assign(weather, { cut: false, deaf: false, flightMilliseconds: 0 })
-      await world.advance(40_000)
+      const all = speeds.map((rate, index) =>
+        startCandidate({ environment, server, identity: `c${index}`, rate, skew: offsets[index] ?? 0 }),
+      )
+      for (const each of steps) await perform(environment, all, each)
+      for (const { conditions } of all) Object.assign(conditions, { cut: false, leaseCut: false, flightMilliseconds: 0 })
+      await environment.advance(40_000)
       const turns = server.writers.filter((writer, index) => writer !== server.writers[index - 1])
       const lease = server.get()?.spec
-      // One turn for each time that the lease passed on at most: nobody writes again after a successor did, unless it leads anew.
+      // At most one turn per transition of the lease: nobody writes again after a successor did, unless it leads again.
       expect(turns.length).toBeLessThanOrEqual((lease?.leaseTransitions ?? 0) + 1)
       expect(turns.at(-1)).toBe(lease?.holderIdentity)
-      expect(all.filter(({ holder }) => holder.isLeader())).toHaveLength(1)
+      expect(leaders(all)).toHaveLength(1)
       handovers += turns.length - 1
-      await Promise.all([world.advance(30_000), ...all.map(({ end }) => end())])
+      await Promise.all([environment.advance(30_000), ...all.map(({ end }) => end())])
     }),
     { numRuns: 40 },
   )
-  // A property about hand-overs that saw none would say nothing.
+  // The property would be meaningless without hand-overs.
   expect(handovers).toBeGreaterThan(10)
 }, 120_000)

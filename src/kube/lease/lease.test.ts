@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lease } from '../../api/builtin/index.ts'
-import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, type FakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { KubeError } from '../client/errors.ts'
 import { createLeaseHolder, type LeaseHolder } from './lease.ts'
 import { claim, microTime, type ObservedLease, observe } from './lease-decision.ts'
 
 const key = { namespace: 'ns', name: 'leader' }
 
-/** One Lease with optimistic locking, on a line that can be cut per candidate. */
+/** One Lease with optimistic locking, on a connection that can be cut per candidate. */
 function leaseServer() {
   let lease: Lease | undefined
   let version = 0
@@ -26,7 +26,7 @@ function leaseServer() {
   }
   const client = (candidate: string) => {
     const reach = (): void => {
-      if (cut.has(candidate)) throw new KubeError('no line', { status: 0, reason: 'Unreachable' })
+      if (cut.has(candidate)) throw new KubeError('no connection', { status: 0, reason: 'Unreachable' })
     }
     return {
       async get() {
@@ -60,7 +60,7 @@ function candidate(server: ReturnType<typeof leaseServer>, identity: string, clo
     key,
     identity,
     clock: {
-      // A candidate's own clock: it may run faster or slower than the world's.
+      // The candidate's own clock, which may run faster or slower than the common one.
       now: () => new Date(clock.now().getTime() * rate),
       sleep: (milliseconds, signal) => clock.sleep(milliseconds / rate, signal),
       monotonic: () => clock.monotonic() * rate,
@@ -81,7 +81,7 @@ function candidate(server: ReturnType<typeof leaseServer>, identity: string, clo
   }
 }
 
-test('the first comer leads, the second waits, and a stop hands over within one retry', async () => {
+test('the first candidate leads, the second waits, and takes over within one retry of a stop', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   const first = candidate(server, 'first', clock)
@@ -97,7 +97,7 @@ test('the first comer leads, the second waits, and a stop hands over within one 
   await second.stop()
 })
 
-test('a holder that cannot reach the server stops counting before another may take over', async () => {
+test('a leader that cannot reach the server gives up before another may take over', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   const first = candidate(server, 'first', clock)
@@ -116,17 +116,17 @@ test('a holder that cannot reach the server stops counting before another may ta
   await Promise.all([first.stop(), second.stop()])
 })
 
-test('the time that it trusts itself counts from before it asked, not from the answer', async () => {
+test('the renew deadline counts from before the request, not from the response', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   const { holder, stop } = candidate(
     {
       ...server,
       client: identity => {
-        const line = server.client(identity)
-        const noLine = new KubeError('no line', { status: 0, reason: 'Unreachable' })
-        // It gets the lease by a create after a slow look, and can never renew it.
-        return { ...line, get: () => clock.sleep(4000).then(line.get), mergePatch: () => Promise.reject(noLine) }
+        const connection = server.client(identity)
+        const unreachable = new KubeError('no connection', { status: 0, reason: 'Unreachable' })
+        // It acquires the lease by a create after a slow GET, and can never renew it.
+        return { ...connection, get: () => clock.sleep(4000).then(connection.get), mergePatch: () => Promise.reject(unreachable) }
       },
     },
     'slow',
@@ -141,7 +141,7 @@ test('the time that it trusts itself counts from before it asked, not from the a
   await Promise.all([stop(), clock.advance(20_000)])
 })
 
-test('a loss is told within a second, also while a question to the server hangs', async () => {
+test('a loss is reported within a second, also while a request hangs', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   let hangs = false
@@ -149,12 +149,13 @@ test('a loss is told within a second, also while a question to the server hangs'
     {
       ...server,
       client: identity => {
-        const line = server.client(identity)
+        const connection = server.client(identity)
         const hanging = async (): Promise<void> => (hangs ? clock.sleep(60_000) : undefined)
         return {
-          ...line,
-          get: () => hanging().then(line.get),
-          mergePatch: (...asked: Parameters<typeof line.mergePatch>) => hanging().then(() => line.mergePatch(...asked)),
+          ...connection,
+          get: () => hanging().then(connection.get),
+          mergePatch: (...parameters: Parameters<typeof connection.mergePatch>) =>
+            hanging().then(() => connection.mergePatch(...parameters)),
         }
       },
     },
@@ -169,7 +170,7 @@ test('a loss is told within a second, also while a question to the server hangs'
   await Promise.all([stop(), clock.advance(60_000)])
 })
 
-test('a holder whose answers take 4 s each keeps its lease', async () => {
+test('a leader whose requests take 4 s each keeps its lease', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   let slow = false
@@ -181,12 +182,12 @@ test('a holder whose answers take 4 s each keeps its lease', async () => {
     {
       ...server,
       client: identity => {
-        const line = server.client(identity)
+        const connection = server.client(identity)
         return {
-          ...line,
-          get: () => late(line.get),
-          mergePatch: (type: unknown, name: unknown, patch: Parameters<typeof line.mergePatch>[2]) =>
-            late(() => line.mergePatch(type, name, patch)),
+          ...connection,
+          get: () => late(connection.get),
+          mergePatch: (type: unknown, name: unknown, patch: Parameters<typeof connection.mergePatch>[2]) =>
+            late(() => connection.mergePatch(type, name, patch)),
         }
       },
     },
@@ -203,7 +204,7 @@ test('a holder whose answers take 4 s each keeps its lease', async () => {
   await Promise.all([stop(), clock.advance(20_000)])
 })
 
-test('a dead holder is followed at the moment when its time is over', async () => {
+test('a dead leader is followed as soon as its lease expires', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   const dead = candidate(server, 'dead', clock)
@@ -218,7 +219,7 @@ test('a dead holder is followed at the moment when its time is over', async () =
   await Promise.all([dead.stop(), heir.stop(), clock.advance(20_000)])
 })
 
-test('a wall clock that is set back or forward makes nobody lead longer', async () => {
+test('a wall clock that is set back or forward does not extend leadership', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   const holder = candidate(server, 'only', clock)
@@ -231,7 +232,7 @@ test('a wall clock that is set back or forward makes nobody lead longer', async 
   await holder.stop()
 })
 
-test('a deleted Lease is made again by whoever comes first', async () => {
+test('a deleted Lease is recreated by the first candidate', async () => {
   const clock = createFakeClock()
   const server = leaseServer()
   const holder = candidate(server, 'only', clock)
@@ -243,7 +244,7 @@ test('a deleted Lease is made again by whoever comes first', async () => {
   await holder.stop()
 })
 
-test('there are never two leaders, whatever lines break and whichever clock runs up to a fifth too fast or slow', async () => {
+test('there are never two leaders, whatever connections break and whichever clock runs up to a fifth too fast or slow', async () => {
   const step = fc.record({
     who: fc.constantFrom('a', 'b', 'c'),
     do: fc.constantFrom('cut' as const, 'join', 'wait'),
@@ -272,7 +273,7 @@ test('there are never two leaders, whatever lines break and whichever clock runs
   )
 }, 60_000)
 
-test('the time of another holder counts from when its record was first seen, and starts anew when it changes', () => {
+test('the lease of another holder expires by the time since its record was first observed, which restarts when the record changes', () => {
   const lease = (resourceVersion: string, holderIdentity: string): Lease => ({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',

@@ -96,10 +96,8 @@ export function createLeaseHolder(deps: LeaseDeps): LeaseHolder {
   }
 
   async function write(current: Lease | undefined, spec: LeaseSpec): Promise<Lease | undefined> {
-    if (current === undefined) {
-      const { apiVersion, kind } = leases
-      return client.create(leases, { apiVersion, kind, metadata: key, spec }, { fieldManager })
-    }
+    const { apiVersion, kind } = leases
+    if (current === undefined) return client.create(leases, { apiVersion, kind, metadata: key, spec }, { fieldManager })
     const { resourceVersion } = current.metadata
     return client.mergePatch(leases, key, { metadata: { resourceVersion }, spec }, { fieldManager })
   }

@@ -15,7 +15,7 @@ const wanted = fc.array(
 const early = new Date('2026-01-01T00:00:00.700Z')
 const late = new Date('2026-02-02T00:00:00Z')
 
-test('the transition time moves exactly when the status does, whatever else changes', () => {
+test('the transition time changes exactly when the status does, whatever else changes', () => {
   fc.assert(
     fc.property(wanted, wanted, (before, after) => {
       const current = mergeConditions(undefined, before, 1, early)
@@ -31,7 +31,7 @@ test('the transition time moves exactly when the status does, whatever else chan
   )
 })
 
-test('merging the same again changes nothing, in whatever order it is wanted', () => {
+test('merging the same conditions again changes nothing, in any order', () => {
   fc.assert(
     fc.property(wanted, items => {
       const unique = [...new Map(items.map(item => [item.type, item])).values()]
@@ -42,7 +42,7 @@ test('merging the same again changes nothing, in whatever order it is wanted', (
   )
 })
 
-test('statuses are the same when the server would see the same', () => {
+test('statuses are equal when the server would treat them as equal', () => {
   expect(sameJson({ a: 1, b: { c: [1, 2] } }, { b: { c: [1, 2] }, a: 1 })).toBe(true)
   expect(sameJson({ a: 1, b: undefined }, { a: 1 })).toBe(true)
   expect(sameJson({ a: 1, b: undefined }, { a: 1, c: 1 })).toBe(false)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../lib/log.ts'
 import { createFakeClock, settle } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
 import { KubeError } from '../client/errors.ts'
 import { thing } from '../testing/objects.ts'
@@ -19,7 +19,7 @@ function recorderOf(answer: () => Promise<unknown> = async () => undefined) {
 
 const news = { type: 'Warning', reason: 'Failed', message: 'no' } as const
 
-test('equal news go to one Event whose count and time grow; other news get their own', async () => {
+test('equal Events become one with a growing count and time; others are separate', async () => {
   const { recorder, clock, sent } = recorderOf()
   recorder.record(thing('a'), news)
   await recorder.flush()
@@ -37,7 +37,7 @@ test('equal news go to one Event whose count and time grow; other news get their
   expect(sent[1]).toMatchObject({ firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:05Z' })
 })
 
-test('names are valid whatever the object is called, and cluster-wide objects report in the default namespace', async () => {
+test('names are valid for any object name, and Events about cluster-wide objects are in the default namespace', async () => {
   const { recorder, sent } = recorderOf()
   const { namespace: _, ...metadata } = thing('system:Node--').metadata
   recorder.record({ ...thing('x'), metadata }, news)
@@ -47,14 +47,14 @@ test('names are valid whatever the object is called, and cluster-wide objects re
   for (const event of sent) expect(event.metadata.name).toMatch(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/)
 })
 
-test('tokens and long texts do not get in', async () => {
+test('tokens are redacted and long texts are cut', async () => {
   const { recorder, sent } = recorderOf()
   recorder.record(thing('a'), { ...news, message: `ghs_${'x'.repeat(36)} ${'y'.repeat(5000)}` })
   await recorder.flush()
   expect(sent[0]?.['message']).toMatch(/^\[redacted\] y{1013}$/)
 })
 
-test('a flood about one object is cut, and does not silence others', async () => {
+test('the rate per object is limited, without effect on other objects', async () => {
   const { recorder, clock, sent } = recorderOf()
   for (let index = 0; index < 100; index++) recorder.record(thing('loud'), { ...news, message: String(index) })
   recorder.record(thing('quiet'), news)
@@ -67,7 +67,7 @@ test('a flood about one object is cut, and does not silence others', async () =>
   expect(sent).toHaveLength(27)
 })
 
-test('a server that refuses or hangs neither throws nor fills the memory', async () => {
+test('a server that refuses or hangs causes no exception and no unbounded queue', async () => {
   const refused = recorderOf(async () => {
     throw new KubeError('no', { status: 403, reason: 'Forbidden' })
   })
@@ -75,11 +75,11 @@ test('a server that refuses or hangs neither throws nor fills the memory', async
   refused.recorder.record(thing('b'), news)
   await refused.recorder.flush()
   expect(refused.sent).toHaveLength(2)
-  const line = Promise.withResolvers<unknown>()
-  const hanging = recorderOf(() => line.promise)
+  const response = Promise.withResolvers<unknown>()
+  const hanging = recorderOf(() => response.promise)
   for (let index = 0; index < 1000; index++) hanging.recorder.record(thing(`o-${index}`), news)
   await settle()
-  line.resolve(undefined)
+  response.resolve(undefined)
   await hanging.recorder.flush()
   expect(hanging.sent.length).toBeLessThanOrEqual(201)
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
 import { createDelays } from './delays.ts'
 
-test('each key comes due once, at the earliest of its moments, on one timer', async () => {
+test('each key is due once, at the earliest of its times, on one timer', async () => {
   const setting = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), at: fc.integer({ min: 1, max: 1000 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(setting, { minLength: 1 }), async settings => {
@@ -25,7 +25,7 @@ test('each key comes due once, at the earliest of its moments, on one timer', as
   )
 })
 
-test('what was cleared does not come due', async () => {
+test('cleared keys are never due', async () => {
   const clock = createFakeClock()
   const due: string[] = []
   const delays = createDelays<undefined>(clock, key => due.push(key))

@@ -1,4 +1,4 @@
-// Waits grow, have a bound, and come at a bounded rate, whatever the dice say.
+// Waits grow up to a bound, and retries come at a bounded rate, whatever the random numbers are.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fullJitter } from '../../lib/backoff.ts'
@@ -7,7 +7,7 @@ import { createRetryLimiter } from './retry-limiter.ts'
 
 const dice = fc.double({ min: 0, max: 0.999, noNaN: true })
 
-test('waits of one key double from a quarter of a second, never above five minutes, and start anew after success', () => {
+test('waits of one key double from a quarter of a second, never above five minutes, and restart after success', () => {
   fc.assert(
     fc.property(fc.array(dice, { minLength: 1, maxLength: 40 }), randoms => {
       const left = [...randoms]
@@ -26,7 +26,7 @@ test('waits of one key double from a quarter of a second, never above five minut
   )
 })
 
-test('with the same dice a later wait is never shorter, and none is above the cap that was asked for', () => {
+test('with the same random number a later wait is never shorter, and none exceeds the given cap', () => {
   fc.assert(
     fc.property(dice, fc.integer({ min: 500, max: 300_000 }), fc.integer({ min: 2, max: 40 }), (roll, cap, count) => {
       const limiter = createRetryLimiter({ clock: createFakeClock(), random: () => roll })
@@ -46,7 +46,7 @@ test('with the same dice a later wait is never shorter, and none is above the ca
   )
 })
 
-test('over all keys, no window of time holds more retries than the burst and twenty a second', async () => {
+test('over all keys, no window of time contains more retries than the burst and twenty a second', async () => {
   const failure = fc.record({ key: fc.integer({ min: 0, max: 400 }), pause: fc.integer({ min: 0, max: 5 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(failure, { minLength: 150, maxLength: 400, size: 'max' }), async failures => {
@@ -55,13 +55,13 @@ test('over all keys, no window of time holds more retries than the burst and twe
       const due: number[] = []
       for (const [index, { pause }] of failures.entries()) {
         await clock.advance(pause)
-        // Every failure is another key's first, so only the shared bucket holds it back beyond a quarter of a second.
+        // Every failure is the first of its key, so only the shared bucket delays it beyond a quarter of a second.
         due.push(clock.monotonic() + limiter.delayAfterFailure(`key-${index}`))
       }
       due.sort((a, b) => a - b)
       for (const [index, from] of due.entries()) {
         const within = due.filter((at, other) => other >= index && at < from + 1000).length
-        // Where the wait of the bucket and the quarter second overlap, a second's worth may move by that quarter.
+        // Where the wait of the bucket and the quarter second overlap, retries may shift by that quarter.
         expect(within).toBeLessThanOrEqual(100 + 20 + 6)
       }
     }),

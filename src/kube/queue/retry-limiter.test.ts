@@ -12,7 +12,7 @@ test('over all keys, retries beyond the first hundred come at twenty a second', 
   expect(limiter.delayAfterFailure('later')).toBe(250)
 })
 
-test('a cap of its own keeps a key that waits for a server from growing its wait', () => {
+test('a lower cap bounds the wait of a key', () => {
   const limiter = createRetryLimiter({ clock: createFakeClock(), random: () => 0.999 })
   const delays = Array.from({ length: 12 }, () => limiter.delayAfterFailure('key', 4000))
   expect(Math.max(...delays)).toBeLessThanOrEqual(4000)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { takeToken } from './token-bucket.ts'
 
-test('never more than the burst and what time brings, and never less', () => {
+test('never grants more, nor less, than the burst and the rate allow', () => {
   const rate = { burst: 5, millisecondsPerToken: 100 }
   fc.assert(
     fc.property(fc.array(fc.nat(400), { maxLength: 60 }), pauses => {
@@ -13,7 +13,7 @@ test('never more than the burst and what time brings, and never less', () => {
         now += pause
         tokens = Math.min(rate.burst, tokens + pause / rate.millisecondsPerToken)
         const { reserved, wait } = takeToken(rate, bucket, now)
-        // What a bucket that counts tokens says.
+        // The result of a bucket that counts tokens.
         expect(wait === 0).toBe(tokens >= 1 - 1e-9)
         if (wait > 0) continue
         bucket = reserved
@@ -23,7 +23,7 @@ test('never more than the burst and what time brings, and never less', () => {
   )
 })
 
-test('who waits is served in turn, at the rate', () => {
+test('waiting callers are served in turn, at the rate', () => {
   let bucket: number | undefined
   const waits = Array.from({ length: 5 }, () => {
     const { reserved, wait } = takeToken({ burst: 2, millisecondsPerToken: 100 }, bucket, 1000)

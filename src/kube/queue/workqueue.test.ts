@@ -13,7 +13,7 @@ test('urgent keys go before low ones, each in order of arrival, and an urgent ad
   expect(order).toEqual(['normal-1', 'low-2', 'low-1'])
 })
 
-test('what is added while its work runs comes once more, after done', async () => {
+test('a key that is added while in progress is queued again after done', async () => {
   const queue = createWorkQueue({ clock: createFakeClock() })
   queue.add('a')
   queue.next()
@@ -42,7 +42,7 @@ test('of several delays the earliest counts', async () => {
   expect(queue.depth('normal')).toBe(0)
 })
 
-test('says when there may be a next key, and idle waits for what is in work', async () => {
+test('reports when there may be a next key, and idle waits for the keys in progress', async () => {
   let calls = 0
   const queue = createWorkQueue({ clock: createFakeClock(), onReady: () => (calls += 1) })
   expect(queue.next()).toBeUndefined()
@@ -63,7 +63,7 @@ test('says when there may be a next key, and idle waits for what is in work', as
   expect(queue.next()).toBeUndefined()
 })
 
-test('one tenant never has all hands, and one that is left to itself frees its tenant', async () => {
+test('one tenant never has all workers, and an abandoned key frees its tenant', async () => {
   const queue = createWorkQueue({ clock: createFakeClock(), tenantOf: key => key.slice(0, 1), perTenant: 2 })
   for (const key of ['a1', 'a2', 'a3', 'a4']) queue.add(key)
   expect([queue.next(), queue.next()]).toEqual(['a1', 'a2'])
@@ -72,14 +72,14 @@ test('one tenant never has all hands, and one that is left to itself frees its t
   expect(queue.next()).toBe('b1')
   queue.abandon('a1')
   expect(queue.next()).toBe('a3')
-  // The abandoned one is still in work: it comes again only after it was given back.
+  // The abandoned key is still in progress: it is queued again only after `done`.
   queue.add('a1')
   expect(queue.depth('normal')).toBe(1)
   queue.done('a1')
   expect(queue.depth('normal')).toBe(2)
 })
 
-test('ten thousand delays cost one timer, and each comes at its time', async () => {
+test('ten thousand delays cost one timer, and each key is due at its time', async () => {
   const clock = createFakeClock()
   const queue = createWorkQueue({ clock })
   for (let index = 10_000; index > 0; index--) queue.addAfter(`key-${index}`, index * 10)

@@ -1,5 +1,5 @@
-// An API server's memory for the reflector's property test: objects with versions, a log of events that can be cut off, watches
-// that can be dropped at any point. It answers through the same two methods that the reflector uses.
+// An API server in memory for the reflector's property test: objects with versions, a log of events that can be compacted, watches that can
+// be dropped at any point. It implements the two methods that the reflector uses.
 import type { Snapshot, WatchEvent } from '../client/client.ts'
 import { KubeError } from '../client/errors.ts'
 import type { Thing } from './objects.ts'
@@ -10,13 +10,13 @@ type Entry = { readonly version: number; readonly event: WatchEvent<Thing> }
 export type FakeServer = {
   readonly put: (name: string, data: string) => void
   readonly remove: (name: string) => void
-  /** Every open watch ends: with a broken connection, or with what is given (`ended`: in order). */
+  /** Ends every open watch: with a broken connection, or with the given error (`ended`: in order). */
   readonly drop: (how?: KubeError | 'ended') => void
-  /** Against the protocol: the next event is never told. */
+  /** Violates the protocol: the next event is never sent. */
   readonly lose: () => void
-  /** Against the protocol: tells again what it told `back` events before the last. */
+  /** Violates the protocol: sends the event again that is `back` events before the last. */
   readonly repeat: (back: number) => void
-  /** What happened up to now can no longer be watched from. */
+  /** Expires all versions up to now. */
   readonly compact: () => void
   /** The next requests fail with a 500. */
   readonly failNext: (count: number) => void
@@ -26,6 +26,7 @@ export type FakeServer = {
   readonly watch: (from: string, signal: AbortSignal) => AsyncGenerator<WatchEvent<Thing>, void, undefined>
 }
 
+/** A server without objects. */
 export function createFakeServer(): FakeServer {
   const objects = new Map<string, Thing>()
   const log: Entry[] = []
@@ -38,21 +39,30 @@ export function createFakeServer(): FakeServer {
   let interruption: KubeError | 'ended' = 'ended'
   let wake = Promise.withResolvers<void>()
 
-  function tell(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Thing): void {
+  function record(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Thing): void {
     if (!losing) log.push({ version, event: { type, object, resourceVersion: String(version) } })
     losing = false
-    ring()
+    notify()
   }
 
-  function ring(): void {
+  function notify(): void {
     wake.resolve()
     wake = Promise.withResolvers<void>()
   }
 
-  function failIfTold(): void {
+  function failIfRequested(): void {
     if (failing === 0) return
     failing -= 1
-    throw new KubeError('told to fail', { status: 500, reason: 'InternalError' })
+    throw new KubeError('requested failure', { status: 500, reason: 'InternalError' })
+  }
+
+  function nextChange(signal: AbortSignal): Promise<unknown> {
+    return Promise.race([wake.promise, new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))])
+  }
+
+  /** The end of a watch that was dropped. */
+  function ended(): void {
+    if (interruption !== 'ended') throw interruption
   }
 
   return {
@@ -62,28 +72,28 @@ export function createFakeServer(): FakeServer {
       const uid = old?.metadata.uid ?? `uid-${++uids}`
       const object = thing(name, { uid, resourceVersion: String(version) }, data)
       objects.set(name, object)
-      tell(old === undefined ? 'ADDED' : 'MODIFIED', object)
+      record(old === undefined ? 'ADDED' : 'MODIFIED', object)
     },
     remove(name) {
       const old = objects.get(name)
       if (old === undefined) return
       version += 1
       objects.delete(name)
-      tell('DELETED', { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } })
+      record('DELETED', { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } })
     },
     drop(how = new KubeError('dropped', { status: 0, reason: 'Unreachable' })) {
       generation += 1
       interruption = how
-      ring()
+      notify()
     },
     lose() {
       losing = true
     },
     repeat(back) {
-      const told = log.filter(({ event }) => event.type !== 'BOOKMARK').at(-1 - back)
-      if (told === undefined) return
-      log.push(told)
-      ring()
+      const sent = log.filter(({ event }) => event.type !== 'BOOKMARK').at(-1 - back)
+      if (sent === undefined) return
+      log.push(sent)
+      notify()
     },
     compact() {
       oldest = version
@@ -93,32 +103,29 @@ export function createFakeServer(): FakeServer {
     },
     bookmark() {
       log.push({ version, event: { type: 'BOOKMARK', resourceVersion: String(version) } })
-      ring()
+      notify()
     },
     objects: () => [...objects.values()],
     async snapshot() {
-      failIfTold()
+      failIfRequested()
       return { items: [...objects.values()], resourceVersion: String(version) }
     },
     async *watch(from, signal) {
-      failIfTold()
+      failIfRequested()
       const mine = generation
-      let seen = Number(from)
+      const seen = Number(from)
       if (seen < oldest) throw new KubeError('too old', { status: 410, reason: 'Expired' })
       let position = log.findIndex(entry => entry.version > seen)
       if (position === -1) position = log.length
       for (;;) {
         signal.throwIfAborted()
-        if (generation !== mine && interruption === 'ended') return
-        if (generation !== mine) throw interruption
+        if (generation !== mine) return ended()
         const entry = log[position]
-        if (entry === undefined) {
-          await Promise.race([wake.promise, new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))])
-          continue
+        if (entry === undefined) await nextChange(signal)
+        else {
+          position += 1
+          yield entry.event
         }
-        position += 1
-        seen = entry.version
-        yield entry.event
       }
     },
   }

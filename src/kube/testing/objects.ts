@@ -1,4 +1,4 @@
-// Small objects for the runtime's unit tests.
+// Small objects of a kind `Thing` for the runtime's unit tests.
 import type { KubeObject, ObjectMeta, ResourceType } from '../../api/resource.ts'
 
 export type Thing = KubeObject & { readonly data?: string }
@@ -10,6 +10,7 @@ export const things: ResourceType<Thing> = {
   namespaced: true,
 }
 
+/** A Thing in the namespace `ns` with version 1, unless `metadata` says otherwise. */
 export function thing(name: string, metadata: Partial<ObjectMeta> = {}, data?: string): Thing {
   return {
     apiVersion: things.apiVersion,

@@ -1,8 +1,9 @@
-// A log that keeps what it was given, with the fields of its parents: for tests that ask what an operator would see.
+// A log that records its lines with the fields of its parents, for tests of what an operator can read.
 import type { Log, LogFields } from '../../lib/log.ts'
 
 export type LogLine = LogFields & { readonly level: 'debug' | 'info' | 'error'; readonly message: string }
 
+/** Children record to the same list. */
 export function createRecordingLog(
   lines: LogLine[] = [],
   inherited: LogFields = {},

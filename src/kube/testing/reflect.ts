@@ -1,6 +1,7 @@
 // A reflector and its cache on the fake server, with a fake clock. For the reflector's tests.
-import { silentLog } from '../../lib/log.ts'
+
 import { createFakeClock } from '../../lib/testing/fake-clock.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { createObjectCache } from '../cache/object-cache.ts'
 import { createReflector } from '../cache/reflector.ts'
 import type { WatchOptions } from '../client/client.ts'
@@ -8,6 +9,7 @@ import type { WatchEnd } from '../metrics.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { type Thing, things } from './objects.ts'
 
+/** Starts the reflector after `prepare`; every test must call `stop`. */
 export function reflect(prepare: (server: FakeServer) => void = () => {}) {
   const server = createFakeServer()
   prepare(server)

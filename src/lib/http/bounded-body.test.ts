@@ -3,12 +3,12 @@ import { withBoundedBody } from './bounded-body.ts'
 
 const tooLarge = () => new Error('too large')
 
-test('an answer up to the limit comes through whole', async () => {
+test('a response up to the limit is read whole', async () => {
   const read = await withBoundedBody(new Response('12345', { status: 201, headers: { 'x-kept': 'yes' } }), 5, tooLarge)
   expect([await read.text(), read.status, read.headers.get('x-kept')]).toEqual(['12345', 201, 'yes'])
 })
 
-test('one byte more is refused, and the rest is not waited for', async () => {
+test('one more byte is refused, without waiting for the rest', async () => {
   let cancelled = false
   const endless = new ReadableStream({
     pull: controller => controller.enqueue(new Uint8Array(3)),
@@ -20,6 +20,6 @@ test('one byte more is refused, and the rest is not waited for', async () => {
   expect(cancelled).toBe(true)
 })
 
-test('an answer that may have no body has none', async () => {
+test('a response without a body has none', async () => {
   expect((await withBoundedBody(new Response(null, { status: 204 }), 5, tooLarge)).body).toBeNull()
 })

@@ -19,7 +19,7 @@ async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   return all
 }
 
-test('lines are whole wherever the stream is cut, and what stands behind the last newline is none', async () => {
+test('lines are complete wherever the stream is split, and text after the last newline is dropped', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 }).map(line => line.replaceAll(/\s/g, ''))
   await fc.assert(
     fc.asyncProperty(fc.array(text), text, fc.array(fc.nat(200)), async (lines, rest, cuts) => {
@@ -30,20 +30,20 @@ test('lines are whole wherever the stream is cut, and what stands behind the las
   )
 })
 
-test('a line without an end is not collected for ever', async () => {
+test('a line without an end is an error at the limit', async () => {
   const endless = async function* (): AsyncGenerator<Uint8Array> {
     for (;;) yield Buffer.alloc(100, 'x')
   }
   await expect(collect(completeLines(1000, endless()))).rejects.toThrow(RangeError)
 })
 
-test('who stops reading lines closes the stream', async () => {
+test('a reader that stops closes the stream', async () => {
   const stream = Readable.from([Buffer.from('a\nb\n'), Buffer.from('c\n')])
   for await (const line of completeLines(10, stream)) if (line === 'a') break
   expect(stream.destroyed).toBe(true)
 })
 
-test('a whole stream is read up to the limit, and left as soon as it is longer', async () => {
+test('a stream is read up to the limit, and closed as soon as it is longer', async () => {
   const read = (limit: number) => readAtMost(limit, inPieces(Buffer.from('abcdef'), [2, 4]))
   expect((await read(6))?.toString()).toBe('abcdef')
   expect(await read(5)).toBeUndefined()

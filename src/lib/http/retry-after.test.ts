@@ -14,6 +14,6 @@ test.each([
   ['99999999999', undefined],
   [[], undefined],
   [undefined, undefined],
-])('%j asks for %j seconds', (header, seconds) => {
+])('%j requests %j seconds', (header, seconds) => {
   expect(retryAfterSeconds(header, now)).toBe(seconds)
 })

@@ -32,7 +32,7 @@ test('the text is JSON that reads back as the value', () => {
   )
 })
 
-test('what has no canonical form is refused', () => {
+test('values without a canonical form are refused', () => {
   expect(() => canonicalJson(1.5)).toThrow(TypeError)
   expect(() => canonicalJson(2 ** 60)).toThrow(TypeError)
   expect(() => canonicalJson(undefined as never)).toThrow(TypeError)

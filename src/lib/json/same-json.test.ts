@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sameJson } from './same-json.ts'
 
-describe('sameness of JSON values', () => {
+describe('equality of JSON values', () => {
   test.each([
     ['keys in another order', { a: 1, b: [true, null] }, { b: [true, null], a: 1 }, true],
     ['an undefined field and an absent one', { a: 1, b: undefined }, { a: 1 }, true],
@@ -24,7 +24,7 @@ describe('sameness of JSON values', () => {
     expect(sameJson(a, b)).toBe(same)
   })
 
-  test('is what Node.js says of any two JSON values', () => {
+  test('agrees with Node.js for any two JSON values', () => {
     const value = fc.jsonValue({ maxDepth: 3 }).map(json => JSON.parse(JSON.stringify(json)) as unknown)
     fc.assert(
       fc.property(value, value, (a, b) => {

@@ -17,6 +17,7 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
+/** A clock that stands at `start`. */
 export function createFakeClock(start = Date.parse('2026-01-01T00:00:00Z')): FakeClock {
   const sleepers = new Set<Sleeper>()
   let elapsed = 0

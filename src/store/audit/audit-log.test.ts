@@ -4,7 +4,7 @@ import { databases, openTestStore, type TestDatabase } from '../../../test/fixtu
 import type { AuditRecord } from '../../api/audit-event.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { emptyHead } from '../../lib/hash-chain.ts'
-import { silentLog } from '../../lib/log.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { connectServer, type Database, openEmbedded } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { createAuditLog } from './audit-log.ts'

@@ -1,7 +1,7 @@
 // The path of statements into the database's thread: buffers are transferred and returned, and none is written to before it is returned.
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../../lib/log.ts'
+import { silentLog } from '../../lib/testing/silent-log.ts'
 import { openEmbedded } from './database.ts'
 
 test('statements of any size arrive as they were sent, one after the other and many at once', async () => {

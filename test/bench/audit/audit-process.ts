@@ -1,7 +1,7 @@
 // One side of a run as a process of its own, on the database that its environment names: our log under many concurrent appenders and its
 // verification, or the least that can be done instead with the same driver on the same table.
 import { systemClock as clock } from '../../../src/lib/clock.ts'
-import { silentLog as log } from '../../../src/lib/log.ts'
+import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
 import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'
 import { readStoreSettings } from '../../../src/store/config.ts'

@@ -3,7 +3,7 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
-import { silentLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { connectServer, type Database, openEmbedded } from '../../../src/store/database/database.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 

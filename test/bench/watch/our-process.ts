@@ -3,7 +3,7 @@ import { application } from '../../../src/api/apps/application.ts'
 import { createCaches } from '../../../src/kube/cache/caches.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
-import { silentLog as log } from '../../../src/lib/log.ts'
+import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
 
 const random = Math.random

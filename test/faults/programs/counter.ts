@@ -6,7 +6,7 @@ import { done, requeueAfter } from '../../../src/kube/controller/controller.ts'
 import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { createManager } from '../../../src/kube/manager.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { silentLog } from '../../../src/lib/log.ts'
+import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 
 const [namespace = '', name = '', identity = ''] = process.argv.slice(2)
 const pauseMilliseconds = 25
