@@ -1,7 +1,7 @@
 // The command line of the local cluster: up, down, status, doctor, env. Progress goes to standard error, results to standard output.
 // No decision is made here.
 import { parseArgs } from 'node:util'
-import { AppError, messageOf } from '../../src/lib/errors.ts'
+import { print, printUsage, runCommandLine } from './command-line.ts'
 import { gatherFacts } from './doctor/gather.ts'
 import { findings, findingsTable } from './doctor/requirements.ts'
 import { down } from './down.ts'
@@ -19,9 +19,9 @@ const usage = `usage: node dev/cluster/main.ts <command>
   env                        export lines for a shell: eval "$(node dev/cluster/main.ts env)"
 `
 
-async function run(args: readonly string[]): Promise<number> {
+async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args],
+    args,
     allowPositionals: true,
     options: {
       'control-plane-only': { type: 'boolean', default: false },
@@ -29,7 +29,6 @@ async function run(args: readonly string[]): Promise<number> {
       json: { type: 'boolean', default: false },
     },
   })
-  const print = (text: string): void => void process.stdout.write(text)
   const [command] = positionals
   const settings = readClusterSettings()
   const progress = standardErrorProgress()
@@ -58,17 +57,8 @@ async function run(args: readonly string[]): Promise<number> {
       print(await environmentLines(settings))
       return 0
     default:
-      process.stderr.write(usage)
-      return 2
+      return printUsage(usage)
   }
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2))
-} catch (error) {
-  // A wrong flag or setting is the caller's to cure: its message is enough. Anything else shows where it happened.
-  const expected =
-    error instanceof AppError || (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
-  process.stderr.write(`cluster: ${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`)
-  process.exitCode = 1
-}
+await runCommandLine('cluster', run)

@@ -13,6 +13,9 @@ export type CommandOptions = {
 
 export type CommandResult = { readonly code: number; readonly output: string; readonly errorOutput: string }
 
+/** For downloads and installations, which take as long as the network takes. */
+export const longestFetchMilliseconds = 600_000
+
 const mostOutput = 16 * 1024 * 1024
 const shownErrorOutput = 2000
 
@@ -54,6 +57,9 @@ export async function tryCommand(program: string, args: readonly string[], optio
     })
   })
 }
+
+/** `runCommand` as an argument, so that tests can count and answer calls. */
+export type RunCommand = typeof runCommand
 
 /** Runs a program that must succeed and gives its standard output. */
 export async function runCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {

@@ -1,6 +1,6 @@
 // Brings the development cluster up from whatever state it finds: nothing, running, half dead, cut off, another checkout's.
 // Builds run one after the other in the order of need, while what is built already starts.
-import { access, constants } from 'node:fs/promises'
+import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from './binaries/catalog.ts'
@@ -8,6 +8,7 @@ import type { Programs } from './binaries/ensure-binary.ts'
 import { ensureBinary } from './binaries/ensure-binary.ts'
 import type { ControlPlane } from './control-plane/start.ts'
 import { startControlPlane } from './control-plane/start.ts'
+import { isAccessible } from './file-access.ts'
 import { processFolder } from './host/record.ts'
 import { devProcessFolders, nodeLayout } from './node/layout.ts'
 import { installMissing } from './node/packages.ts'
@@ -39,14 +40,7 @@ export async function up(options: UpOptions): Promise<string> {
 
 /** KUBECONFIG may be a list, of which kubectl ignores what is absent; one file at least must be there. */
 async function requireReadable(list: string): Promise<void> {
-  const present = await Promise.all(
-    list.split(':').map(path =>
-      access(path, constants.R_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
+  const present = await Promise.all(list.split(':').map(path => isAccessible(path, constants.R_OK)))
   if (!present.includes(true)) {
     throw new AppError(
       'invalid_configuration',

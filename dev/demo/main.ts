@@ -1,10 +1,8 @@
 // `make demo`.
-import { messageOf } from '../../src/lib/errors.ts'
+import { runCommandLine } from '../cluster/command-line.ts'
 import { runDemo } from './run.ts'
 
-try {
+await runCommandLine('demo', async () => {
   await runDemo()
-} catch (error) {
-  console.error(`demo: ${messageOf(error)}`)
-  process.exitCode = 1
-}
+  return 0
+})

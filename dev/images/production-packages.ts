@@ -1,12 +1,13 @@
 // The packages that run in production, installed once per lockfile into the cache, without install scripts.
 // Never touches the checkout's own node_modules.
 import { createHash, randomUUID } from 'node:crypto'
-import { access, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isAccessible } from '../cluster/file-access.ts'
+import { longestFetchMilliseconds } from '../cluster/run-command.ts'
 import { certificateBundle } from './image/image-plan.ts'
 import { productionManifest } from './production-manifest.ts'
 import type { RecipeDeps } from './recipes/recipe.ts'
-import { longestFetchMilliseconds } from './run-command.ts'
 
 export type ProductionPackages = {
   /** Changes exactly when other packages would be installed: a script or a linter does not change it. */
@@ -34,11 +35,7 @@ export async function productionPackages({
   const folder = join(cacheFolder, 'images', 'node-modules', key)
   const install = async (): Promise<string> => {
     const packages = join(folder, 'node_modules')
-    const ready = await access(packages).then(
-      () => true,
-      () => false,
-    )
-    if (ready) return packages
+    if (await isAccessible(packages)) return packages
     step('npm ci --omit=dev')
     const unfinished = `${folder}.${randomUUID()}`
     await mkdir(unfinished, { recursive: true })

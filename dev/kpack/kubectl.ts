@@ -1,7 +1,6 @@
 // The three things asked of a cluster here, through kubectl: read, apply, wait. Objects travel on standard input, never as arguments.
-import { systemClock } from '../../src/lib/clock.ts'
-import { AppError } from '../../src/lib/errors.ts'
-import type { RunCommand } from '../images/run-command.ts'
+import type { RunCommand } from '../cluster/run-command.ts'
+import { waitUntil } from '../cluster/wait-until.ts'
 import { isReady, readyMessage } from './installation-decision.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 
@@ -17,7 +16,6 @@ export type Kubectl = {
 
 export type KubectlDeps = { readonly run: RunCommand; readonly program: string; readonly kubeconfig: string }
 
-const pollMilliseconds = 100
 const longestCallMilliseconds = 300_000
 
 export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubectl {
@@ -47,18 +45,16 @@ export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubect
       await call(['apply', '--server-side', '--force-conflicts', '--field-manager=sekisho-dev', '-f', '-'], JSON.stringify(list))
     },
     async waitReady(names, timeoutSeconds) {
-      const deadline = Date.now() + timeoutSeconds * 1000
-      for (;;) {
-        const objects = await read(names)
-        const waiting = objects.filter(object => !isReady(object))
-        if (waiting.length === 0 && objects.length === names.length) return objects
-        if (Date.now() > deadline)
-          throw new AppError(
-            'unavailable',
-            `not ready after ${timeoutSeconds} s: ${waiting.map(readyMessage).join('; ') || names.join(', ')}`,
-          )
-        await systemClock.sleep(pollMilliseconds)
-      }
+      return waitUntil(
+        `readiness of ${names.join(', ')}`,
+        async () => {
+          const objects = await read(names)
+          const waiting = objects.filter(object => !isReady(object))
+          if (waiting.length > 0) throw new Error(waiting.map(readyMessage).join('; '))
+          return objects.length === names.length ? objects : undefined
+        },
+        { timeoutMilliseconds: timeoutSeconds * 1000 },
+      )
     },
   }
 }

@@ -1,9 +1,10 @@
 // The command line of the kpack installer: builds and pushes the images it needs, installs, waits. Progress goes to standard error.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { AppError, messageOf } from '../../src/lib/errors.ts'
+import { AppError } from '../../src/lib/errors.ts'
 import { catalog, kpackVersion } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
+import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
 import { adminKubeconfig, readClusterSettings, registryHost } from '../cluster/settings.ts'
@@ -59,21 +60,16 @@ function find(built: readonly ImageResult[], name: ImageName): ImageResult {
   return result
 }
 
-async function main(): Promise<void> {
+async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
+    args,
     allowPositionals: true,
     options: { output: { type: 'string', short: 'o', default: 'text' }, help: { type: 'boolean', short: 'h', default: false } },
   })
-  if (values.help || positionals[0] !== 'install') {
-    process.stderr.write(usage)
-    process.exitCode = values.help ? 0 : 2
-    return
-  }
+  if (values.help || positionals[0] !== 'install') return printUsage(usage, values.help)
   const result = await install()
-  process.stdout.write(values.output === 'json' ? `${JSON.stringify(result, null, 2)}\n` : `${Object.values(result).join(' ')}\n`)
+  print(values.output === 'json' ? `${JSON.stringify(result, null, 2)}\n` : `${Object.values(result).join(' ')}\n`)
+  return 0
 }
 
-await main().catch((error: unknown) => {
-  process.stderr.write(`kpack: ${messageOf(error)}\n`)
-  process.exitCode = 1
-})
+await runCommandLine('kpack', run)

@@ -1,9 +1,9 @@
 // Where kpack's release manifests are: the `config` folder of the Go module that the binaries are built from, so that manifests and
 // programs are of one version and checked by one go.sum. The path is remembered, because asking Go costs a second.
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { RunCommand } from '../images/run-command.ts'
-import { longestFetchMilliseconds } from '../images/run-command.ts'
+import { isAccessible } from '../cluster/file-access.ts'
+import { longestFetchMilliseconds, type RunCommand } from '../cluster/run-command.ts'
 
 export type ReleaseFolderDeps = {
   readonly run: RunCommand
@@ -17,17 +17,10 @@ const modulePath = 'github.com/pivotal/kpack'
 export async function findReleaseFolder({ run, moduleFolder, cacheFolder, version }: ReleaseFolderDeps): Promise<string> {
   const record = join(cacheFolder, 'kpack', `release-folder-${version}`)
   const known = await readFile(record, 'utf8').catch(() => undefined)
-  if (known !== undefined && (await exists(known))) return known
+  if (known !== undefined && (await isAccessible(known))) return known
   await run('go', ['mod', 'download', modulePath], { folder: moduleFolder, timeoutMilliseconds: longestFetchMilliseconds })
   const folder = join((await run('go', ['list', '-m', '-f', '{{.Dir}}', modulePath], { folder: moduleFolder })).trim(), 'config')
   await mkdir(dirname(record), { recursive: true })
   await writeFile(record, folder)
   return folder
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,7 +1,7 @@
 // `make up`, `make down`, `make dev`: brings up Kubernetes, GitHub, builds and the platform in the order in which they need each other.
 // Every step is idempotent: on a running platform `up` takes seconds and changes only what is different.
 import { parseArgs } from 'node:util'
-import { messageOf } from '../../src/lib/errors.ts'
+import { printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { down as clusterDown } from '../cluster/down.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { readClusterSettings } from '../cluster/settings.ts'
@@ -15,9 +15,9 @@ const usage = `usage: node dev/up/main.ts <command>
   down            stop everything and give the host back
 `
 
-async function run(args: readonly string[]): Promise<number> {
+async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args],
+    args,
     allowPositionals: true,
     options: { 'no-demo': { type: 'boolean', default: false } },
   })
@@ -37,14 +37,8 @@ async function run(args: readonly string[]): Promise<number> {
       await forgetLocalState(settings)
       return 0
     default:
-      process.stderr.write(usage)
-      return 2
+      return printUsage(usage)
   }
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2))
-} catch (error) {
-  process.stderr.write(`up: ${messageOf(error)}\n`)
-  process.exitCode = 1
-}
+await runCommandLine('up', run)

@@ -15,19 +15,16 @@ import { writeOverlay } from './overlay.ts'
 import { applyPlatformSecrets } from './platform-secrets.ts'
 import { apiServerUrl, platformSettings } from './settings-map.ts'
 
-export type Platform = { readonly kubectl: Kubectl; readonly kubectlProgram: string; readonly github: LocalGitHub }
-
 const podFolders = { secrets: '/etc/sekisho/secrets', tls: '/etc/sekisho/tls' }
 
-export async function platformUp(settings: ClusterSettings, progress: Progress): Promise<Platform> {
+export async function platformUp(settings: ClusterSettings, progress: Progress): Promise<void> {
   if (!settings.root && settings.givenKubeconfig === undefined)
     throw new Error(
       'pods need root on this machine: run as root, or set KUBECONFIG to a cluster of yours; "node dev/cluster/main.ts up" gives a control plane without pods',
     )
   await clusterUp({ settings, progress, controlPlaneOnly: false })
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
-  const kubectlProgram = kubernetes.path('kubectl')
-  const kubectl = createKubectl(kubectlProgram, adminKubeconfig(settings))
+  const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
   const github = await ensureGitHub(settings, progress)
   await progress.step('kinds and namespace', () => applyFoundations(kubectl, settings))
   await progress.step('kpack and its builder', () => node(settings, ['dev/kpack/main.ts', 'install']))
@@ -44,7 +41,6 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
     await kubectl.applyFolder(await writeOverlay({ settings, image, environment: platformSettings(addresses, podFolders) }))
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings))
-  return { kubectl, kubectlProgram, github }
 }
 
 /** A step with a command line of its own runs in its own process: its progress is shown as it comes, its output is the result. */

@@ -1,8 +1,9 @@
 // Finds or makes the programs of one catalog entry: cache, KUBEBUILDER_ASSETS, download with checksum, build from source.
 // It must never run a program it has not placed or been given by name.
-import { access, constants } from 'node:fs/promises'
+import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/lib/errors.ts'
+import { isAccessible } from '../file-access.ts'
 import { withLock } from '../processes/lock.ts'
 import type { Progress } from '../progress.ts'
 import type { ClusterSettings } from '../settings.ts'
@@ -27,11 +28,8 @@ export function goArchitecture(architecture: NodeJS.Architecture = process.arch)
 }
 
 async function holdsAll(folder: string, entry: CatalogEntry): Promise<boolean> {
-  const checks = programsOf(entry).map(program => access(join(folder, program), constants.X_OK))
-  return Promise.all(checks).then(
-    () => true,
-    () => false,
-  )
+  const checks = programsOf(entry).map(program => isAccessible(join(folder, program), constants.X_OK))
+  return !(await Promise.all(checks)).includes(false)
 }
 
 function programsIn(folder: string, entry: CatalogEntry, source: Programs['source']): Programs {

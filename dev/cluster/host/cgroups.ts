@@ -1,8 +1,8 @@
 // The control group that holds the container runtime and every pod: by it all of them are found and ended, whatever they are called.
 // Works on the unified hierarchy (v2) and on the old ones (v1), where each controller has its own tree.
-import { constants } from 'node:fs'
-import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isAccessible } from '../file-access.ts'
 import { waitUntil } from '../wait-until.ts'
 
 const endMilliseconds = 15_000
@@ -73,7 +73,7 @@ export async function removeCgroup(name: string): Promise<number> {
   const ended = new Set<number>()
   for (const root of await roots()) {
     const top = join(root, name)
-    if (!(await exists(top))) continue
+    if (!(await isAccessible(top))) continue
     await waitUntil(
       `end of all processes in ${top}`,
       async () => {
@@ -89,15 +89,8 @@ export async function removeCgroup(name: string): Promise<number> {
 }
 
 async function removeFolders(top: string): Promise<true> {
-  for (const folder of await foldersOf(top)) if (await exists(folder)) await rmdir(folder)
+  for (const folder of await foldersOf(top)) if (await isAccessible(folder)) await rmdir(folder)
   return true
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path, constants.F_OK).then(
-    () => true,
-    () => false,
-  )
 }
 
 function kill(pid: number): boolean {

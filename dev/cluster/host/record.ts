@@ -2,6 +2,7 @@
 // It is written before the host is changed, never after: what is not recorded cannot be cleaned.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isJsonObject } from '../../../src/lib/json/json-value.ts'
 
 export type HostRecord = {
   readonly version: 1
@@ -33,18 +34,15 @@ export function processFolder(recordFolder: string): string {
   return join(recordFolder, 'processes')
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function parseChanges(value: unknown): HostChanges | undefined {
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { address, bridge, cniNetwork, cgroup, chainPrefixes, sysctls } = value
   // These become arguments and paths: only what this code writes is accepted back.
   const name = /^[a-z0-9][a-z0-9.-]{0,30}$/
   if (typeof bridge !== 'string' || !name.test(bridge) || typeof cniNetwork !== 'string' || !name.test(cniNetwork))
     return undefined
-  if (typeof cgroup !== 'string' || !name.test(cgroup) || !Array.isArray(chainPrefixes) || !isObject(sysctls)) return undefined
+  if (typeof cgroup !== 'string' || !name.test(cgroup) || !Array.isArray(chainPrefixes) || !isJsonObject(sysctls))
+    return undefined
   const prefixes = chainPrefixes.filter(prefix => typeof prefix === 'string' && /^[A-Z]{2,10}-$/.test(prefix))
   const settings = Object.entries(sysctls).flatMap(([key, text]) =>
     typeof text === 'string' && /^net(\/[A-Za-z0-9_]+)+$/.test(key) ? [[key, text] as const] : [],
@@ -67,7 +65,7 @@ export function parseHostRecord(text: string): HostRecord | undefined {
   } catch {
     return undefined
   }
-  if (!isObject(value) || value['version'] !== 1) return undefined
+  if (!isJsonObject(value) || value['version'] !== 1) return undefined
   const { repository, clusterFolder, bootId } = value
   if (typeof repository !== 'string' || typeof clusterFolder !== 'string' || typeof bootId !== 'string') return undefined
   if (!clusterFolder.startsWith('/') || clusterFolder.split('/').filter(Boolean).length < 2) return undefined

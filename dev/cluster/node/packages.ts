@@ -1,7 +1,8 @@
 // The Debian packages a node needs: finds what is missing by the programs they bring, and installs it as root.
 // Their own services are not started: the cluster runs the programs itself, with its own configuration.
-import { access, constants, rm, writeFile } from 'node:fs/promises'
+import { constants, rm, writeFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
+import { isAccessible } from '../file-access.ts'
 import type { Progress } from '../progress.ts'
 import { runCommand } from '../run-command.ts'
 
@@ -21,15 +22,8 @@ const installMilliseconds = 15 * 60_000
 /** invoke-rc.d(8): this file decides whether a package may start its service; 101 says no. */
 const servicePolicy = '/usr/sbin/policy-rc.d'
 
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
-}
-
 export async function missingPackages(packages: readonly DebianPackage[] = nodePackages): Promise<readonly DebianPackage[]> {
-  const present = await Promise.all(packages.map(item => isExecutable(item.program)))
+  const present = await Promise.all(packages.map(item => isAccessible(item.program, constants.X_OK)))
   return packages.filter((_item, index) => !present[index])
 }
 
@@ -42,10 +36,10 @@ export async function installMissing(progress: Progress): Promise<readonly strin
   const missing = await missingPackages()
   if (missing.length === 0) return []
   const names = missing.map(item => item.name)
-  if (!(await isExecutable('/usr/bin/apt-get'))) {
+  if (!(await isAccessible('/usr/bin/apt-get', constants.X_OK))) {
     throw new AppError('invalid_configuration', `this machine has no apt-get; install yourself what brings ${names.join(', ')}`)
   }
-  const heldBack = !(await isExecutable(servicePolicy))
+  const heldBack = !(await isAccessible(servicePolicy, constants.X_OK))
   if (heldBack) await writeFile(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   try {
     const options = { timeoutMilliseconds: installMilliseconds, environment: { DEBIAN_FRONTEND: 'noninteractive' } }

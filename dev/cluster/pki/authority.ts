@@ -1,8 +1,9 @@
 // A folder of certificates under one authority: makes what is missing, and makes again what ends soon, names other hosts,
 // or was signed by another authority. It never replaces an authority that exists.
 import { createPublicKey, X509Certificate } from 'node:crypto'
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isAccessible } from '../file-access.ts'
 import type { KeyPairFiles, LeafRequest } from './openssl.ts'
 import { createAuthority, createKey, createLeaf } from './openssl.ts'
 
@@ -13,13 +14,6 @@ export type Authority = {
   /** The authority's certificate, PEM. */
   readonly pem: string
   readonly leaf: (name: string, request: LeafRequest) => Promise<KeyPairFiles>
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** Whether a certificate still serves: signed by the authority, same subject and names, a month of life left. */
@@ -44,14 +38,14 @@ export function stillServes(leafPem: string, authorityPem: string, request: Leaf
 export async function openAuthority(folder: string, name: string, commonName: string): Promise<Authority> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = { certificate: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) }
-  if (!(await exists(files.certificate))) await createAuthority(files, commonName)
+  if (!(await isAccessible(files.certificate))) await createAuthority(files, commonName)
   const pem = await readFile(files.certificate, 'utf8')
   return {
     files,
     pem,
     leaf: async (leafName, request) => {
       const leaf = { certificate: join(folder, `${leafName}.crt`), key: join(folder, `${leafName}.key`) }
-      const present = (await exists(leaf.certificate)) && (await exists(leaf.key))
+      const present = (await isAccessible(leaf.certificate)) && (await isAccessible(leaf.key))
       if (!present || !stillServes(await readFile(leaf.certificate, 'utf8'), pem, request, new Date()))
         await createLeaf(files, leaf, request)
       return leaf
@@ -62,7 +56,7 @@ export async function openAuthority(folder: string, name: string, commonName: st
 /** Makes sure that the ServiceAccount signing key exists; its public half lies beside it. */
 export async function ensureSigningKey(folder: string): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
   const files = { privateKey: join(folder, 'service-account.key'), publicKey: join(folder, 'service-account.pub') }
-  if (!(await exists(files.privateKey))) await createKey(files.privateKey)
+  if (!(await isAccessible(files.privateKey))) await createKey(files.privateKey)
   const publicHalf = createPublicKey(await readFile(files.privateKey)).export({ type: 'spki', format: 'pem' })
   await writeFile(files.publicKey, publicHalf)
   return files

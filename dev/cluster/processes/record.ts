@@ -2,6 +2,7 @@
 // Records are replaced by rename; a half-written or foreign file counts as no record.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isJsonObject } from '../../../src/lib/json/json-value.ts'
 import type { ProcessIdentity } from './identity.ts'
 
 export type ProcessRecord = ProcessIdentity & {
@@ -11,12 +12,8 @@ export type ProcessRecord = ProcessIdentity & {
   readonly startedAt: string
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
 function identityOf(value: unknown): ProcessIdentity | undefined {
-  if (!isObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { pid, executable, startTicks, bootId } = value
   if (typeof pid !== 'number' || typeof startTicks !== 'number' || typeof executable !== 'string' || typeof bootId !== 'string')
     return undefined
@@ -34,7 +31,7 @@ function parseJson(text: string): unknown {
 export function parseRecord(text: string): ProcessRecord | undefined {
   const value = parseJson(text)
   const identity = identityOf(value)
-  if (identity === undefined || !isObject(value)) return undefined
+  if (identity === undefined || !isJsonObject(value)) return undefined
   const { name, fingerprint, startedAt } = value
   if (typeof name !== 'string' || typeof fingerprint !== 'string' || typeof startedAt !== 'string') return undefined
   return { ...identity, name, fingerprint, startedAt }

@@ -2,7 +2,7 @@
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
 import { timestamp } from '../state/clock.ts'
-import type { Repository } from '../state/repositories.ts'
+import { newRepository, type Repository } from '../state/repositories.ts'
 import { nextId } from '../state/world.ts'
 import type { ActionContext } from './context.ts'
 import { emitRepository } from './repository/event.ts'
@@ -24,22 +24,9 @@ export async function createRepository(
   wanted: NewRepository,
 ): Promise<Repository> {
   requireFreeName(context, owner, wanted.name)
-  const at = timestamp(context.now())
-  const repository: Repository = {
-    id: context.store.change(nextId),
-    ownerId: owner.id,
-    name: wanted.name,
-    description: wanted.description,
-    private: wanted.private,
-    archived: false,
-    defaultBranch: 'main',
-    collaborators: [],
-    createdAt: at,
-    updatedAt: at,
-    pushedAt: at,
-    lastNumber: 0,
-    parentId: null,
-  }
+  const { name, description } = wanted
+  const [id, createdAt] = [context.store.change(nextId), timestamp(context.now())]
+  const repository = newRepository({ id, ownerId: owner.id, name, description, private: wanted.private, createdAt })
   await context.git.create(repository.id, repository.defaultBranch)
   if (wanted.withReadme) {
     const files = { 'README.md': `# ${wanted.name}\n` }

@@ -8,6 +8,7 @@ import type { GitStore } from '../git/store.ts'
 import { commitFiles } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
 import { days, timestamp } from '../state/clock.ts'
+import { newRepository } from '../state/repositories.ts'
 import { accountByLogin, emptyWorld, organizationByLogin, repositoryByName, type World } from '../state/world.ts'
 import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
 import type { Seed } from './seed.ts'
@@ -73,24 +74,15 @@ function plantAccounts(world: World, seed: Seed, at: string): void {
 }
 
 function plantRepositories(world: World, seed: Seed, at: string): void {
-  world.repositories = seed.repositories.map(one => ({
-    id: one.id,
-    ownerId: required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`),
-    name: one.name,
-    description: one.description,
-    private: one.private,
-    archived: false,
-    defaultBranch: 'main',
-    collaborators: Object.entries(one.collaborators ?? {}).map(([login, role]) => ({
+  world.repositories = seed.repositories.map(one => {
+    const { id, name, description } = one
+    const ownerId = required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`)
+    const collaborators = Object.entries(one.collaborators ?? {}).map(([login, role]) => ({
       userId: required(accountByLogin(world, login)?.id, `the person ${login}`),
       role,
-    })),
-    createdAt: at,
-    updatedAt: at,
-    pushedAt: at,
-    lastNumber: 0,
-    parentId: null,
-  }))
+    }))
+    return newRepository({ id, ownerId, name, description, private: one.private, createdAt: at }, { collaborators })
+  })
 }
 
 function plantTeams(world: World, seed: Seed, at: string): void {

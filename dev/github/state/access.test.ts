@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Actor, administers, canSee, mayUse, permissionOn, repositoryRole } from './access.ts'
 import type { RepositoryRole, Team, User } from './accounts.ts'
 import type { App, Installation } from './apps.ts'
-import type { Repository } from './repositories.ts'
+import { newRepository } from './repositories.ts'
 import { emptyWorld, type World } from './world.ts'
 
 const at = '2026-01-01T00:00:00Z'
@@ -26,21 +26,7 @@ function team(id: number, parentId: number | null, userIds: readonly number[], r
   }
 }
 
-const repository: Repository = {
-  id: 100,
-  ownerId: 50,
-  name: 'r',
-  description: null,
-  private: true,
-  archived: false,
-  defaultBranch: 'main',
-  collaborators: [],
-  createdAt: at,
-  updatedAt: at,
-  pushedAt: at,
-  lastNumber: 0,
-  parentId: null,
-}
+const repository = newRepository({ id: 100, ownerId: 50, name: 'r', description: null, private: true, createdAt: at })
 
 function world(change: (world: World) => void = () => undefined): World {
   const made = emptyWorld()

@@ -20,6 +20,23 @@ export type Repository = {
   readonly parentId: number | null
 }
 
+type Given = Pick<Repository, 'id' | 'ownerId' | 'name' | 'description' | 'private' | 'createdAt'>
+
+/** An empty repository without collaborators and pull requests; `more` says what differs. */
+export function newRepository(given: Given, more: Partial<Repository> = {}): Repository {
+  return {
+    archived: false,
+    defaultBranch: 'main',
+    collaborators: [],
+    updatedAt: given.createdAt,
+    pushedAt: given.createdAt,
+    lastNumber: 0,
+    parentId: null,
+    ...given,
+    ...more,
+  }
+}
+
 /** A name that a repository had; it leads to the repository until another one takes the name. Lower case. */
 export type RepositoryRedirect = { readonly owner: string; readonly name: string; readonly repositoryId: number }
 

@@ -1,12 +1,13 @@
 // Debian packages as layer entries, without installing them: apt resolves and downloads (and verifies signatures), dpkg-deb unpacks
 // into the cache. Never changes what is installed on the machine.
 import { createHash, randomUUID } from 'node:crypto'
-import { access, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
+import { isAccessible } from '../../cluster/file-access.ts'
+import { longestFetchMilliseconds, type RunCommand } from '../../cluster/run-command.ts'
 import { readTree } from '../archive/read-tree.ts'
 import type { TreeEntry } from '../archive/tree-entry.ts'
-import { longestFetchMilliseconds, type RunCommand } from '../run-command.ts'
 import { dependencyClosure, type PackageFile, parseDependencies, parsePackageFiles } from './dependency-closure.ts'
 
 export type PackageSource = {
@@ -27,12 +28,6 @@ const neverNeeded =
   /^(\.\/)?usr\/share\/(doc|doc-base|man|info|locale|lintian|bug|bash-completion|gitweb|menu|apport)(\/|$)|^var\/lib\/dpkg(\/|$)/
 
 export function createPackageSource({ run, cacheFolder, step }: PackageSourceDeps): PackageSource {
-  const exists = async (path: string): Promise<boolean> =>
-    access(path).then(
-      () => true,
-      () => false,
-    )
-
   const ask = async (roots: readonly string[], pruned: readonly string[]): Promise<readonly PackageFile[]> => {
     const graph = parseDependencies(await run('apt-cache', ['depends', '--recurse', ...onlyHardDependencies, ...roots]))
     // Virtual names have no file of their own; the real package that provides them is in the graph as well.
@@ -48,7 +43,7 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
 
   /** One call of apt for everything that is missing: starting apt costs more than most of these packages. */
   const unpackMissing = async (files: readonly PackageFile[]): Promise<void> => {
-    const present = await Promise.all(files.map(file => exists(treeOf(file))))
+    const present = await Promise.all(files.map(file => isAccessible(treeOf(file))))
     const missing = files.filter((_, index) => !present[index])
     if (missing.length === 0) return
     const unfinished = join(cacheFolder, `unfinished-${randomUUID()}`)
@@ -82,7 +77,7 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
         .digest('hex')
       const answer = join(cacheFolder, `resolved-${key}.json`)
       // Written by us below; a file that is there is whole, because it was moved in.
-      if (await exists(answer)) return JSON.parse(await readFile(answer, 'utf8')) as readonly PackageFile[]
+      if (await isAccessible(answer)) return JSON.parse(await readFile(answer, 'utf8')) as readonly PackageFile[]
       const resolveAndFetch = async (): Promise<readonly PackageFile[]> => {
         const found = await ask(roots, pruned)
         await unpackMissing(found)

@@ -1,8 +1,9 @@
 // What every recipe is given. A recipe decides what is in an image; packing, caching and pushing happen elsewhere.
+
+import type { RunCommand } from '../../cluster/run-command.ts'
 import type { PackageSource } from '../debian/package-source.ts'
 import type { ImagePlan } from '../image/image-plan.ts'
 import type { NodeSource } from '../node-source.ts'
-import type { RunCommand } from '../run-command.ts'
 
 export type RecipeDeps = {
   readonly repositoryFolder: string

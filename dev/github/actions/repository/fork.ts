@@ -3,7 +3,7 @@
 import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
-import type { Repository } from '../../state/repositories.ts'
+import { newRepository, type Repository } from '../../state/repositories.ts'
 import { nextId } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { repositoryView } from '../../views/repository.ts'
@@ -39,20 +39,11 @@ export async function forkRepository(
     return meanwhile
   }
   requireFreeName(context, owner, name)
-  const at = timestamp(context.now())
-  const fork: Repository = {
-    ...parent,
-    id,
-    ownerId: owner.id,
-    name,
-    archived: false,
-    collaborators: [],
-    createdAt: at,
-    updatedAt: at,
-    pushedAt: parent.pushedAt,
-    lastNumber: 0,
-    parentId: parent.id,
-  }
+  const { description, defaultBranch, pushedAt } = parent
+  const fork = newRepository(
+    { id, ownerId: owner.id, name, description, private: parent.private, createdAt: timestamp(context.now()) },
+    { defaultBranch, pushedAt, parentId: parent.id },
+  )
   context.store.change(world => {
     world.repositories.push(fork)
     claimName(world, owner.login, name)
