@@ -15,7 +15,7 @@ import { type AttemptLock, createAttemptLock } from './attempt-lock.ts'
 
 export async function registerOidc(server: WebServer, context: BrokerContext): Promise<void> {
   registerConsent(server, context)
-  await server.register(async (scope: FastifyInstance) => mountIssuer(scope, context))
+  await server.register(scope => mountIssuer(scope, context))
 }
 
 function registerConsent(server: WebServer, { issuer, sessions }: BrokerContext): void {

@@ -36,7 +36,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
   const { webhookSecret, formerWebhookSecret } = settings
   const secrets = formerWebhookSecret === undefined ? [webhookSecret] : [webhookSecret, formerWebhookSecret]
 
-  await server.register(async (scope: FastifyInstance) => {
+  const inboxRoute = async (scope: FastifyInstance): Promise<void> => {
     const refusals = createRefusals(scope, context)
     receiveBytes(scope, secrets)
 
@@ -55,7 +55,8 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
       if (stored === 'stored') inbox.wake()
       return reply.code(202).send({ delivery: stored })
     })
-  })
+  }
+  await server.register(inboxRoute)
 }
 
 /** The HMAC covers the raw bytes; re-serialised JSON would not match. */
