@@ -32,31 +32,33 @@ const webhookPath = '/webhooks/github'
 
 /** In a scope of its own, whose content type parser reads nothing but the bytes. */
 export async function registerWebhooks(server: WebServer, context: WebhookContext): Promise<void> {
-  const { settings, store, github, inbox, clock } = context
-  const { webhookSecret, formerWebhookSecret } = settings
-  const secrets = formerWebhookSecret === undefined ? [webhookSecret] : [webhookSecret, formerWebhookSecret]
+  await server.register(scope => registerInbox(scope, context))
+}
 
-  const inboxRoute = async (scope: FastifyInstance): Promise<void> => {
-    const refusals = createRefusals(scope, context)
-    receiveBytes(scope, secrets)
+async function registerInbox(scope: FastifyInstance, context: WebhookContext): Promise<void> {
+  const { store, github, inbox, clock } = context
+  const refusals = createRefusals(scope, context)
+  receiveBytes(scope, secretsOf(context.settings))
 
-    // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
-    const options = { bodyLimit, config: { rateLimit: false }, onRequest: refusals.limitSender } as const
-    scope.post<Delivery>(webhookPath, options, async (request, reply) => {
-      const body = await requireSigned(request, refusals)
-      const name = requireHeader(request, 'X-GitHub-Event', /^[a-z_]{1,60}$/)
-      const deliveryId = requireHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{8,64}$/)
-      const content = await recordRefusal(refusals, request, 'a signed body is not a JSON object', body.content)
-      const disagreement = `header and body disagree about the event ${name}`
-      const { event, kept } = await recordRefusal(refusals, request, disagreement, () => reduceDelivery(name, content))
-      const { host } = github.app().endpoints
-      const { action } = event
-      const stored = await store.inbox.receive({ deliveryId, event: name, action, host, receivedAt: clock.now(), body: kept })
-      if (stored === 'stored') inbox.wake()
-      return reply.code(202).send({ delivery: stored })
-    })
-  }
-  await server.register(inboxRoute)
+  // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
+  const options = { bodyLimit, config: { rateLimit: false }, onRequest: refusals.limitSender } as const
+  scope.post<Delivery>(webhookPath, options, async (request, reply) => {
+    const body = await requireSigned(request, refusals)
+    const name = requireHeader(request, 'X-GitHub-Event', /^[a-z_]{1,60}$/)
+    const deliveryId = requireHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{8,64}$/)
+    const content = await recordRefusal(refusals, request, 'a signed body is not a JSON object', body.content)
+    const disagreement = `header and body disagree about the event ${name}`
+    const { event, kept } = await recordRefusal(refusals, request, disagreement, () => reduceDelivery(name, content))
+    const { host } = github.app().endpoints
+    const { action } = event
+    const stored = await store.inbox.receive({ deliveryId, event: name, action, host, receivedAt: clock.now(), body: kept })
+    if (stored === 'stored') inbox.wake()
+    return reply.code(202).send({ delivery: stored })
+  })
+}
+
+function secretsOf({ webhookSecret, formerWebhookSecret }: WebhookContext['settings']): readonly SecretString[] {
+  return formerWebhookSecret === undefined ? [webhookSecret] : [webhookSecret, formerWebhookSecret]
 }
 
 /** The HMAC covers the raw bytes; re-serialised JSON would not match. */
