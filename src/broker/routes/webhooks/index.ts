@@ -35,7 +35,7 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
   await server.register(scope => registerInbox(scope, context))
 }
 
-async function registerInbox(scope: FastifyInstance, context: WebhookContext): Promise<void> {
+function registerInbox(scope: FastifyInstance, context: WebhookContext): void {
   const { store, github, inbox, clock } = context
   const refusals = createRefusals(scope, context)
   receiveBytes(scope, secretsOf(context.settings))
