@@ -1,4 +1,4 @@
-// The CLI as people run it, a process of its own, against a whole broker: login through the pages, tokens, refresh, audit.
+// The CLI as users run it, as a process against a complete broker: login through the pages, tokens, refresh, audit.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ let folder: string
 
 type Finished = { readonly code: number | null; readonly out: string; readonly err: string }
 
-/** The CLI of one person: own folders, nothing of the machine's. */
+/** The CLI of one user: with its own folders and nothing of this machine. */
 function sekisho(person: string, args: readonly string[]): Promise<Finished> {
   const home = join(folder, person)
   return new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ afterAll(async () => {
 })
 
 describe('sekisho login', () => {
-  test('gives kubectl an ID token of ten minutes with numeric groups, kept in a file for the person alone', async () => {
+  test('gives kubectl an ID token for ten minutes with numeric groups, in a file that only the user may read', async () => {
     const finished = await login('dave')
     expect(finished.err).toContain('signed in to')
     expect(finished.code).toBe(0)
@@ -96,13 +96,13 @@ describe('sekisho login', () => {
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(600)
   })
 
-  test('whoami says role and tenant', async () => {
+  test('whoami shows role and tenant', async () => {
     const answer = JSON.parse((await sekisho('dave', ['whoami', '-o', 'json'])).out)
     const { login: name } = fixture.organization
     expect(answer).toMatchObject({ login: 'dave', platformAdmin: false, tenants: [{ name, namespace: name, role: 'developer' }] })
   })
 
-  test('refreshes silently, and a used refresh token ends the whole family', async () => {
+  test('refreshes without interaction, and a reused refresh token ends the login', async () => {
     const before = await age('dave')
     const refreshed = await sekisho('dave', ['token'])
     expect(refreshed.code).toBe(0)
@@ -119,7 +119,7 @@ describe('sekisho login', () => {
     expect((await sekisho('dave', ['token'])).code).toBe(3)
   })
 
-  test('many kubectl at once refresh once and never open anything', async () => {
+  test('several kubectl at once refresh once and open no browser', async () => {
     await login('mia')
     await age('mia')
     const all = await Promise.all(Array.from({ length: 6 }, () => sekisho('mia', ['token'])))
@@ -127,7 +127,7 @@ describe('sekisho login', () => {
     expect(new Set(all.map(({ out }) => out)).size).toBe(1)
   })
 
-  test('a person who left the organisation loses its groups at the next refresh', async () => {
+  test('a user who left the organization loses its groups at the next refresh', async () => {
     const { login: organization } = fixture.organization
     const left = await fetch(`${fixture.github.apiUrl}/orgs/${organization}/memberships/mia`, {
       method: 'DELETE',
@@ -139,7 +139,7 @@ describe('sekisho login', () => {
     expect(decodeJwt(credential.status.token)['groups']).toEqual([])
   })
 
-  test('who is not signed in is told the cure, quickly, with nothing on standard output', async () => {
+  test('without a login the command fails quickly with a hint and nothing on standard output', async () => {
     const finished = await sekisho('noah', ['token'])
     expect(finished).toMatchObject({ code: 3, out: '' })
     expect(finished.err).toContain('run sekisho login')
@@ -162,7 +162,7 @@ describe('sekisho login', () => {
 })
 
 describe('sekisho audit', () => {
-  test('a platform admin lists and verifies the log, and a second look is compared with the first', async () => {
+  test('a platform admin lists and verifies the log, and a second verification is compared with the first', async () => {
     await login('olivia')
     const listed = JSON.parse((await sekisho('olivia', ['audit', 'list', '--action', 'tenant.onboarded', '-o', 'json'])).out)
     expect(listed).toHaveLength(1)
@@ -175,7 +175,7 @@ describe('sekisho audit', () => {
     expect(JSON.parse(second.out).remembered.sequence).toBeGreaterThan(0)
   })
 
-  test('others see no log: not the developer, not by another namespace', async () => {
+  test('others cannot read the log: not a developer, not by a namespace', async () => {
     await login('dave')
     for (const args of [
       ['audit', 'list'],
@@ -187,7 +187,7 @@ describe('sekisho audit', () => {
 })
 
 describe('sekisho kubeconfig', () => {
-  test('adds a context and leaves everything else as it was', async () => {
+  test('adds a context and keeps everything else', async () => {
     const path = join(folder, 'kubeconfig.yaml')
     await writeFile(path, '# mine\napiVersion: v1\nkind: Config\nclusters:\n- name: other\n  cluster: {server: https://other}\n')
     const args = ['kubeconfig', '--server', 'https://10.0.0.1:6443', '--namespace', 'acme', '--kubeconfig', path]
@@ -201,7 +201,7 @@ describe('sekisho kubeconfig', () => {
     expect(text.match(/interactiveMode: Never/g)).toHaveLength(1)
   })
 
-  test('an authority that is none, or that nobody asked for, changes nothing', async () => {
+  test('an authority that does not exist, or without --server, changes nothing', async () => {
     const path = join(folder, 'untouched.yaml')
     const server = ['--server', 'https://10.0.0.1:6443']
     const missing = ['--certificate-authority', join(folder, 'none.pem'), '--kubeconfig', path]

@@ -1,5 +1,5 @@
-// Proves that the test control plane is a real one: its controllers act, its users are told apart.
-// It asks the API only and knows nothing of how the control plane was booted.
+// Verifies that the test control plane is a real one: its controllers act, and it distinguishes users.
+// It uses the API only and does not depend on how the control plane was started.
 import { describe, expect, test } from 'vitest'
 import { createAdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
@@ -20,7 +20,7 @@ function uidOf(object: unknown): string {
 }
 
 describe('the test control plane', () => {
-  test('gives every new namespace its default ServiceAccount', async () => {
+  test('creates the default ServiceAccount of every new namespace', async () => {
     const { name, admin } = await withNamespace()
     const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
     const status = await waitUntil(
@@ -47,13 +47,13 @@ describe('the test control plane', () => {
     expect((await admin.request('GET', `${path}/stranger`)).status).toBe(200)
   })
 
-  test('knows its administrator as an ordinary user, not as a member of system:masters', async () => {
+  test('treats its administrator as an ordinary user, not as a member of system:masters', async () => {
     const admin = await withAdmin()
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const answer = await admin.call('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review)
     expect(answer).toMatchObject({ status: { userInfo: { username: 'sekisho-dev-admin', groups: ['system:authenticated'] } } })
   })
-  test('shows the anonymous its health and nothing else', async () => {
+  test('serves its health to anonymous users and nothing else', async () => {
     const { server, certificateAuthority } = await readKubeconfig(testKubeconfig())
     const anonymous = createAdminClient({ server, certificateAuthority })
     try {

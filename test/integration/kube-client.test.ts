@@ -1,4 +1,4 @@
-// The client, finalizers, conditions and Events against a real API server: what it answers is what the runtime is built on.
+// The client, finalizers, conditions and Events against a real API server, on whose responses the runtime is built.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -69,7 +69,7 @@ describe('reading and writing', () => {
     expect(found.map(item => item.metadata.name).sort()).toEqual(names)
   })
 
-  test('keeps fields that no model of ours knows', async () => {
+  test('keeps fields that our types do not have', async () => {
     const { client, namespace } = await withKube()
     const key = { namespace, name: 'crd-like' }
     const object = deployment(namespace, key.name)
@@ -77,7 +77,7 @@ describe('reading and writing', () => {
     expect(await client.get(deployments, key)).toMatchObject({ spec: { minReadySeconds: 7, progressDeadlineSeconds: 600 } })
   })
 
-  test('reaches cluster-wide names as they are spelled, and refuses names that are paths', async () => {
+  test('accepts cluster-wide names as they are, and refuses names that are paths', async () => {
     const { client, namespace } = await withKube()
     expect((await client.get(namespaces, { name: namespace }))?.metadata.name).toBe(namespace)
     await expect(client.get(configMaps, { namespace: '..', name: 'x' })).rejects.toMatchObject({ code: 'invalid_request' })
@@ -85,14 +85,14 @@ describe('reading and writing', () => {
     await expect(client.get(configMaps, { name: 'x' })).rejects.toThrow(/needs a namespace/)
   })
 
-  test('a review is a create that answers with status', async () => {
+  test('a review is a create whose response has a status', async () => {
     const { client } = await withKube()
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token: 'not-a-token' } }
     const answer = await client.create(tokenReviews, review, { fieldManager })
     expect(answer.status?.authenticated ?? false).toBe(false)
   })
 
-  test('a deletion that names a uid spares the namesake, and a namespace that is going is done', async () => {
+  test('a deletion with a uid does not delete another object of that name, and succeeds for a namespace that is being deleted', async () => {
     const { client, namespace } = await withKube()
     const key = { namespace, name: 'again' }
     const first = await client.create(configMaps, configMap(namespace, 'again'), { fieldManager })
@@ -106,7 +106,7 @@ describe('reading and writing', () => {
 })
 
 describe('server-side apply', () => {
-  test('prunes what a manager no longer applies and leaves what another owns', async () => {
+  test('removes fields that a manager no longer applies and keeps those of another manager', async () => {
     const { client, namespace } = await withKube()
     const key = { namespace, name: 'shared' }
     await client.apply(configMaps, configMap(namespace, 'shared', { mine: '1', old: '1' }), { fieldManager })
@@ -115,7 +115,7 @@ describe('server-side apply', () => {
     expect((await client.get(configMaps, key))?.data).toEqual({ mine: '2', theirs: '1' })
   })
 
-  test('a conflict is a 409 that names the field, and force settles it', async () => {
+  test('a conflict is a 409 that names the field, and force resolves it', async () => {
     const { client, namespace } = await withKube()
     await client.apply(configMaps, configMap(namespace, 'fight', { a: '1' }), { fieldManager: 'other' })
     const fight = client.apply(configMaps, configMap(namespace, 'fight', { a: '2' }), { fieldManager })
@@ -124,7 +124,7 @@ describe('server-side apply', () => {
     expect(won.data).toEqual({ a: '2' })
   })
 
-  test('status goes to the subresource, changes no generation, and is undefined on a vanished object', async () => {
+  test('a status is applied to the subresource, does not change the generation, and resolves to undefined for a deleted object', async () => {
     const { client, namespace } = await withKube()
     const created = await client.apply(deployments, deployment(namespace, 'web'), { fieldManager })
     const status = (uid?: string) => ({
@@ -147,7 +147,7 @@ describe('server-side apply', () => {
     expect(await client.applyStatus(deployments, status(created.metadata.uid), { fieldManager, force: true })).toBeUndefined()
   })
 
-  test('an apply that names a uid is gone when the object vanished (409) or was recreated (422)', async () => {
+  test('an apply with a uid fails as gone when the object was deleted (409) or recreated (422)', async () => {
     const { client, namespace } = await withKube()
     const stale = configMap(namespace, 'ghost', {}, randomUUID())
     const vanished = await client.apply(configMaps, stale, { fieldManager }).catch((error: unknown) => error)
@@ -170,7 +170,7 @@ describe('finalizers', () => {
   }
   const finalizersOf = (object: ConfigMap | undefined) => [...(object?.metadata.finalizers ?? [])].sort()
 
-  test('two of them live side by side, and taking one away leaves the other and the data', async () => {
+  test('two finalizers coexist, and removing one keeps the other and the data', async () => {
     const { client, key, object } = await withObject()
     const first = await addFinalizer(client, configMaps, object, finalizer)
     await addFinalizer(client, configMaps, object, 'sekisho.dev/other')
@@ -183,7 +183,7 @@ describe('finalizers', () => {
     expect(rest?.data).toEqual({ data: 'stays' })
   })
 
-  test('a deletion waits for it, and removal lets the object go; removing again is a success', async () => {
+  test('a deletion waits for the finalizer, and ends after its removal; removing it again succeeds', async () => {
     const { client, key, object } = await withObject()
     const held = await addFinalizer(client, configMaps, object, finalizer)
     if (!held) throw new Error('the finalizer was not added')
@@ -196,7 +196,7 @@ describe('finalizers', () => {
     expect(await client.get(configMaps, key)).toBeUndefined()
   })
 
-  test('removal never touches another object of the same name', async () => {
+  test('removal never changes another object of the same name', async () => {
     const { client, key, object } = await withObject()
     const held = await addFinalizer(client, configMaps, object, finalizer)
     if (!held) throw new Error('the finalizer was not added')
@@ -215,7 +215,7 @@ describe('finalizers', () => {
     expect(finalizersOf(await client.get(configMaps, key))).toEqual([])
   })
 
-  test('is not added to what is gone, recreated or already being deleted', async () => {
+  test('is not added to an object that is deleted, recreated or being deleted', async () => {
     const { client, key, object } = await withObject()
     await addFinalizer(client, configMaps, object, 'sekisho.dev/other')
     await client.delete(configMaps, key)
@@ -229,7 +229,7 @@ describe('finalizers', () => {
     expect(finalizersOf(await client.get(configMaps, key))).toEqual([])
   })
 
-  test('is removed too when it came with the object, so that another manager owns it', async () => {
+  test('is also removed when the object was created with it, so that another manager owns it', async () => {
     const { client, namespace } = await withKube()
     const born = { ...configMap(namespace, 'born'), metadata: { namespace, name: 'born', finalizers: [finalizer] } }
     const object = await client.create(configMaps, born, { fieldManager: 'creator' })
@@ -238,7 +238,7 @@ describe('finalizers', () => {
   })
 })
 
-test('a child with our owner reference goes with its owner', async () => {
+test('a child with our owner reference is deleted with its owner', async () => {
   const { client, namespace } = await withKube()
   const owner = await client.create(configMaps, configMap(namespace, 'parent'), { fieldManager })
   const metadata = { namespace, name: 'child', ownerReferences: [ownerReference(owner, { controller: true })] }
@@ -248,7 +248,7 @@ test('a child with our owner reference goes with its owner', async () => {
   expect(await waitUntil('deletion of the child', gone, patience)).toBe(true)
 })
 
-test('equal Events are counted in one object that says what it is about', async () => {
+test('equal Events are counted in one object that refers to its subject', async () => {
   const { client, namespace } = await withKube()
   const object = await client.create(configMaps, configMap(namespace, 'subject'), { fieldManager })
   const recorder = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'sekisho-test' })

@@ -1,4 +1,4 @@
-// The runtime against a real API server: a toy controller over ConfigMaps, broken watch connections, two candidates for one lease.
+// The runtime against a real API server: a small controller of ConfigMaps, broken watch connections, two candidates for one lease.
 
 import { randomUUID } from 'node:crypto'
 import { connect as connectTo, createServer, type Socket } from 'node:net'
@@ -30,7 +30,7 @@ function managerOf(client: KubeClient, extra: Partial<Parameters<typeof createMa
   return manager
 }
 
-describe('a toy controller that keeps an upper-case copy of every source', () => {
+describe('a controller that keeps an upper-case copy of every source', () => {
   async function withToy() {
     const { client, namespace } = await withKube()
     const manager = managerOf(client)
@@ -73,7 +73,7 @@ describe('a toy controller that keeps an upper-case copy of every source', () =>
         patience,
       )
     const source = (name: string, text: string) => configMap(namespace, name, { text }, { toy: 'source' })
-    // Everything that was on its way has been seen once a later change of another object has been handled.
+    // All earlier changes have been observed once a later change of another object has been handled.
     let barriers = 0
     const settled = async () => {
       const name = `barrier-${barriers++}`
@@ -85,7 +85,7 @@ describe('a toy controller that keeps an upper-case copy of every source', () =>
     return { client, namespace, manager, cache, runs, runsOf, writes: () => writes, copyIs, source, settled }
   }
 
-  test('acts on what is there, on every change, on a child that goes astray, and on mapped objects', async () => {
+  test('acts on existing objects, on every change, on a changed child, and on mapped objects', async () => {
     const toy = await withToy()
     const { client, namespace } = toy
     await client.create(configMaps, toy.source('alpha', 'one'), { fieldManager })
@@ -106,14 +106,14 @@ describe('a toy controller that keeps an upper-case copy of every source', () =>
     await waitUntil('the mapped wake-up', async () => (toy.runsOf('alpha') > before ? true : undefined), patience)
   })
 
-  test('reconciles once per change and writes nothing the second time', async () => {
+  test('reconciles once per change, and the second run writes nothing', async () => {
     const toy = await withToy()
     const { client, namespace } = toy
     await toy.manager.start()
     await client.create(configMaps, toy.source('beta', 'one'), { fieldManager })
     const copy = await toy.copyIs('beta', 'ONE')
     await toy.settled()
-    // One for the source, one for the copy that appeared.
+    // One for the source, one for the new copy.
     expect(toy.runsOf('beta')).toBe(2)
     await client.mergePatch(configMaps, { namespace, name: 'beta' }, { metadata: { annotations: { a: 'b' } } }, { fieldManager })
     await toy.settled()
@@ -121,7 +121,7 @@ describe('a toy controller that keeps an upper-case copy of every source', () =>
     const writes = toy.writes()
     await client.mergePatch(configMaps, { namespace, name: 'beta' }, { metadata: { annotations: { a: 'c' } } }, { fieldManager })
     await toy.settled()
-    // The barrier's own copy is the only write.
+    // The copy of the barrier object is the only write.
     expect(toy.writes()).toBe(writes + 1)
     const unchanged = await client.get(configMaps, { namespace, name: 'beta-copy' })
     expect(unchanged?.metadata.resourceVersion).toBe(copy.metadata.resourceVersion)
@@ -181,7 +181,7 @@ async function withRelay() {
   }
 }
 
-describe('watching through a bad network', () => {
+describe('watching over an unreliable network', () => {
   async function withMirror() {
     const { client, namespace } = await withKube()
     const relay = await withRelay()
@@ -212,7 +212,7 @@ describe('watching through a bad network', () => {
     return { client, namespace, relay, cache, put, equal, lists: () => lists }
   }
 
-  test('resumes after the connection is cut, without listing again, and misses nothing', async () => {
+  test('resumes after the connection breaks, without a list and without losing an event', async () => {
     const mirror = await withMirror()
     await mirror.put('a', '1')
     await mirror.put('gone', '1')
@@ -227,7 +227,7 @@ describe('watching through a bad network', () => {
     expect(mirror.lists()).toBe(1)
   })
 
-  test('notices a connection that is open but dead, and comes back', async () => {
+  test('detects a connection that is open but dead, and recovers', async () => {
     const mirror = await withMirror()
     await mirror.put('a', '1')
     await mirror.equal()
@@ -242,7 +242,7 @@ describe('watching through a bad network', () => {
   })
 })
 
-test('a quiet kind is watched again and again without a list, from a version that moves with the rest of its kind', async () => {
+test('a kind without changes in scope is watched repeatedly without a list, from a version that advances with the rest of the kind', async () => {
   const { client, namespace } = await withKube()
   const elsewhere = await withKube({ watchSilenceMilliseconds: 5000 })
   const starts: string[] = []
@@ -278,7 +278,7 @@ test('a quiet kind is watched again and again without a list, from a version tha
 })
 
 describe('leader election', () => {
-  test('one leads, the other follows and serves; a stop hands over at once', async () => {
+  test('one candidate leads, the other follows and serves; after a stop the other leads at once', async () => {
     const { client, namespace } = await withKube()
     const election = {
       namespace,
@@ -328,7 +328,7 @@ describe('leader election', () => {
     expect(lease?.spec?.leaseTransitions).toBe(1)
   })
 
-  test('a holder that died is followed after its time, not before', async () => {
+  test('a dead leader is followed after its lease expires, not before', async () => {
     const { client, namespace } = await withKube()
     const spec = {
       holderIdentity: 'dead',
@@ -343,12 +343,12 @@ describe('leader election', () => {
     const started = performance.now()
     await manager.start()
     await waitUntil('the heir to lead', async () => (manager.isLeader() ? true : undefined), patience)
-    // The stamp in the record is old, but only what we saw ourselves counts.
+    // The time in the record is old, but only our own observation counts.
     expect(performance.now() - started).toBeGreaterThan(1900)
   })
 })
 
-test('a kind that cannot be listed makes the start fail with its name and the reason', async () => {
+test('a kind that cannot be listed fails the start with its name and the reason', async () => {
   const { client } = await withKube()
   const manager = managerOf(client, { syncMilliseconds: 1500 })
   manager.cache({ apiVersion: 'nowhere.sekisho.dev/v1', kind: 'Nothing', plural: 'nothings', namespaced: true })
