@@ -10,40 +10,40 @@ node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: node_modules ## boot Kubernetes, GitHub and the platform, run the main job, print the URLs
+up: node_modules ## start Kubernetes, the GitHub emulator and the platform, run the demo, print the URLs
 	@$(node) node dev/up/main.ts up
 
-down: node_modules ## stop everything `up` started and take back what it put on the host
+down: node_modules ## stop everything that `up` started and undo its changes to this host
 	@$(node) node dev/up/main.ts down
 
-demo: node_modules ## play the people through the main job on the running platform
+demo: node_modules ## run the demo on the running platform: onboard, push, deploy, check the access rules
 	@$(node) node dev/demo/main.ts
 
-test: node_modules ## everything CI runs: checks, unit, integration, and the main job on real pods
+test: node_modules ## everything that CI runs: checks, unit, integration, fault and end-to-end tests, the demo
 	@$(node) node dev/test/main.ts
 
-check: node_modules ## format, types, arrows, unused code, sizes, generated files (no cluster)
+check: node_modules ## format, types, allowed imports, unused code, file sizes, generated files (no cluster)
 	@$(node) node dev/check/main.ts
 
 dev: node_modules ## run the platform on this host in watch mode against the running cluster
 	@$(node) node dev/up/main.ts dev
 
-env: node_modules ## print what points a shell at the local cluster: eval "$$(make -s env)"
+env: node_modules ## print the shell settings for the local cluster: eval "$$(make -s env)"
 	@$(node) node dev/cluster/main.ts env
 
 bench: node_modules ## benchmarks (B=name for one)
 	@$(node) node test/bench/main.ts $(B)
 
-soak: node_modules ## the whole platform for 15 minutes under churn and troubles (M=minutes)
+soak: node_modules ## run the whole platform for 15 minutes under load and faults (M=minutes)
 	@$(node) node test/soak/main.ts $(if $(M),--minutes $(M))
 
-doctor: ## what this machine has, and the command that installs what it lacks
+doctor: ## check this machine for what is needed and print how to install what is missing
 	@$(node) node dev/cluster/main.ts doctor
 
 generate: node_modules ## write the generated files again: CRDs, policies, database client
 	@$(node) npm run --silent generate
 
-clean: down ## `down`, and remove this checkout's state and packages (the cache stays)
+clean: down ## run `down`, then remove the state and the packages of this checkout (the cache stays)
 	rm -rf .state node_modules src/store/generated
 
 # Packages follow the lock file: a marker keeps repeated runs instant.

@@ -1,4 +1,4 @@
-// Takes the development cluster down and gives the host back as it was. Caches stay; the cluster's data goes unless it is to be kept.
+// Stops the development cluster and undoes its changes to the host. Caches stay; the cluster's data is deleted unless it is to be kept.
 // It must never stop a cluster that it did not start.
 import { rm } from 'node:fs/promises'
 import { AppError } from '../../src/lib/errors.ts'
@@ -17,7 +17,7 @@ export async function down(options: DownOptions): Promise<void> {
   const { settings, progress } = options
   if (settings.givenKubeconfig !== undefined) {
     progress.note(
-      `KUBECONFIG is set: the cluster of ${settings.givenKubeconfig} is not ours to stop; unset it to stop the local one`,
+      `KUBECONFIG is set: the cluster of ${settings.givenKubeconfig} is not stopped; unset KUBECONFIG to stop the local cluster`,
     )
     return
   }
@@ -30,16 +30,19 @@ async function downLocked({ settings, progress, keepState }: DownOptions): Promi
   const record = await readHostRecord(recordFolder)
   if (record !== undefined && record.clusterFolder !== folder) {
     const alive = await aliveNames(recordFolder)
-    const what = alive.length > 0 ? `runs (${alive.join(', ')})` : 'left things on this machine; "up" here cleans them'
-    throw new AppError('conflict', `the cluster of ${record.repository} ${what}; run "make down" there`)
+    const what =
+      alive.length > 0
+        ? `is running (${alive.join(', ')})`
+        : 'left files and network settings on this machine, which "make up" here removes'
+    throw new AppError('conflict', `the cluster of ${record.repository} ${what}; or run "make down" there`)
   }
   if (record?.node !== undefined && !settings.root) {
-    throw new AppError('forbidden', 'this cluster has a node, which root started; run "down" as root')
+    throw new AppError('forbidden', 'root started the node of this cluster; run "down" as root')
   }
-  if (record === undefined) progress.note('nothing is recorded on this machine')
-  else await progress.step('stop and clean', () => cleanHost(record, recordFolder, progress))
+  if (record === undefined) progress.note('no cluster is recorded on this machine')
+  else await progress.step('stop the cluster and undo its changes to the host', () => cleanHost(record, recordFolder, progress))
   if (!keepState) {
-    // Removing a folder through a mount would remove what is mounted there.
+    // Removing a folder through a mount would delete the mounted files.
     if (settings.root) await unmountBelow(folder)
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-// The shell lines that point a terminal at the local cluster: kubectl on PATH and its kubeconfig.
+// The shell lines that point a terminal at the local cluster: kubectl on PATH, and its kubeconfig.
 // It prints paths only, never a key or a token.
 import { catalog } from './binaries/catalog.ts'
 import { findBinary } from './binaries/ensure-binary.ts'

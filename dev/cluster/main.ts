@@ -1,5 +1,4 @@
 // The command line of the local cluster: up, down, status, doctor, env. Progress goes to standard error, results to standard output.
-// No decision is made here.
 import { parseArgs } from 'node:util'
 import { print, printUsage, runCommandLine } from './command-line.ts'
 import { gatherFacts } from './doctor/gather.ts'
@@ -12,11 +11,11 @@ import { clusterStatus, statusText } from './status.ts'
 import { up } from './up.ts'
 
 const usage = `usage: node dev/cluster/main.ts <command>
-  up [--control-plane-only]  bring the local Kubernetes up (again: checks and repairs it)
-  down [--keep-state]        stop it and give the host back
-  status [--json]            what runs
-  doctor [--json]            what this machine needs and how to get it
-  env                        export lines for a shell: eval "$(node dev/cluster/main.ts env)"
+  up [--control-plane-only]  start the local Kubernetes; on a running cluster, check and repair it
+  down [--keep-state]        stop it and undo its changes to this host
+  status [--json]            show what is running
+  doctor [--json]            check this machine for what is needed and show how to install it
+  env                        print export lines for a shell: eval "$(node dev/cluster/main.ts env)"
 `
 
 async function run(args: string[]): Promise<number> {

@@ -1,10 +1,10 @@
-// What a person sees while the cluster comes up: one line per step on standard error, with the time since the start,
-// and a sign of life every ten seconds while something long runs. It never writes to standard output.
+// The progress that a user sees: one line per step on standard error, with the time since the start,
+// and a line every ten seconds while a step runs. It never writes to standard output.
 const heartbeatMilliseconds = 10_000
 
 export type Progress = {
   readonly note: (message: string) => void
-  /** Runs a step: says that it starts, lives, and how long it took or that it failed. */
+  /** Runs a step and reports how long it took or that it failed. */
   readonly step: <T>(name: string, run: () => Promise<T>) => Promise<T>
 }
 

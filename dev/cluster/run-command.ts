@@ -1,5 +1,5 @@
-// Runs one program to its end and gives back what it wrote, bounded in time and size.
-// It never uses a shell and never takes a secret as an argument.
+// Runs a program to its end and returns its output, bounded in time and size.
+// It never uses a shell. A secret must never be an argument.
 import { spawn } from 'node:child_process'
 import { AppError } from '../../src/lib/errors.ts'
 import { toolEnvironment } from './settings.ts'
@@ -19,7 +19,7 @@ export const longestFetchMilliseconds = 600_000
 const mostOutput = 16 * 1024 * 1024
 const shownErrorOutput = 2000
 
-/** Runs to the end whatever the exit code; throws only when the program cannot start or overstays its time. */
+/** Runs to the end whatever the exit code; throws only when the program fails to start or exceeds its time or output. */
 export async function tryCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const timeout = options.timeoutMilliseconds ?? 60_000
   return new Promise((resolve, reject) => {
@@ -38,8 +38,8 @@ export async function tryCommand(program: string, args: readonly string[], optio
       size > mostOutput
         ? `wrote more than ${mostOutput / 1024 / 1024} MiB`
         : Date.now() - started >= timeout
-          ? `was not done after ${timeout / 1000} s; run it again on a machine that is less busy`
-          : 'was killed from outside'
+          ? `did not end within ${timeout / 1000} s; run it again when the machine is less busy`
+          : 'was killed by another process'
     const collect = (into: Buffer[]) => (chunk: Buffer) => {
       size += chunk.length
       if (size <= mostOutput) into.push(chunk)
@@ -49,7 +49,7 @@ export async function tryCommand(program: string, args: readonly string[], optio
     child.stderr.on('data', collect(errorOutput))
     child.stdin.on('error', () => child.stdin.destroy()) // the program may end without reading
     child.stdin.end(options.input ?? '')
-    child.on('error', cause => reject(new AppError('unavailable', `${program} cannot be started: ${cause.message}`, { cause })))
+    child.on('error', cause => reject(new AppError('unavailable', `${program} failed to start: ${cause.message}`, { cause })))
     child.on('close', (code, signal) => {
       if (signal === 'SIGKILL') reject(new AppError('unavailable', `${program} ${args[0] ?? ''} ${whyStopped()}`))
       else
@@ -61,12 +61,12 @@ export async function tryCommand(program: string, args: readonly string[], optio
 /** `runCommand` as an argument, so that tests can count and answer calls. */
 export type RunCommand = typeof runCommand
 
-/** Runs a program that must succeed and gives its standard output. */
+/** Runs a program that must succeed; resolves to its standard output. */
 export async function runCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   const result = await tryCommand(program, args, options)
   if (result.code !== 0) {
     const said = result.errorOutput.trim().slice(-shownErrorOutput)
-    throw new AppError('internal', `${program} ${args[0] ?? ''} ended with ${result.code}: ${said}`)
+    throw new AppError('internal', `${program} ${args[0] ?? ''} failed with exit code ${result.code}: ${said}`)
   }
   return result.output
 }

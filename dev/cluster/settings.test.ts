@@ -1,5 +1,5 @@
-// Defaults, overrides and refusals of the local cluster's settings.
-// The real environment is never read here.
+// Defaults, overrides and refused values of the local cluster's settings.
+// The real environment is never read.
 import { expect, test } from 'vitest'
 import { adminKubeconfig, defaultStateFolder, readClusterSettings, registryHost, toolEnvironment } from './settings.ts'
 
@@ -22,7 +22,7 @@ test('folders follow SEKISHO_CACHE, then the XDG variables, then the home folder
   })
 })
 
-test('every wrong setting is named at once', () => {
+test('all wrong settings are reported at once', () => {
   const wrong = {
     ...home,
     SEKISHO_API_PORT: '0',
@@ -35,7 +35,7 @@ test('every wrong setting is named at once', () => {
     expect(read).toThrow(name)
 })
 
-test('a given kubeconfig is used, but our own in KUBECONFIG still means the local cluster', () => {
+test('a given kubeconfig is used, but our own file in KUBECONFIG still means the local cluster', () => {
   const given = readClusterSettings({ ...home, KUBECONFIG: '/k' }, { root: true })
   expect([given.givenKubeconfig, adminKubeconfig(given)]).toEqual(['/k', '/k'])
   const own = readClusterSettings({ ...home, KUBECONFIG: '/srv/state/cluster/kubeconfig' }, { root: true })
@@ -47,16 +47,16 @@ test('the development and the test control plane share no port', () => {
   expect(new Set([...Object.values(ports), ...Object.values(testPorts)]).size).toBe(8)
 })
 
-test('the registry is named by its bare address, which builders take for plain http', () => {
+test('the registry is named by its bare address, with which builders use plain http', () => {
   expect(registryHost(readClusterSettings(home, { root: true }))).toBe('10.88.0.1:5000')
 })
 
-test('started programs get what tools need and no other variable', () => {
+test('started programs get the variables that tools need and no other', () => {
   const environment = { PATH: '/bin', HTTPS_PROXY: 'p', GOFLAGS: '-x', GITHUB_TOKEN: 'secret', KUBECONFIG: '/k' }
   expect(toolEnvironment({ EXTRA: '1' }, environment)).toEqual({ PATH: '/bin', HTTPS_PROXY: 'p', GOFLAGS: '-x', EXTRA: '1' })
 })
 
-test('a checkout with a long path gets a short state folder of its own, always the same', () => {
+test('a checkout with a long path gets a short state folder, always the same', () => {
   expect(defaultStateFolder('/src/sekisho', '/y/sekisho')).toBe('/src/sekisho/.state')
   const long = `/${'deep/'.repeat(20)}sekisho`
   const folder = defaultStateFolder(long, '/y/sekisho')

@@ -1,5 +1,5 @@
 // Every address, port and folder of the local cluster, with the environment variable that overrides it.
-// The only reader of process.env below dev/cluster; it starts nothing and touches no file.
+// It is the only reader of process.env below dev/cluster.
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -17,17 +17,17 @@ export type ControlPlanePorts = {
 
 export type ClusterSettings = {
   readonly repository: string
-  /** Holds everything of this checkout's clusters: `cluster/` (development) and `test-cluster/`. */
+  /** Holds the state of all clusters of this checkout: `cluster/` (development) and `test-cluster/`. */
   readonly stateFolder: string
   readonly cacheFolder: string
-  /** What was put on the host, one per machine and user: another checkout can clean up by it. */
+  /** Records the changes to the host, one folder per machine and user, so that another checkout can undo them. */
   readonly hostRecordFolder: string
-  /** Set: that cluster is used and nothing is started. */
+  /** A cluster given by the user: it is used, and nothing is started. */
   readonly givenKubeconfig: string | undefined
   readonly givenTestKubeconfig: string | undefined
   readonly kubebuilderAssets: string | undefined
   readonly downloads: boolean
-  /** Root can run pods; without root there is a control plane only. */
+  /** Only root can run pods; without root there is only a control plane. */
   readonly root: boolean
   readonly nodeAddress: string
   readonly nodeName: string
@@ -40,7 +40,7 @@ export type ClusterSettings = {
   readonly podCidr: string
   readonly podGateway: string
   readonly serviceCidr: string
-  /** First address of the service range: the Service `kubernetes` (RFC: none; Kubernetes reserves it). */
+  /** The first address of the service range, which Kubernetes reserves for the Service `kubernetes`. */
   readonly serviceAddress: string
   readonly dnsAddress: string
   readonly clusterDomain: string
@@ -50,7 +50,7 @@ export type ClusterSettings = {
 const repository = resolve(fileURLToPath(new URL('../..', import.meta.url)))
 const longestStateFolder = 60
 
-/** Reads all settings; reports every wrong one at once, by its variable. */
+/** Reads all settings; reports all wrong ones at once, by variable. */
 export function readClusterSettings(
   environment: Environment = process.env,
   facts: { readonly root: boolean } = { root: process.getuid?.() === 0 },
@@ -65,7 +65,7 @@ export function readClusterSettings(
   }
   const address = (variable: string, fallback: string): string => {
     const value = text(variable, fallback)
-    if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(value)) problems.push(`${variable} must be an IPv4 address, for example ${fallback}`)
+    if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(value)) problems.push(`${variable} must be an IPv4 address such as ${fallback}`)
     return value
   }
   const home = text('HOME', homedir())
@@ -74,7 +74,7 @@ export function readClusterSettings(
   const stateFolder = resolve(text('SEKISHO_STATE', defaultStateFolder(repository, hostRecordFolder)))
   if (Buffer.byteLength(stateFolder) > longestStateFolder) {
     problems.push(
-      `SEKISHO_STATE must be a folder whose path has at most ${longestStateFolder} bytes (Unix sockets below it may not exceed 107), now ${stateFolder}`,
+      `SEKISHO_STATE must be a folder whose path has at most ${longestStateFolder} bytes (Unix socket paths below it may have at most 107), not ${stateFolder}`,
     )
   }
   const given = environment['KUBECONFIG'] || undefined
@@ -83,7 +83,7 @@ export function readClusterSettings(
     stateFolder,
     cacheFolder: resolve(text('SEKISHO_CACHE', join(text('XDG_CACHE_HOME', join(home, '.cache')), 'sekisho'))),
     hostRecordFolder,
-    // Our own file in KUBECONFIG (from the `env` command) is not a given cluster: `up` and `down` still mean the local one.
+    // A KUBECONFIG that names our own file, as `env` prints it, is not a given cluster: `up` and `down` still mean the local one.
     givenKubeconfig: given === join(stateFolder, 'cluster', 'kubeconfig') ? undefined : given,
     givenTestKubeconfig: environment['SEKISHO_TEST_KUBECONFIG'] || undefined,
     kubebuilderAssets: environment['KUBEBUILDER_ASSETS'] || undefined,
@@ -116,19 +116,19 @@ export function readClusterSettings(
     issuerUrl: text('SEKISHO_ISSUER_URL', `https://${nodeAddress}:8443`),
   }
   if (!settings.issuerUrl.startsWith('https://'))
-    problems.push('SEKISHO_ISSUER_URL must be an https URL (the API server refuses others)')
+    problems.push('SEKISHO_ISSUER_URL must be an https URL; the API server accepts no other')
   if (problems.length > 0) throw new AppError('invalid_configuration', problems.join('; '))
   return settings
 }
 
-/** `.state` of the checkout, or, where that path is too long for the Unix sockets below it, a short one of this checkout's own. */
+/** `.state` of the checkout, or a short path of its own where that is too long for the Unix sockets below it. */
 export function defaultStateFolder(checkout: string, hostRecordFolder: string): string {
   const inside = join(checkout, '.state')
   if (Buffer.byteLength(inside) <= longestStateFolder) return inside
   return join(hostRecordFolder, 'state', createHash('sha256').update(checkout).digest('hex').slice(0, 8))
 }
 
-/** The folder of the development cluster's state; the test cluster has its own. */
+/** The folder of the development cluster's state; the test cluster has another. */
 export function devClusterFolder(settings: ClusterSettings): string {
   return join(settings.stateFolder, 'cluster')
 }
@@ -137,17 +137,17 @@ export function testClusterFolder(settings: ClusterSettings): string {
   return join(settings.stateFolder, 'test-cluster')
 }
 
-/** `host:port` of the registry that the node pulls from and builds push to (plain http). */
+/** `host:port` of the registry from which the node pulls and to which builds push (plain http). */
 export function registryHost(settings: ClusterSettings): string {
   return `${settings.nodeAddress}:${settings.registryPort}`
 }
 
-/** The kubeconfig of the development cluster's administrator: the given one, or ours. */
+/** The administrator's kubeconfig of the development cluster: the given one, or ours. */
 export function adminKubeconfig(settings: ClusterSettings): string {
   return settings.givenKubeconfig ?? join(devClusterFolder(settings), 'kubeconfig')
 }
 
-/** The environment for programs that dev/cluster starts: what they need to find tools, nothing more. */
+/** The environment of the programs that dev/cluster starts: only what they need to find tools. */
 export function toolEnvironment(extra: Environment = {}, environment: Environment = process.env): Record<string, string> {
   const passed: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {

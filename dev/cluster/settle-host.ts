@@ -1,5 +1,4 @@
-// Brings the host into the state a start may build on: earlier remains are dealt with, and what this start will change is written down
-// before it is changed.
+// Prepares the host for a start: removes the traces of an earlier run, and records the changes of this start before it makes them.
 import { AppError } from '../../src/lib/errors.ts'
 import { cgroupMembers } from './host/cgroups.ts'
 import { aliveNames, cleanHost, recoverHost } from './host/clean.ts'
@@ -11,7 +10,7 @@ import type { Progress } from './progress.ts'
 import type { ClusterSettings } from './settings.ts'
 import { devClusterFolder } from './settings.ts'
 
-/** Deals with what an earlier run left, then writes down what this one is about to change. True when this host has or gets a node. */
+/** Removes what an earlier run left, then records and makes the host changes of this one. True when this host has a node. */
 export async function settleHost(settings: ClusterSettings, progress: Progress, withNode: boolean): Promise<boolean> {
   const recordFolder = settings.hostRecordFolder
   const clusterFolder = devClusterFolder(settings)
@@ -23,13 +22,13 @@ export async function settleHost(settings: ClusterSettings, progress: Progress, 
     case 'refuse':
       throw new AppError('conflict', decision.message)
     case 'clean':
-      await progress.step(`clean what ${decision.record.repository} left`, () =>
+      await progress.step(`remove what the cluster of ${decision.record.repository} left`, () =>
         cleanHost(decision.record, recordFolder, progress),
       )
       break
     case 'recover':
       if (settings.root)
-        await progress.step('clear what cut-off pods left', () => recoverHost(decision.record, recordFolder, progress))
+        await progress.step('remove what interrupted pods left', () => recoverHost(decision.record, recordFolder, progress))
       break
     case 'begin':
     case 'continue':

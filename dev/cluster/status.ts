@@ -1,5 +1,6 @@
-// Says what runs: the recorded processes, checked one by one, and whether the API server and the node are ready.
+// The status of the development cluster: the recorded processes, checked one by one, and whether the API server and the node are ready.
 // It changes nothing and starts nothing.
+import { asObject, objectsAt } from '../../src/lib/json/json-value.ts'
 import { adminClientFor } from './control-plane/admin-client.ts'
 import { processFolder, readHostRecord } from './host/record.ts'
 import { hasCondition } from './node/ready.ts'
@@ -24,7 +25,7 @@ export type ClusterStatus = {
 export async function clusterStatus(settings: ClusterSettings): Promise<ClusterStatus> {
   const records = await readRecords(processFolder(settings.hostRecordFolder))
   const kubeconfig = adminKubeconfig(settings)
-  const admin = await adminClientFor(kubeconfig).catch(() => undefined) // no cluster was ever made here
+  const admin = await adminClientFor(kubeconfig).catch(() => undefined) // no cluster was ever started here
   const apiServer = (await admin?.ready().catch(() => false)) ?? false
   const nodes = apiServer ? await admin?.call('GET', '/api/v1/nodes') : undefined
   await admin?.close()
@@ -43,14 +44,13 @@ export async function clusterStatus(settings: ClusterSettings): Promise<ClusterS
 }
 
 function anyReady(nodes: unknown): boolean {
-  if (typeof nodes !== 'object' || nodes === null || !('items' in nodes) || !Array.isArray(nodes.items)) return false
-  return nodes.items.some(node => hasCondition(node, 'Ready'))
+  return objectsAt(asObject(nodes), 'items').some(node => hasCondition(node, 'Ready'))
 }
 
 export function statusText(status: ClusterStatus): string {
   const word = (yes: boolean): string => (yes ? 'ready' : 'not ready')
   const processes = status.processes.map(
-    item => `  ${item.name.padEnd(24)} ${item.running ? `running, pid ${item.pid}, since ${item.startedAt}` : 'DEAD'}`,
+    item => `  ${item.name.padEnd(24)} ${item.running ? `running, pid ${item.pid}, since ${item.startedAt}` : 'not running'}`,
   )
   return [
     `kubeconfig   ${status.kubeconfig}`,

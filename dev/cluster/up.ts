@@ -1,5 +1,5 @@
-// Brings the development cluster up from whatever state it finds: nothing, running, half dead, cut off, another checkout's.
-// Builds run one after the other in the order of need, while what is built already starts.
+// Starts the development cluster from any state: nothing, running, partly running, interrupted, another checkout's remains.
+// Builds run one after the other in the order of need, while the programs that exist already start.
 import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
@@ -26,19 +26,19 @@ export function clusterLock(settings: ClusterSettings): string {
   return join(settings.hostRecordFolder, 'cluster.lock')
 }
 
-/** Gives the administrator's kubeconfig of a cluster that is up. */
+/** Starts or repairs the cluster; resolves to the path of the administrator's kubeconfig. */
 export async function up(options: UpOptions): Promise<string> {
   const { settings, progress } = options
   if (settings.givenKubeconfig !== undefined) {
     await requireReadable(settings.givenKubeconfig)
-    progress.note(`KUBECONFIG is set: using the cluster of ${settings.givenKubeconfig}; nothing is started`)
+    progress.note(`KUBECONFIG is set: using the cluster of ${settings.givenKubeconfig}, starting none`)
     return settings.givenKubeconfig
   }
-  const waiting = (pid: number): void => progress.note(`another up or down (pid ${pid}) is at work; waiting for it`)
+  const waiting = (pid: number): void => progress.note(`waiting for another "up" or "down" (pid ${pid}) to end`)
   return withLock(clusterLock(settings), () => upLocked(options), waiting)
 }
 
-/** KUBECONFIG may be a list, of which kubectl ignores what is absent; one file at least must be there. */
+/** KUBECONFIG may be a list, in which kubectl ignores absent files; at least one must exist. */
 async function requireReadable(list: string): Promise<void> {
   const present = await Promise.all(list.split(':').map(path => isAccessible(path, constants.R_OK)))
   if (!present.includes(true)) {
@@ -52,7 +52,7 @@ async function requireReadable(list: string): Promise<void> {
 async function upLocked(options: UpOptions): Promise<string> {
   const { settings, progress } = options
   const withNode = settings.root && !options.controlPlaneOnly
-  if (!settings.root) progress.note('not root: only a control plane is started, pods cannot run')
+  if (!settings.root) progress.note('not root: starting a control plane only; pods cannot run')
   const hasNode = await settleHost(settings, progress, withNode)
   const deps = { settings, progress }
   const etcd = await ensureBinary(catalog.etcd, deps)
@@ -83,7 +83,7 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
         folder,
         recordsFolder: processFolder(settings.hostRecordFolder),
         ports: settings.ports,
-        // Clients come by the node address (pods) and by loopback (people): two addresses need the wildcard.
+        // Clients use the node address (pods) and loopback (people): two addresses need the wildcard.
         bindAddress: reachable ? '0.0.0.0' : '127.0.0.1',
         advertiseAddress: address,
         publicAddress: address,
@@ -116,7 +116,7 @@ async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs
   await controlPlane.admin.close()
 }
 
-/** The issuer's serving certificate, signed by the authority that the API server's authentication file names. */
+/** Issues the issuer's serving certificate, signed by the authority in the API server's authentication file. */
 export async function issueBrokerCertificate(settings: ClusterSettings): Promise<void> {
   const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')
   const service = 'sekisho-broker.sekisho-system'

@@ -1,4 +1,4 @@
-// Waits for a condition instead of a time: asks again until it holds, and says what was last missing when it never does.
+// Waits until a condition holds and reports the last failure when it never does.
 // It must never be used to wait for a fixed time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, messageOf } from '../../src/lib/errors.ts'
@@ -6,11 +6,11 @@ import { AppError, messageOf } from '../../src/lib/errors.ts'
 export type WaitOptions = {
   readonly timeoutMilliseconds: number
   readonly everyMilliseconds?: number
-  /** A reason to stop waiting at once: what is waited for can no longer happen. */
+  /** Why waiting is useless, when it is: ends the wait at once. */
   readonly hopeless?: () => Promise<string | undefined>
 }
 
-/** `check` gives a value when the condition holds, undefined or an exception while it does not. */
+/** Polls `check` until it resolves to a value; undefined or an exception mean "not yet". `what` is a noun phrase for the error. */
 export async function waitUntil<T>(what: string, check: () => Promise<T | undefined>, options: WaitOptions): Promise<T> {
   const deadline = Date.now() + options.timeoutMilliseconds
   let missing = 'not yet'
@@ -22,9 +22,9 @@ export async function waitUntil<T>(what: string, check: () => Promise<T | undefi
       missing = messageOf(error)
     }
     const reason = await options.hopeless?.()
-    if (reason !== undefined) throw new AppError('unavailable', `${what} cannot happen: ${reason}`)
+    if (reason !== undefined) throw new AppError('unavailable', `gave up waiting for ${what}: ${reason}`)
     if (Date.now() > deadline)
-      throw new AppError('unavailable', `${what} did not happen within ${options.timeoutMilliseconds} ms: ${missing}`)
+      throw new AppError('unavailable', `waited ${options.timeoutMilliseconds / 1000} s for ${what}: ${missing}`)
     await sleep(options.everyMilliseconds ?? 100)
   }
 }

@@ -1,12 +1,12 @@
-// A person's browser as an HTTP client: cookies, redirects, links and forms found by their visible text. No JavaScript: the pages need none.
-// It sends what a form holds (hidden fields, ticked boxes, the pressed button), as the HTML standard says, and nothing else.
+// A user's browser as an HTTP client: cookies, redirects, links and forms found by their visible text. It runs no JavaScript, because the
+// pages need none, and sends exactly what the HTML standard says a form submits (hidden fields, ticked boxes, the pressed button).
 import { type HTMLElement, parse } from 'node-html-parser'
 import { CookieJar } from 'tough-cookie'
 import { Agent, type Dispatcher, request } from 'undici'
 
 export type Page = { readonly url: URL; readonly status: number; readonly html: string; readonly root: HTMLElement }
 
-/** What a person changes in a form before pressing the button: texts and choices by field name; boxes by field name and values. */
+/** What the user changes in a form before pressing the button: texts and choices by field name, check boxes by field name and values. */
 export type FormInput = { readonly [field: string]: string | readonly string[] }
 
 export class Browser {
@@ -14,7 +14,7 @@ export class Browser {
   readonly #agent: Agent
   readonly #stopAt: ((url: URL) => boolean) | undefined
 
-  /** `certificateAuthority` is trusted for https; `stopAt` ends a chain of redirects (an own loopback callback, for instance). */
+  /** `certificateAuthority` is trusted for https; `stopAt` ends a chain of redirects, for example at a loopback callback. */
   constructor(options: { readonly certificateAuthority?: string; readonly stopAt?: (url: URL) => boolean } = {}) {
     this.#agent = new Agent({ connect: options.certificateAuthority === undefined ? {} : { ca: options.certificateAuthority } })
     this.#stopAt = options.stopAt
@@ -81,7 +81,7 @@ export class Browser {
   }
 }
 
-/** Where the answer sends the browser; undefined when it is the page itself. */
+/** The target of a redirect; undefined for a response that is not a redirect. */
 function redirectOf({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
   const { location } = headers
   return statusCode >= 300 && statusCode < 400 && typeof location === 'string' ? location : undefined
@@ -101,7 +101,7 @@ export function summary(page: Page): string {
   return `HTTP ${page.status} "${text.slice(0, 300)}"`
 }
 
-/** What the form sends: its fields as the page filled them, with the person's changes, and the pressed button. */
+/** What the form submits: its fields as the page filled them, with the user's changes, and the pressed button. */
 function formBody(form: HTMLElement, pressed: HTMLElement, input: FormInput): URLSearchParams {
   const body = new URLSearchParams()
   for (const field of form.querySelectorAll('input, select, textarea')) {
@@ -114,7 +114,7 @@ function formBody(form: HTMLElement, pressed: HTMLElement, input: FormInput): UR
   return body
 }
 
-/** What one field sends; `wanted` is the person's change, if any. */
+/** What one field submits; `wanted` is the user's change, if any. */
 function valuesOf(field: HTMLElement, wanted: string | readonly string[] | undefined): readonly string[] {
   const type = field.getAttribute('type') ?? 'text'
   if (type === 'checkbox' || type === 'radio') {
@@ -133,7 +133,7 @@ function shownValue(field: HTMLElement): string {
   return field.getAttribute('value') ?? (field.tagName === 'TEXTAREA' ? field.text : '')
 }
 
-/** Whether the page offers a button or link with this text. */
+/** Whether the page has a button or link with this text. */
 export function offers(page: Page, text: string): boolean {
   return page.root.querySelectorAll('button, input[type=submit], a[href]').some(element => visibleText(element).includes(text))
 }

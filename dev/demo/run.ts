@@ -1,4 +1,5 @@
-// Plays the people through the main job with real tools only, on the platform that runs. Throws at the first broken promise.
+// The demo: its users onboard an organization, deploy an application and meet the access rules, with the real tools only, on the running
+// platform. It ends at the first step that fails.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalog } from '../cluster/binaries/catalog.ts'
@@ -6,22 +7,23 @@ import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { type ClusterSettings, devClusterFolder, readClusterSettings, toolEnvironment } from '../cluster/settings.ts'
 import { readLocalGitHub } from '../up/github.ts'
+import type { DemoContext } from './context.ts'
+import { accessSteps } from './scenario/access.ts'
+import { deploySteps } from './scenario/deploy.ts'
+import { onboardSteps } from './scenario/onboard.ts'
 import { runSteps } from './steps.ts'
-import { deploySteps } from './story/deploy.ts'
-import { onboardSteps } from './story/onboard.ts'
-import { wallSteps } from './story/walls.ts'
 import { person, type ToolPaths } from './tools.ts'
-import type { World } from './world.ts'
 
+/** Runs all steps and prints each; throws the error of the first step that fails. */
 export async function runDemo(): Promise<void> {
   const started = performance.now()
-  const world = await prepareWorld(readClusterSettings())
-  const passed = await runSteps([...onboardSteps(world), ...deploySteps(world), ...wallSteps(world)])
+  const demo = await prepareDemo(readClusterSettings())
+  const passed = await runSteps([...onboardSteps(demo), ...deploySteps(demo), ...accessSteps(demo)])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
-/** `homes` names the folder below the state folder in which the people have their homes. */
-export async function prepareWorld(settings: ClusterSettings, homes = 'demo'): Promise<World> {
+/** Prepares tools and users for the platform of these settings. `homes` is the folder below the state folder for the users' homes. */
+export async function prepareDemo(settings: ClusterSettings, homes = 'demo'): Promise<DemoContext> {
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress: standardErrorProgress() })
   const github = await readLocalGitHub(settings)
   const authorityFile = join(devClusterFolder(settings), 'pki/ca.crt')

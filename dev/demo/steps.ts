@@ -1,17 +1,18 @@
-// Runs the demo's steps one after another, prints each with its time, and ends at the first broken promise.
+// Runs the demo's steps in order and prints each with its time; the first failure ends the run.
 
 export type Step = { readonly title: string; readonly run: () => Promise<string | undefined> }
 
-export class BrokenPromise extends Error {
-  override readonly name = 'BrokenPromise'
+/** The platform did not do what the demo promises. */
+export class DemoFailure extends Error {
+  override readonly name = 'DemoFailure'
 }
 
-/** Throws BrokenPromise with the message when the condition does not hold. */
+/** Throws DemoFailure with the message when the condition is false. */
 export function expectThat(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new BrokenPromise(message)
+  if (!condition) throw new DemoFailure(message)
 }
 
-/** Asks until the answer is not undefined, or fails with what was waited for. Asks at once, then ten times a second. */
+/** Polls at once and then ten times a second until the result is defined; a DemoFailure of `ask` and the timeout end the wait. */
 export async function eventually<T>(what: string, seconds: number, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + seconds * 1000
   let last = ''
@@ -20,15 +21,15 @@ export async function eventually<T>(what: string, seconds: number, ask: () => Pr
       const answer = await ask()
       if (answer !== undefined) return answer
     } catch (error) {
-      if (error instanceof BrokenPromise) throw error
-      last = error instanceof Error ? `; the last answer was: ${error.message}` : ''
+      if (error instanceof DemoFailure) throw error
+      last = error instanceof Error ? `; the last error was: ${error.message}` : ''
     }
     await new Promise(resolve => setTimeout(resolve, 100))
   }
-  throw new BrokenPromise(`${what}: not within ${seconds} s${last}`)
+  throw new DemoFailure(`timed out after ${seconds} s: ${what}${last}`)
 }
 
-/** Returns the number of steps that passed; throws what the failing step threw, after printing it. */
+/** Resolves to the number of steps; prints the step that fails and throws its error. */
 export async function runSteps(steps: readonly Step[]): Promise<number> {
   for (const [index, step] of steps.entries()) {
     const started = performance.now()

@@ -1,5 +1,5 @@
-// The real tools the people of the demo use: git, kubectl, the sekisho CLI. Each person has a home of their own, so that nobody
-// borrows another's credentials. Secrets reach git by its environment, never by an argument or a URL.
+// The tools of the demo's users: git, kubectl, the sekisho CLI. Each user has a home and an environment of their own, so that no command
+// can use the credentials of another user. Secrets are passed to git in its environment, never as an argument or in a URL.
 import { spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,10 +18,11 @@ export type ToolPaths = {
   readonly sekisho: string
   readonly issuer: string
   readonly certificateAuthority: string
-  /** Where the pinned Node is kept. */
+  /** The folder of the pinned Node. */
   readonly cache: string
 }
 
+/** Makes the home of a user and the environment of their commands. */
 export async function person(paths: ToolPaths, login: string, path: string): Promise<Person> {
   const home = join(paths.folder, login)
   await mkdir(home, { recursive: true })
@@ -32,7 +33,7 @@ export async function person(paths: ToolPaths, login: string, path: string): Pro
       PATH: path,
       HOME: home,
       XDG_CACHE_HOME: join(home, 'cache'),
-      // The pinned Node is fetched once for all of them.
+      // All users share the pinned Node.
       SEKISHO_CACHE: paths.cache,
       XDG_CONFIG_HOME: join(home, 'config'),
       KUBECONFIG: join(home, 'kubeconfig'),
@@ -48,7 +49,6 @@ export type RunOptions = {
   readonly folder?: string
   readonly input?: string
   readonly environment?: Readonly<Record<string, string>>
-  readonly seconds?: number
 }
 
 /** Runs a tool to its end, whatever its exit code. */
@@ -58,7 +58,7 @@ export function run(who: Person, program: string, args: readonly string[], optio
       cwd: options.folder ?? who.home,
       env: { ...who.environment, ...options.environment },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: (options.seconds ?? 60) * 1000,
+      timeout: 60_000,
     })
     const output: Buffer[] = []
     const errors: Buffer[] = []
@@ -73,17 +73,17 @@ export function run(who: Person, program: string, args: readonly string[], optio
   })
 }
 
-/** Runs a tool that must succeed and gives its output without the last line break. */
+/** Runs a tool that must succeed; resolves to its output without the last line break. */
 export async function mustRun(who: Person, program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const result = await run(who, program, args, options)
   if (result.code !== 0)
     throw new Error(
-      `${who.login}: ${program.split('/').at(-1)} ${args.join(' ')} ended with ${result.code}: ${result.errors.trim().slice(-800)}`,
+      `${who.login}: ${program.split('/').at(-1)} ${args.join(' ')} failed with exit code ${result.code}: ${result.errors.trim().slice(-800)}`,
     )
   return result.output.trimEnd()
 }
 
-/** What git needs to sign in over HTTP with a personal access token, as environment. */
+/** The environment with which git signs in over HTTP with a personal access token. */
 export function gitCredential(login: string, token: string): Readonly<Record<string, string>> {
   const basic = Buffer.from(`${login}:${token}`).toString('base64')
   return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'http.extraHeader', GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}` }

@@ -1,5 +1,5 @@
-// Builds images by name and, when asked, brings them to the registry. Running it again with nothing changed reads a few small files
-// and asks the registry one question per tag.
+// Builds images by name and pushes them to the registry when asked. A repeated build without changes reads a few small files and
+// makes one registry request per tag.
 import type { Progress } from '../cluster/progress.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { assembleImage, type BuiltImage } from './image/assemble.ts'
@@ -10,7 +10,7 @@ import type { RegistryClient } from './registry/registry-client.ts'
 
 export type ImageResult = {
   readonly name: ImageName
-  /** Registry, repository and a tag made of the content: another content is another reference. */
+  /** Registry, repository and a tag derived from the content: other content has another reference. */
   readonly reference: string
   /** The reference by digest, for kinds that resolve a tag only once. */
   readonly pinned: string

@@ -1,4 +1,4 @@
-// Wires the image builder from the settings of the local cluster; shared by the command line here and by dev/kpack.
+// Creates the image builder's dependencies from the settings of the local cluster, for the command line here and for dev/kpack.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalog } from '../cluster/binaries/catalog.ts'

@@ -13,15 +13,14 @@ import { type ImageName, imageNames, isImageName } from './recipes/catalog.ts'
 const usage = `Usage: node dev/images/main.ts build [name… | all] [--push] [--archive FOLDER] [-o json]
        node dev/images/main.ts --list
 Names: ${imageNames.join(', ')}
-  --push            bring the images to the cluster's registry
-  --archive FOLDER  write each image as a tar for "ctr images import"
+  --push            push the images to the cluster's registry
+  --archive FOLDER  also write each image as a tar file for "ctr images import"
 `
 
 function chosenNames(words: readonly string[]): readonly ImageName[] {
   if (words.length === 0 || words.includes('all')) return imageNames
   return words.map(word => {
-    if (!isImageName(word))
-      throw new AppError('invalid_request', `there is no image ${word}; the names are ${imageNames.join(', ')}`)
+    if (!isImageName(word)) throw new AppError('invalid_request', `unknown image ${word}; the names are ${imageNames.join(', ')}`)
     return word
   })
 }

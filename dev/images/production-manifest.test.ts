@@ -1,4 +1,4 @@
-// Whether the production manifest keeps exactly what runs.
+// The production manifest keeps exactly the packages that run.
 import { expect, test } from 'vitest'
 import { productionManifest } from './production-manifest.ts'
 
@@ -20,7 +20,7 @@ const manifest = {
   },
 }
 
-test('development packages leave both files and everything else stays as it was locked', () => {
+test('development packages are removed from both files and everything else stays as locked', () => {
   expect(productionManifest(manifest)).toEqual({
     description: { name: 'x', dependencies: { fastify: '5.0.0' } },
     lock: {

@@ -1,6 +1,6 @@
-// Takes everything for development out of package.json and package-lock.json. Pure.
-// `npm ci --omit=dev` checks the whole lockfile first, and refuses one whose optional packages for other systems (of linters, of
-// compilers) its registry did not have; what runs in production must not depend on those.
+// Removes everything for development from package.json and package-lock.json.
+// `npm ci --omit=dev` first checks the whole lockfile and refuses one with optional packages of other systems (of linters, of
+// compilers) that its registry did not have; what runs in production must not depend on those.
 type Fields = Readonly<Record<string, unknown>>
 
 export type Manifest = { readonly description: Fields; readonly lock: Fields }

@@ -1,5 +1,5 @@
 // The packages that run in production, installed once per lockfile into the cache, without install scripts.
-// Never touches the checkout's own node_modules.
+// It must never touch the checkout's node_modules.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,9 +10,9 @@ import { productionManifest } from './production-manifest.ts'
 import type { RecipeDeps } from './recipes/recipe.ts'
 
 export type ProductionPackages = {
-  /** Changes exactly when other packages would be installed: a script or a linter does not change it. */
+  /** Changes exactly when other packages would be installed; a script or a linter does not change it. */
   readonly key: string
-  /** The folder that holds the packages. */
+  /** The folder of the packages. */
   readonly install: () => Promise<string>
 }
 
@@ -56,7 +56,7 @@ export async function productionPackages({
   return { key, install }
 }
 
-/** Both files are the project's own and were read by npm before. */
+/** Both files belong to this project and npm has read them before. */
 async function readJson(file: string): Promise<Readonly<Record<string, unknown>>> {
   return JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, unknown>>
 }

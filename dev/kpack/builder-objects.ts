@@ -1,5 +1,5 @@
-// What builds need besides kpack: lifecycle, stack, buildpacks and the ClusterBuilder `sekisho`, all by digest, so that another content
-// is another object and kpack notices. Pure.
+// The objects that builds need besides kpack: lifecycle, stack, buildpacks and the ClusterBuilder `sekisho`. All images are named by
+// digest, so that changed content changes the object and kpack notices.
 import { buildpacks } from '../images/recipes/buildpack.ts'
 import { stackId } from '../images/recipes/stack.ts'
 import { type KubernetesObject, withLabel } from './kubernetes-object.ts'
@@ -14,7 +14,7 @@ export type BuilderImages = {
 
 export type BuilderObjects = {
   readonly foundation: readonly KubernetesObject[]
-  /** Applied when the foundation is ready, else it would be put together from what was there before. */
+  /** Applied when the foundation is ready; otherwise kpack would build it from the old foundation. */
   readonly builder: KubernetesObject
 }
 
@@ -27,12 +27,12 @@ const buildpackNames = { prepare: 'sekisho-prepare', node: 'sekisho-node' } as c
   string
 >
 
-/** `inputs` is a digest of everything here; kpack copies it to a label, which makes a new generation of the builder. */
+/** `inputs` is a digest of everything here; kpack copies it to a label, which changes the builder's generation. */
 export function builderObjects(images: BuilderImages, registry: string, inputs: string): BuilderObjects {
   const cluster = (kind: string, name: string, spec: object): KubernetesObject =>
     withLabel({ apiVersion, kind, metadata: { name }, spec })
   const foundation = [
-    // Its namespace is the platform's and may exist already with labels of its own, so it is not among these objects.
+    // Its namespace belongs to the platform and may exist already with its own labels, so it is not one of these objects.
     withLabel({
       apiVersion: 'v1',
       kind: 'ServiceAccount',

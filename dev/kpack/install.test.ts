@@ -1,4 +1,4 @@
-// Whether the installer applies what is needed and nothing else. The cluster here is a record of calls with scripted answers.
+// The installer applies what is needed and nothing else. The cluster is a record of calls with scripted responses.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ function inputs(change: Partial<InstallInputs> = {}): InstallInputs {
   return { releaseFolder: folder, version: '1', kpackImage: 'k', images, registry: 'registry:5000', ...change }
 }
 
-/** A cluster that stores what is applied and calls everything ready at once. */
+/** A cluster that stores what is applied and reports everything as ready at once. */
 function createCluster(stored = new Map<string, KubernetesObject>()): {
   kubectl: Kubectl
   applied: string[]
@@ -59,7 +59,7 @@ test('an empty cluster gets kpack first and its builder last', async () => {
   expect(applied.at(-1)).toBe('clusterbuilder/sekisho')
 })
 
-test('the same inputs apply nothing, another image applies again', async () => {
+test('the same inputs apply nothing, a new image applies again', async () => {
   const { kubectl, applied } = createCluster()
   await installKpack(inputs(), kubectl, silentProgress)
   const before = applied.length
@@ -68,7 +68,7 @@ test('the same inputs apply nothing, another image applies again', async () => {
   expect((await installKpack(inputs({ images: { ...images, node: 'n2' } }), kubectl, silentProgress)).kpack).toBe('installed')
 })
 
-test('a kpack of somebody else is left alone and gets the builder only', async () => {
+test('a kpack that was installed otherwise stays as it is and gets the builder only', async () => {
   const foreign: KubernetesObject = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -80,7 +80,7 @@ test('a kpack of somebody else is left alone and gets the builder only', async (
   expect(applied).toContain('clusterbuilder/sekisho')
 })
 
-test('a builder that is applied but not ready is waited for again', async () => {
+test('waits again for a builder that is applied but not ready', async () => {
   const { kubectl, applied, stored } = createCluster()
   await installKpack(inputs(), kubectl, silentProgress)
   const builder = stored.get('clusterbuilder/sekisho')

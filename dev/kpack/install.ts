@@ -1,5 +1,5 @@
-// Brings kpack and the builder `sekisho` into a cluster, or finds that they are there. Idempotent: the same inputs are applied once.
-// Leaves a kpack that somebody else installed as it is.
+// Installs kpack and the builder `sekisho` in a cluster, unless they exist. Idempotent: the same inputs are applied once.
+// It must never change a kpack that it did not install.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,17 +42,17 @@ export async function installKpack(inputs: InstallInputs, kubectl: Kubectl, prog
   if (isApplied(applied, digest) && servers.every(isAvailable)) return { kpack: 'unchanged', builderImage: latestImage(applied) }
 
   const owner = decideOwner((await kubectl.read(['customresourcedefinition/builds.kpack.io']))[0])
-  if (owner === 'somebody-else') progress.note('kpack was installed by somebody else: left as it is')
+  if (owner === 'foreign') progress.note('this kpack was not installed by make up: it stays as it is')
   else await progress.step(`kpack ${inputs.version}`, () => applyRelease(release, kubectl))
   const builder = await progress.step(`builder ${builderName}`, () => applyBuilder(inputs, digest, kubectl))
-  return { kpack: owner === 'somebody-else' ? 'foreign' : 'installed', builderImage: latestImage(builder) }
+  return { kpack: owner === 'foreign' ? 'foreign' : 'installed', builderImage: latestImage(builder) }
 }
 
 async function applyRelease(release: readonly KubernetesObject[], kubectl: Kubectl): Promise<void> {
   const isNamespace = (object: KubernetesObject): boolean => object.kind === 'Namespace'
   await kubectl.apply(release.filter(isNamespace))
   await kubectl.apply(release.filter(object => !isNamespace(object)))
-  // The definitions convert between versions through the webhook: nothing of kpack's can be stored before it answers.
+  // kpack's webhook converts between versions of its objects: it must answer before any of them can be stored.
   await kubectl.run(['rollout', 'status', 'deployment', '-n', namespace, '--timeout', `${readyTimeoutSeconds}s`])
 }
 
@@ -77,6 +77,9 @@ async function readRelease(folder: string): Promise<ReadonlyMap<string, string>>
 function latestImage(builder: KubernetesObject | undefined): string {
   const status = builder?.['status'] as { readonly latestImage?: string } | undefined
   if (!status?.latestImage)
-    throw new AppError('upstream_failed', `${builderReference} is ready and names no image: kubectl describe ${builderReference}`)
+    throw new AppError(
+      'upstream_failed',
+      `${builderReference} is ready but names no image: run kubectl describe ${builderReference}`,
+    )
   return status.latestImage
 }

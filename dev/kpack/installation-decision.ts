@@ -1,16 +1,14 @@
-// Decides from what the cluster holds what there is to do. Pure: no decision depends on anything but these facts.
+// The decisions of the installer, as pure functions of the objects in the cluster.
 import { type KubernetesObject, managedByLabel, managedByUs } from './kubernetes-object.ts'
 
 export const inputsAnnotation = 'sekisho.dev/applied-inputs'
 
-/** Whose kpack this is, by the CustomResourceDefinition builds.kpack.io. None yet: it will be ours. */
-export function decideOwner(buildDefinition: KubernetesObject | undefined): 'us' | 'somebody-else' {
-  return buildDefinition === undefined || buildDefinition.metadata.labels?.[managedByLabel] === managedByUs
-    ? 'us'
-    : 'somebody-else'
+/** Who installed this kpack, by the CustomResourceDefinition builds.kpack.io. A missing one will be ours. */
+export function decideOwner(buildDefinition: KubernetesObject | undefined): 'us' | 'foreign' {
+  return buildDefinition === undefined || buildDefinition.metadata.labels?.[managedByLabel] === managedByUs ? 'us' : 'foreign'
 }
 
-/** Whether the builder was made from exactly these inputs (a digest over the release and the builder) and can be used. */
+/** Whether the builder was made from exactly these inputs (a digest over the release and the builder) and is ready. */
 export function isApplied(builder: KubernetesObject | undefined, inputs: string): boolean {
   return builder?.metadata.annotations?.[inputsAnnotation] === inputs && isReady(builder)
 }
@@ -18,7 +16,7 @@ export function isApplied(builder: KubernetesObject | undefined, inputs: string)
 type Condition = { readonly type?: unknown; readonly status?: unknown; readonly message?: unknown }
 type Status = { readonly observedGeneration?: unknown; readonly conditions?: readonly Condition[] }
 
-/** Ready for the generation that is stored now, not for an earlier one. */
+/** Ready for the current generation, not for an earlier one. */
 export function isReady(object: KubernetesObject | undefined): boolean {
   return holds(object, 'Ready')
 }
@@ -34,7 +32,7 @@ function holds(object: KubernetesObject | undefined, type: string): boolean {
   return observed && status?.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
 }
 
-/** What a waiting object says of itself, for the message when waiting ends. */
+/** The Ready condition of an object as text, for the message when waiting ends. */
 export function readyMessage(object: KubernetesObject): string {
   const status = object['status'] as Status | undefined
   const ready = status?.conditions?.find(condition => condition.type === 'Ready')

@@ -1,16 +1,16 @@
-// The three things asked of a cluster here, through kubectl: read, apply, wait. Objects travel on standard input, never as arguments.
+// The kubectl calls of the installer: read, apply, wait. Objects are passed on standard input, never as arguments.
 import type { RunCommand } from '../cluster/run-command.ts'
 import { waitUntil } from '../cluster/wait-until.ts'
 import { isReady, readyMessage } from './installation-decision.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 
 export type Kubectl = {
-  /** The named objects that exist; `TYPE/NAME` words. A type that the cluster does not know gives nothing. */
+  /** The named objects that exist, by `TYPE/NAME`. A type that the cluster does not know has no objects. */
   readonly read: (names: readonly string[], namespace?: string) => Promise<readonly KubernetesObject[]>
-  /** Server-side apply: fields that kpack fills in itself (certificates, rules) stay as they are. */
+  /** Server-side apply: fields that kpack sets itself (certificates, rules) stay as they are. */
   readonly apply: (objects: readonly KubernetesObject[]) => Promise<void>
   readonly run: (parameters: readonly string[]) => Promise<string>
-  /** The objects, once every one of them is ready. */
+  /** Resolves to the objects when all of them are ready. */
   readonly waitReady: (names: readonly string[], timeoutSeconds: number) => Promise<readonly KubernetesObject[]>
 }
 
@@ -46,7 +46,7 @@ export function createKubectl({ run, program, kubeconfig }: KubectlDeps): Kubect
     },
     async waitReady(names, timeoutSeconds) {
       return waitUntil(
-        `readiness of ${names.join(', ')}`,
+        `${names.join(', ')} to be ready`,
         async () => {
           const objects = await read(names)
           const waiting = objects.filter(object => !isReady(object))

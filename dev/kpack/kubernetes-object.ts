@@ -1,4 +1,4 @@
-// A Kubernetes object as this folder reads and writes it: plain data with the few fields that are looked at.
+// A Kubernetes object with the few fields that this folder reads.
 
 export type KubernetesObject = {
   readonly apiVersion: string
@@ -13,7 +13,7 @@ export type KubernetesObject = {
   readonly [field: string]: unknown
 }
 
-/** Says that an object was put there by this installer; what lacks it belongs to somebody else and is left alone. */
+/** Marks the objects of this installer; an object without the label belongs to another installation and is not changed. */
 export const managedByLabel = 'app.kubernetes.io/managed-by'
 export const managedByUs = 'sekisho-dev'
 

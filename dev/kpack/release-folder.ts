@@ -1,5 +1,5 @@
-// Where kpack's release manifests are: the `config` folder of the Go module that the binaries are built from, so that manifests and
-// programs are of one version and checked by one go.sum. The path is remembered, because asking Go costs a second.
+// Finds kpack's release manifests: the `config` folder of the Go module from which the binaries are built, so that manifests and
+// programs have the same version and one go.sum verifies both. The path is cached, because asking Go takes a second.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isAccessible } from '../cluster/file-access.ts'

@@ -1,4 +1,4 @@
-// Whether holes of kpack's templates are filled and its rights are narrowed, on documents of the same shape.
+// The templates of kpack are filled in and its permissions are reduced, on documents of the same shape.
 import { expect, test } from 'vitest'
 import { managedByLabel, managedByUs } from './kubernetes-object.ts'
 import { renderRelease } from './render-release.ts'
@@ -41,7 +41,7 @@ function find(kind: string, name: string): Record<string, unknown> {
   return object
 }
 
-test('every object says who put it there, and files that are no objects are left out', () => {
+test('every object is labelled, and files that are not objects are left out', () => {
   expect(rendered.map(object => object.metadata.labels?.[managedByLabel])).toEqual([
     managedByUs,
     managedByUs,
@@ -62,12 +62,12 @@ test('images, commands and the version are filled in and the rest of a container
   })
 })
 
-test('the controller may read no Secret', () => {
+test('the controller cannot read Secrets', () => {
   expect(find('ClusterRole', 'kpack-controller-admin')).toMatchObject({ rules: [{ resources: ['namespaces'], verbs: ['get'] }] })
   expect(JSON.stringify(find('ClusterRole', 'kpack-controller-admin'))).not.toContain('secrets')
 })
 
-test('a kpack of another layout is refused and not installed in part', () => {
+test('a kpack with another layout is refused, not installed in part', () => {
   const partial = new Map([...files].filter(([name]) => name !== 'webhook.yaml'))
   expect(() => renderRelease(partial, { image: 'x', version: '9' })).toThrow('kpack-webhook')
 })

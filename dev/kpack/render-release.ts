@@ -1,5 +1,5 @@
-// kpack's release manifests from its Go module's config folder. Those files are ytt templates whose values are YAML comments, so they
-// parse as they are with holes where a value belongs; this file fills the holes and changes what a small shared machine needs. Pure.
+// Renders kpack's release manifests from the config folder of its Go module. Those files are ytt templates whose expressions are YAML
+// comments, so they parse as YAML with missing values; this file fills them in and adapts the result to a small shared machine.
 import { parseAllDocuments } from 'yaml'
 import { AppError } from '../../src/lib/errors.ts'
 import { type KubernetesObject, withLabel } from './kubernetes-object.ts'
@@ -9,10 +9,10 @@ export type ReleaseValues = { readonly image: string; readonly version: string }
 /** Not Kubernetes objects, or replaced by our own ClusterLifecycle. */
 const skippedFiles = new Set(['schema.yaml', 'default_clusterlifecycle.yaml'])
 
-/** The ConfigMaps through which the controller learns its images. */
+/** The ConfigMaps from which the controller reads its images. */
 const imageConfigMaps = new Set(['build-init-image', 'build-waiter-image', 'rebase-image', 'completion-image'])
 
-/** Deployment -> what runs in it. Measured peaks: controller 93 MB, webhook 57 MB; a CPU limit would only slow the start. */
+/** Deployment → its program and resources. Measured peaks: controller 93 MB, webhook 57 MB; a CPU limit would only slow the start. */
 const servers: Readonly<Record<string, { command: string; resources: object }>> = {
   'kpack-controller': {
     command: '/controller',
@@ -21,7 +21,7 @@ const servers: Readonly<Record<string, { command: string; resources: object }>> 
   'kpack-webhook': { command: '/webhook', resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } } },
 }
 
-/** `files` are file names with their texts. Throws `integrity_violation` when kpack's layout is not the one known here. */
+/** `files` are file names with their texts. Throws `integrity_violation` when kpack has another layout than this code expects. */
 export function renderRelease(files: ReadonlyMap<string, string>, values: ReleaseValues): readonly KubernetesObject[] {
   const objects = [...files.keys()]
     .filter(name => !skippedFiles.has(name))
@@ -32,7 +32,7 @@ export function renderRelease(files: ReadonlyMap<string, string>, values: Releas
     if (!objects.some(object => object.kind === 'Deployment' && object.metadata.name === name))
       throw new AppError(
         'integrity_violation',
-        `kpack ${values.version} has no Deployment ${name}: dev/kpack knows another layout`,
+        `kpack ${values.version} has no Deployment ${name}; dev/kpack expects another layout`,
       )
   }
   return objects
@@ -58,8 +58,8 @@ function fill(object: KubernetesObject, { image, version }: ReleaseValues): Kube
 type Rule = { readonly resources?: readonly string[] }
 
 /**
- * Upstream lets the controller read every Secret of the cluster, for registry and git credentials. Our builds have neither, and no
- * process but the token desk may be able to read a GitHub token.
+ * Upstream lets the controller read every Secret of the cluster, for registry and git credentials. Our builds have neither, and only the
+ * token desk may be able to read a GitHub token.
  */
 function withoutSecrets(object: KubernetesObject): readonly Rule[] {
   const rules = (object['rules'] ?? []) as readonly Rule[]

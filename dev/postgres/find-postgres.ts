@@ -1,5 +1,5 @@
-// Finds PostgreSQL's own programs on this machine: the Debian packages keep them outside of PATH, one folder a version.
-// It installs nothing: `cure` is what a person, or the set-up of the project, has to run.
+// Finds PostgreSQL's programs on this machine: the Debian packages keep them outside of PATH, in one folder per version.
+// It installs nothing: `cure` is the command that installs them.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// `make test`: everything that continuous integration runs, in the order in which failures are cheapest to find: checks, unit tests,
-// tests against a real API server, then the platform with real pods and the main job. What it brought up it takes down again.
+// `make test`: everything that continuous integration runs, the cheapest stages first: checks, unit tests, tests against a real API server,
+// then the platform with real pods. A cluster that it started it stops again; a cluster that ran before stays.
 import { spawn } from 'node:child_process'
 import { messageOf } from '../../src/lib/errors.ts'
 import { down } from '../cluster/down.ts'
@@ -27,16 +27,16 @@ function vitest(project: string): readonly string[] {
   return ['node_modules/vitest/vitest.mjs', 'run', '--project', project]
 }
 
-/** Stages in order; the platform is brought up after the cheap ones have passed. */
+/** Title and arguments of each stage, in order; the platform starts only after the cheap ones have passed. */
 const stages: readonly (readonly [string, readonly string[]])[] = [
   ['checks', ['dev/check/main.ts']],
   ['unit tests', vitest('unit')],
-  ['integration tests (real API server, real databases)', vitest('integration')],
-  ['faults: what goes wrong around us', vitest('faults')],
-  ['crash sweep: killed around every write', vitest('sweep')],
-  ['platform up', ['dev/up/main.ts', 'up', '--no-demo']],
-  ['demo: the main job', ['dev/demo/main.ts']],
-  ['end-to-end tests (real pods)', vitest('e2e')],
+  ['integration tests (API server, databases)', vitest('integration')],
+  ['fault tests (failing GitHub, API server, database and network)', vitest('faults')],
+  ['crash tests (controllers killed before and after every write)', vitest('sweep')],
+  ['start the platform', ['dev/up/main.ts', 'up', '--no-demo']],
+  ['demo', ['dev/demo/main.ts']],
+  ['end-to-end tests (pods)', vitest('e2e')],
 ]
 
 const wasUp = settings.givenKubeconfig !== undefined || (await clusterStatus(settings)).apiServer
@@ -51,7 +51,7 @@ try {
   process.exitCode = 1
 }
 if (!wasUp) {
-  await progress.step('take down what was brought up', () => down({ settings, progress, keepState: false }))
+  await progress.step('stop the platform', () => down({ settings, progress, keepState: false }))
   await forgetLocalState(settings)
 }
 console.log(`stages: ${passed} passed, ${stages.length - passed} failed`)

@@ -1,5 +1,5 @@
 // `make dev`: the platform as a process of this host in watch mode, against the running cluster, under the same addresses and the same
-// identity. The pod is scaled away and the Services lead here; when it ends (Ctrl-C), the pod comes back.
+// identity. While it runs, the Deployment has no pod and the Services point at this host; when it ends (Ctrl-C), both are restored.
 import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,26 +27,26 @@ export async function runDevelopment(settings: ClusterSettings, progress: Progre
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
   if ((await kubectl.read(['deployment', 'sekisho', '-n', namespace])) === undefined)
-    throw new Error('the platform is not there yet: run make up first')
+    throw new Error('the platform is not installed yet: run make up first')
   const folder = join(settings.stateFolder, 'development')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const environment = await processEnvironment(kubectl, settings, folder)
-  await progress.step('the pod makes room', async () => {
+  await progress.step('stop the platform pod and point its Services at this host', async () => {
     await kubectl.run(['scale', 'deployment/sekisho', '-n', namespace, '--replicas=0'])
     await kubectl.run(
       ['wait', '--for=delete', 'pod', '-l', 'app.kubernetes.io/name=sekisho', '-n', namespace, '--timeout=60s'],
       70_000,
     )
-    for (const item of services) await leadHere(kubectl, settings, item)
+    for (const item of services) await pointHere(kubectl, settings, item)
   })
-  progress.note(`serving at ${settings.issuerUrl}; files under src restart it; Ctrl-C brings the pod back`)
+  progress.note(`serving at ${settings.issuerUrl}; a change under src restarts it; Ctrl-C stops it and restores the pod`)
   try {
     return await watchProcess(settings, environment)
   } finally {
-    await progress.step('the pod comes back', async () => {
-      // What this process wrote belongs to whoever ran it; the pod runs as its own user.
+    await progress.step('restore the platform pod', async () => {
+      // The files of this process belong to the user who ran it; the pod runs as its own user and must be able to write them.
       await runCommand('chown', ['-R', `${podUser}:${podUser}`, join(devClusterFolder(settings), 'platform-data')])
-      await giveBack(kubectl)
+      await restorePod(kubectl)
     })
   }
 }
@@ -97,8 +97,8 @@ function kubeconfigWith(settings: ClusterSettings, authorityFile: string, token:
   })
 }
 
-/** A Service without a selector takes its endpoints from a slice that names it. */
-async function leadHere(kubectl: Kubectl, settings: ClusterSettings, item: (typeof services)[number]): Promise<void> {
+/** Replaces the endpoints of a Service: without a selector it uses the EndpointSlices that carry its name. */
+async function pointHere(kubectl: Kubectl, settings: ClusterSettings, item: (typeof services)[number]): Promise<void> {
   await kubectl.run(['patch', 'service', item.service, '-n', namespace, '--type=merge', '-p', '{"spec":{"selector":null}}'])
   await kubectl.applyText(
     stringify({
@@ -112,7 +112,7 @@ async function leadHere(kubectl: Kubectl, settings: ClusterSettings, item: (type
   )
 }
 
-async function giveBack(kubectl: Kubectl): Promise<void> {
+async function restorePod(kubectl: Kubectl): Promise<void> {
   for (const { service } of services) {
     await kubectl.run(['delete', 'endpointslice', `${service}-development`, '-n', namespace, '--ignore-not-found'])
     await kubectl.run([
@@ -129,7 +129,7 @@ async function giveBack(kubectl: Kubectl): Promise<void> {
   await kubectl.run(['scale', 'deployment/sekisho', '-n', namespace, '--replicas=1'])
 }
 
-/** Ends when the person ends it; both signals reach the child first, which drains. */
+/** Resolves to the exit code of the process, which receives SIGINT and SIGTERM and completes its requests first. */
 function watchProcess(settings: ClusterSettings, environment: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'src/standalone.ts'], {

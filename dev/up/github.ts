@@ -1,4 +1,4 @@
-// The GitHub of the local platform: the emulator as a supervised process, and the facts about its App that only the owner of an App knows.
+// The GitHub of the local platform: the emulator as a supervised process, and the credentials of its App, which only the owner knows.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { devProcessFolders } from '../cluster/node/layout.ts'
@@ -27,7 +27,7 @@ export function githubFolder(settings: ClusterSettings): string {
   return join(settings.stateFolder, 'github')
 }
 
-/** Starts the emulator, or leaves the running one; answers when it serves. */
+/** Starts the emulator unless it runs already; resolves when it answers. */
 export async function ensureGitHub(settings: ClusterSettings, progress: Progress): Promise<LocalGitHub> {
   const folders = devProcessFolders(settings)
   const web = `http://${settings.nodeAddress}:${port}`
@@ -49,7 +49,7 @@ export async function ensureGitHub(settings: ClusterSettings, progress: Progress
     },
     folders,
   )
-  await waitUntil('GitHub emulator answers', async () => ((await fetch(`${web}/api/v3/meta`)).ok ? true : undefined), {
+  await waitUntil('an answer of the GitHub emulator', async () => ((await fetch(`${web}/api/v3/meta`)).ok ? true : undefined), {
     timeoutMilliseconds: 30_000,
     hopeless: () => hasEnded('github', folders),
   })
@@ -57,7 +57,7 @@ export async function ensureGitHub(settings: ClusterSettings, progress: Progress
   return readLocalGitHub(settings)
 }
 
-/** What the emulator wrote down for the owner of the App and for its people. */
+/** Reads the files that the emulator wrote for the owner of the App and for its users. */
 export async function readLocalGitHub(settings: ClusterSettings): Promise<LocalGitHub> {
   const secrets = join(githubFolder(settings), 'secrets')
   const web = `http://${settings.nodeAddress}:${port}`

@@ -1,4 +1,4 @@
-// The few kubectl calls of `make up`: apply, wait, read. Always with the administrator's kubeconfig of the development cluster.
+// The kubectl calls of `make up`: apply, wait, read; always with the administrator's kubeconfig of the development cluster.
 import { runCommand, tryCommand } from '../cluster/run-command.ts'
 
 export type Kubectl = {

@@ -1,5 +1,5 @@
 // `make up`, `make down`, `make dev`: brings up Kubernetes, GitHub, builds and the platform in the order in which they need each other.
-// Every step is idempotent: on a running platform `up` takes seconds and changes only what is different.
+// Every step is idempotent: on a running platform `up` takes seconds and changes only what differs.
 import { parseArgs } from 'node:util'
 import { printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { down as clusterDown } from '../cluster/down.ts'
@@ -10,9 +10,9 @@ import { forgetLocalState, platformUp } from './platform.ts'
 import { printWelcome } from './welcome.ts'
 
 const usage = `usage: node dev/up/main.ts <command>
-  up [--no-demo]  bring everything up, run the main job, print what to try next
+  up [--no-demo]  start everything, run the demo, print what to try next
   dev             run the platform on this host in watch mode against the running cluster
-  down            stop everything and give the host back
+  down            stop everything and undo the changes to this host
 `
 
 async function run(args: string[]): Promise<number> {

@@ -16,7 +16,7 @@ type OverlayOptions = {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Gives the folder to apply. Also makes the data folder that the volume names, owned by the pod's user. */
+/** Resolves to the folder to apply. Also makes the data folder of the volume, owned by the pod's user. */
 export async function writeOverlay(options: OverlayOptions): Promise<string> {
   const { settings } = options
   const folder = join(settings.stateFolder, 'deploy')
@@ -62,7 +62,7 @@ export async function writeOverlay(options: OverlayOptions): Promise<string> {
         ]),
       },
       {
-        // A changed setting is a changed pod: the process reads its settings once, at start.
+        // The process reads its settings at start only: a changed setting must replace the pod.
         target: { kind: 'Deployment', name: 'sekisho' },
         patch: stringify([
           {

@@ -1,5 +1,5 @@
-// The secrets of the development platform: made once, kept in the cluster; what exists is never made anew, so that sealed data stays readable.
-// Values go to kubectl by standard input, never as arguments, and are not printed.
+// The secrets of the development platform: generated once and kept in the cluster. An existing secret is never replaced, because sealed data
+// would become unreadable. Values go to kubectl by standard input, never as arguments, and are not printed.
 import { randomBytes } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { Kubectl } from './kubectl.ts'

@@ -1,4 +1,4 @@
-// The platform on the local cluster: cluster, GitHub, kpack and image, secrets, manifests, ready. Each step finds out what is there first.
+// Brings the platform up on the local cluster: cluster, GitHub, kpack and image, secrets, manifests. Each step first checks what exists.
 import { spawn } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,13 +20,13 @@ const podFolders = { secrets: '/etc/sekisho/secrets', tls: '/etc/sekisho/tls' }
 export async function platformUp(settings: ClusterSettings, progress: Progress): Promise<void> {
   if (!settings.root && settings.givenKubeconfig === undefined)
     throw new Error(
-      'pods need root on this machine: run as root, or set KUBECONFIG to a cluster of yours; "node dev/cluster/main.ts up" gives a control plane without pods',
+      'pods on this machine need root: run as root, or set KUBECONFIG to a cluster of your own; "node dev/cluster/main.ts up --control-plane-only" starts a control plane without pods',
     )
   await clusterUp({ settings, progress, controlPlaneOnly: false })
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
   const github = await ensureGitHub(settings, progress)
-  await progress.step('kinds and namespace', () => applyFoundations(kubectl, settings))
+  await progress.step('custom resource definitions and namespace', () => applyFoundations(kubectl, settings))
   await progress.step('kpack and its builder', () => node(settings, ['dev/kpack/main.ts', 'install']))
   const image = await progress.step('platform image', () => buildPlatformImage(settings))
   await progress.step('platform secrets and App', () => applySecretsAndApp(kubectl, settings, github))
@@ -43,7 +43,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
   await progress.step('platform ready', () => platformReady(kubectl, settings))
 }
 
-/** A step with a command line of its own runs in its own process: its progress is shown as it comes, its output is the result. */
+/** Runs a step that has its own command line in its own process; its progress is shown at once, its standard output is the result. */
 function node(settings: ClusterSettings, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd: settings.repository, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -52,7 +52,7 @@ function node(settings: ClusterSettings, args: readonly string[]): Promise<strin
     child.on('error', reject)
     child.on('close', code => {
       if (code === 0) resolve(Buffer.concat(output).toString().trim())
-      else reject(new Error(`${args[0]} ended with ${code}; its last lines say why`))
+      else reject(new Error(`${args[0]} failed with exit code ${code}; see its output above`))
     })
   })
 }
@@ -66,13 +66,13 @@ async function applyFoundations(kubectl: Kubectl, settings: ClusterSettings): Pr
   await kubectl.applyText(await readFile(join(settings.repository, 'deploy/base/namespace.yaml'), 'utf8'))
 }
 
-/** The reference by digest, so that a change of the image is a change of the Deployment. */
+/** The reference by digest: a changed image changes the Deployment, which replaces the pod. */
 async function buildPlatformImage(settings: ClusterSettings): Promise<string> {
   const answer = JSON.parse(await node(settings, ['dev/images/main.ts', 'build', 'sekisho', '--push', '-o', 'json'])) as {
     pinned: string
   }[]
   const pinned = answer[0]?.pinned
-  if (pinned === undefined) throw new Error('the image builder gave no reference')
+  if (pinned === undefined) throw new Error('the image builder printed no reference')
   return pinned
 }
 
@@ -105,7 +105,7 @@ async function platformReady(kubectl: Kubectl, settings: ClusterSettings): Promi
   await kubectl.run(['rollout', 'status', 'deployment/sekisho', '-n', 'sekisho-system', '--timeout=180s'], 190_000)
   await kubectl.run(['wait', '--for=condition=Ready', 'clustergithubapp/github', 'applicationchart/web', '--timeout=60s'], 70_000)
   const authority = await readFile(join(devClusterFolder(settings), 'pki/ca.crt'), 'utf8')
-  await waitUntil('the broker answers', () => issuerAnswers(settings.issuerUrl, authority), { timeoutMilliseconds: 60_000 })
+  await waitUntil('an answer of the broker', () => issuerAnswers(settings.issuerUrl, authority), { timeoutMilliseconds: 60_000 })
 }
 
 async function issuerAnswers(issuerUrl: string, authority: string): Promise<true | undefined> {
@@ -120,7 +120,7 @@ async function issuerAnswers(issuerUrl: string, authority: string): Promise<true
   }
 }
 
-/** GitHub's state goes with the cluster: a fresh cluster knows none of its installations. */
+/** Deletes the state of the emulator and the demo together with the cluster: a new cluster knows none of the emulator's installations. */
 export async function forgetLocalState(settings: ClusterSettings): Promise<void> {
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })

@@ -1,4 +1,4 @@
-// What the development platform is told, as the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
+// The settings of the development platform: the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost } from './github.ts'
 
@@ -11,7 +11,7 @@ export type PlatformAddresses = {
   readonly sourceUrl: string
 }
 
-/** The one person who administers the platform in development. */
+/** The user who administers the platform in development. */
 export const platformAdmin = { login: 'ada', id: 1006 }
 
 /** Where secrets are mounted in the pod, or kept on the host for `make dev`. */

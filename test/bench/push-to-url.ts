@@ -2,9 +2,9 @@
 // (from .status of the RemoteSync, so by the platform's own clock) and how long the person waited until the URL showed the commit.
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
-import { prepareWorld } from '../../dev/demo/run.ts'
-import { deployedSync, ourPhases, pushShop, urlAnswers } from '../../dev/demo/story/deploy.ts'
-import { commandLineLogin } from '../../dev/demo/story/sign-in.ts'
+import { prepareDemo } from '../../dev/demo/run.ts'
+import { deployedSync, ourPhases, pushShop, urlAnswers } from '../../dev/demo/scenario/deploy.ts'
+import { commandLineLogin } from '../../dev/demo/scenario/sign-in.ts'
 import type { RemoteSync } from '../../src/api/apps/remote-sync.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import type { Bench, Figure } from './harness/bench.ts'
@@ -30,7 +30,7 @@ function figuresOf(phase: string, values: readonly number[]): readonly Figure[] 
 }
 
 async function push(count: number, note: (message: string) => void, signal: AbortSignal): Promise<readonly Figure[]> {
-  const world = await prepareWorld(readClusterSettings())
+  const world = await prepareDemo(readClusterSettings())
   const { dave } = world.people
   await commandLineLogin(world, dave)
   const syncs: RemoteSync[] = []

@@ -1,8 +1,8 @@
 // A branch of acme/shop that belongs to one test: dave pushes versions of the example shop to it with git, and deletes it again.
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DemoContext } from '../../dev/demo/context.ts'
 import { gitCredential, mustRun } from '../../dev/demo/tools.ts'
-import type { World } from '../../dev/demo/world.ts'
 
 export type Branch = {
   readonly name: string
@@ -12,7 +12,7 @@ export type Branch = {
 }
 
 /** Starts from an empty history of its own: a branch of an earlier run is overwritten. */
-export async function openBranch(world: World, name: string): Promise<Branch> {
+export async function openBranch(world: DemoContext, name: string): Promise<Branch> {
   const { dave } = world.people
   const folder = join(dave.home, name)
   const credential = gitCredential('dave', world.personalTokens['dave'] ?? '')

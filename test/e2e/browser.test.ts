@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Browser, offers } from '../../dev/demo/browser.ts'
-import { passSignIn } from '../../dev/demo/story/sign-in.ts'
+import { passSignIn } from '../../dev/demo/scenario/sign-in.ts'
 import { type Chromium, openChromium } from './chromium.ts'
 import { list } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'

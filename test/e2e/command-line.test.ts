@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { commandLineLogin } from '../../dev/demo/story/sign-in.ts'
+import { commandLineLogin } from '../../dev/demo/scenario/sign-in.ts'
 import { openPlatform, type Platform } from './platform.ts'
 
 let platform: Platform

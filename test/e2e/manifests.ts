@@ -1,5 +1,5 @@
 // The objects that the tests apply: as short as a developer would write them.
-import { tenantNamespace } from '../../dev/demo/world.ts'
+import { tenantNamespace } from '../../dev/demo/context.ts'
 
 const apps = 'apps.sekisho.dev/v1alpha1'
 

@@ -1,7 +1,7 @@
 // Looks at objects of the cluster as the administrator: by `kind/name`, their conditions, their Events; and waits for what must come true.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
+import { tenantNamespace } from '../../dev/demo/context.ts'
 import { eventually } from '../../dev/demo/steps.ts'
-import { tenantNamespace } from '../../dev/demo/world.ts'
 import type { Condition } from '../../src/api/resource.ts'
 
 export type Live = {

@@ -2,16 +2,16 @@
 // Tests write as people, with kubectl; they read as the administrator, because a look must be cheap to be repeated.
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
-import { prepareWorld } from '../../dev/demo/run.ts'
-import { commandLineLogin } from '../../dev/demo/story/sign-in.ts'
+import { type DemoContext, tenantNamespace } from '../../dev/demo/context.ts'
+import { prepareDemo } from '../../dev/demo/run.ts'
+import { commandLineLogin } from '../../dev/demo/scenario/sign-in.ts'
 import { mustRun, type Person, type Result, run } from '../../dev/demo/tools.ts'
-import { tenantNamespace, type World } from '../../dev/demo/world.ts'
 import { forgetObjects, untilGone } from './objects.ts'
 
-export type Login = keyof World['people']
+export type Login = keyof DemoContext['people']
 
 export type Platform = {
-  readonly world: World
+  readonly world: DemoContext
   readonly admin: AdminClient
   readonly stateFolder: string
   /** Runs kubectl as the person, whatever comes of it. */
@@ -27,7 +27,7 @@ export type Platform = {
 /** Needs the platform of `make up` after one demo; the people have homes of their own, apart from those of the demo. */
 export async function openPlatform(logins: readonly Login[]): Promise<Platform> {
   const settings = readClusterSettings()
-  const world = await prepareWorld(settings, 'e2e')
+  const world = await prepareDemo(settings, 'e2e')
   const admin = await adminClientFor(adminKubeconfig(settings))
   for (const login of logins) await ensureSignedIn(world, world.people[login])
   const kubectl: Platform['kubectl'] = (login, args, input) =>
@@ -57,7 +57,7 @@ export function documentsOf(objects: readonly object[]): string {
 }
 
 /** A login of an earlier run that still works is used again. */
-async function ensureSignedIn(world: World, who: Person): Promise<void> {
+async function ensureSignedIn(world: DemoContext, who: Person): Promise<void> {
   const answer = await run(who, world.tools.kubectl, ['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}'])
   if (answer.code === 0 && answer.output.startsWith('github|')) return
   await commandLineLogin(world, who)

@@ -1,9 +1,9 @@
-// The table of programs that the local cluster runs and how each is had: its Go module folder, packages, flags and download.
-// Data only: nothing here builds or fetches. A new program is one entry.
+// The programs that the local cluster runs and where each comes from: its Go module folder, packages, flags and download.
+// Data only: nothing here builds or downloads. A new program is one entry.
 export type Download = {
   /** One file per program, or one archive that holds them. `{arch}` and `{program}` are filled in. */
   readonly url: string
-  /** Where the publisher's SHA-256 is had; the line that ends with the file's name counts when it lists several. */
+  /** Address of the publisher's SHA-256; in a list of several, the line that ends with the file's name counts. */
   readonly checksumUrl: string
   /** Path inside a .tar.gz; absent: the file is the program itself. */
   readonly memberOf?: string
@@ -21,7 +21,7 @@ export type CatalogEntry = {
   readonly ldflags: readonly string[]
   readonly tags: readonly string[]
   readonly download?: Download
-  /** What to tell a person before a cold build. */
+  /** How long a build with empty caches takes, for the progress message. */
   readonly coldBuild: string
 }
 
@@ -139,7 +139,7 @@ export const catalog = {
   },
 } as const satisfies Record<string, CatalogEntry>
 
-/** The names a program of this entry can be called by. */
+/** The names by which a program of this entry can be called. */
 export function programsOf(entry: CatalogEntry): readonly string[] {
   const links = Object.keys(entry.links)
   return links.length > 0 ? links : Object.keys(entry.builds)

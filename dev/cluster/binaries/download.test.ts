@@ -1,4 +1,4 @@
-// A download counts only with the publisher's checksum, and leaves nothing behind when it fails.
+// A download is accepted only with the publisher's checksum, and leaves nothing behind when it fails.
 // The publisher is a server on loopback.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -73,7 +73,7 @@ describe('downloadPrograms', () => {
     expect((await stat(join(folder, 'out', 'tool'))).mode & 0o111).toBe(0o111)
   })
 
-  test('takes one member out of an archive', async () => {
+  test('extracts one member of an archive', async () => {
     await runCommand('sh', ['-c', 'mkdir in && printf member > in/tool && tar -czf archive in'], { folder })
     const archive = await readFile(join(folder, 'archive'))
     files.set('/amd64/tool', archive).set('/sums', Buffer.from(sha(archive)))
@@ -83,14 +83,14 @@ describe('downloadPrograms', () => {
 
   test.each([
     ['a wrong checksum', 'f'.repeat(64), /SHA-256/],
-    ['no checksum for the file', `${'f'.repeat(64)}  other`, /no SHA-256 for tool/],
+    ['no checksum for the file', `${'f'.repeat(64)}  other`, /no SHA-256 of tool/],
   ])('refuses %s and leaves nothing', async (_what, sums, message) => {
     files.set('/amd64/tool', Buffer.from('program')).set('/sums', Buffer.from(sums))
     await expect(download(entryWith())).rejects.toThrow(message)
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('says which address answered with an error', async () => {
+  test('names the address that answered with an error', async () => {
     await expect(download(entryWith())).rejects.toThrow('/sums answered 404')
   })
 })

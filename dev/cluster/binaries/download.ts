@@ -1,5 +1,5 @@
-// Fetches a published program and lets it through only when its SHA-256 is the publisher's.
-// Gives up quickly where the publisher cannot be reached: the caller then builds from source.
+// Downloads a published program and accepts it only when its SHA-256 is the publisher's.
+// Fails quickly where the publisher cannot be reached; the caller then builds from source.
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -25,7 +25,7 @@ export function checksumFor(text: string, file: string): string | undefined {
   return undefined
 }
 
-/** fetch says only "fetch failed"; the reason a person can use is in its cause. */
+/** fetch reports only "fetch failed"; the useful reason is in its cause. */
 async function reach(url: string, milliseconds: number): Promise<Response> {
   const response = await fetch(url, { signal: AbortSignal.timeout(milliseconds) }).catch((error: unknown) => {
     const reason = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
@@ -38,17 +38,17 @@ async function reach(url: string, milliseconds: number): Promise<Response> {
 async function fetchChecked(url: string, checksumUrl: string): Promise<Buffer> {
   const sums = await reach(checksumUrl, reachableMilliseconds)
   const wanted = checksumFor(await sums.text(), basename(url))
-  if (wanted === undefined) throw new AppError('integrity_violation', `${checksumUrl} holds no SHA-256 for ${basename(url)}`)
+  if (wanted === undefined) throw new AppError('integrity_violation', `${checksumUrl} contains no SHA-256 of ${basename(url)}`)
   const response = await reach(url, wholeMilliseconds)
   if (Number(response.headers.get('content-length') ?? 0) > mostBytes)
     throw new AppError('payload_too_large', `${url} is too large`)
   const body = Buffer.from(await response.arrayBuffer())
   const actual = createHash('sha256').update(body).digest('hex')
-  if (actual !== wanted) throw new AppError('integrity_violation', `${url} has SHA-256 ${actual}, its publisher says ${wanted}`)
+  if (actual !== wanted) throw new AppError('integrity_violation', `${url} has SHA-256 ${actual}; the publisher's is ${wanted}`)
   return body
 }
 
-/** Downloads every program of an entry into `folder`; nothing is left there when one fails. */
+/** Downloads every program of an entry into `folder`; leaves nothing there when one fails. */
 export async function downloadPrograms(
   entry: CatalogEntry,
   download: Download,

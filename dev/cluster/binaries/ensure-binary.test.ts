@@ -1,4 +1,4 @@
-// The order in which programs are found, on a throw-away module and cache: cache, given assets, build.
+// The order in which programs are looked for, with a temporary module and cache: cache, given assets, build.
 // The module has no dependencies, so no network is needed.
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ function deps(assets?: string) {
   return { settings: { ...settings, repository: folder, kubebuilderAssets: assets }, progress: silentProgress }
 }
 
-test('builds once, links the names of a combined binary, then takes it from the cache', async () => {
+test('builds once, links the names of a combined binary, then uses the cache', async () => {
   const built = await ensureBinary(entry, deps())
   expect(built.source).toBe('build')
   expect(await runCommand(built.path('second'), [])).toMatch(/second stamped$/)
@@ -58,7 +58,7 @@ test('prefers given assets to a build, but only when every program is there', as
   expect((await ensureBinary(entry, deps(assets))).source).toBe('build')
 }, 60_000)
 
-test('the key follows sources and flags, and nothing else', async () => {
+test('the key depends on sources and flags only', async () => {
   const { settings } = deps()
   const module = join(folder, 'dev', 'cluster', 'modules', 'tiny')
   const key = await cacheKey(entry, module, 'amd64')
@@ -71,7 +71,7 @@ test('the key follows sources and flags, and nothing else', async () => {
   expect(await cacheKey(entry, module, 'amd64')).not.toBe(key)
 })
 
-test('a build that fails says what the compiler said and leaves no cache entry', async () => {
+test('a failed build reports the output of the compiler and leaves no cache entry', async () => {
   await writeFile(
     join(folder, 'dev', 'cluster', 'modules', 'tiny', 'main.go'),
     'package main\n\nfunc main() { undefinedName() }\n',

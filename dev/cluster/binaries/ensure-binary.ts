@@ -1,5 +1,5 @@
-// Finds or makes the programs of one catalog entry: cache, KUBEBUILDER_ASSETS, download with checksum, build from source.
-// It must never run a program it has not placed or been given by name.
+// Finds or makes the programs of one catalog entry: cache, KUBEBUILDER_ASSETS, verified download, build from source.
+// It must never return a program that did not come from one of these.
 import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/lib/errors.ts'
@@ -44,7 +44,7 @@ function programsIn(folder: string, entry: CatalogEntry, source: Programs['sourc
   }
 }
 
-/** Where the programs of an entry are, without making them. */
+/** Where the programs of an entry are; does not make them. */
 export async function findBinary(entry: CatalogEntry, settings: ClusterSettings): Promise<Programs | undefined> {
   const folder = await cacheFolderOf(entry, settings)
   if (await holdsAll(folder, entry)) return programsIn(folder, entry, 'cache')
@@ -62,7 +62,7 @@ export async function cacheFolderOf(entry: CatalogEntry, settings: ClusterSettin
   return join(settings.cacheFolder, 'binaries', entry.name, key)
 }
 
-/** Gives the programs of an entry, making them when they are nowhere. Safe to call from several processes at once. */
+/** Resolves to the programs of an entry and makes them when they are missing. Safe to call from several processes at once. */
 export async function ensureBinary(entry: CatalogEntry, deps: BinaryDeps): Promise<Programs> {
   const found = await findBinary(entry, deps.settings)
   if (found !== undefined) return found
@@ -77,10 +77,10 @@ export async function ensureBinary(entry: CatalogEntry, deps: BinaryDeps): Promi
         deps.progress.note(`${entry.name} ${entry.version}: downloaded and checked`)
         return programsIn(folder, entry, 'download')
       } catch (error) {
-        deps.progress.note(`${entry.name} ${entry.version}: no download (${messageOf(error)}); building instead`)
+        deps.progress.note(`${entry.name} ${entry.version}: download failed (${messageOf(error)}); building from source`)
       }
     }
-    await deps.progress.step(`build ${entry.name} ${entry.version} from source (cold: ${entry.coldBuild})`, () =>
+    await deps.progress.step(`build ${entry.name} ${entry.version} from source (${entry.coldBuild} with empty caches)`, () =>
       buildPrograms(entry, moduleFolderOf(entry, deps.settings), folder),
     )
     return programsIn(folder, entry, 'build')

@@ -1,5 +1,5 @@
-// Decides under which key a built program is cached: two builds share a key exactly when they would give the same binary.
-// Pure over the module's files; it reads them and nothing else.
+// Computes the cache key of a built program: two builds share a key exactly when they would produce the same binary.
+// Reads the module's files only.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Builds an entry's programs from its Go module into a folder that appears whole or not at all.
+// Builds an entry's programs from its Go module into a folder that appears complete or not at all.
 // It must never change the module: a go.mod or go.sum that needs an edit is an error.
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export async function buildPrograms(entry: CatalogEntry, moduleFolder: string, f
   if (!(await goAvailable())) {
     throw new AppError(
       'invalid_configuration',
-      `${entry.name} must be built and go is not on PATH; install Go 1.25 or later: https://go.dev/doc/install`,
+      `${entry.name} must be built from source, but go is not on PATH; install Go 1.25 or later: https://go.dev/doc/install`,
     )
   }
   const incoming = `${folder}.build`

@@ -1,5 +1,5 @@
-// A few plain-JSON calls to an API server for dev and test set-up: get, create, apply, delete, probe.
-// Not the product's client: it has no retries, no watches and no cache.
+// Plain JSON calls to an API server for the set-up of development and tests: get, create, apply, delete, ready.
+// It is not the client of the product: it has no retries, no watches and no cache.
 import { Agent, fetch } from 'undici'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { ClientAccess } from './kubeconfig.ts'
@@ -15,9 +15,9 @@ export type Answer = { readonly status: number; readonly body: unknown }
 
 export type AdminClient = {
   readonly server: string
-  /** Any request; the answer comes back whatever its status. Paths start with `/`. */
+  /** Any request; resolves to the response whatever its status. Paths start with `/`. */
   readonly request: (method: string, path: string, body?: unknown, contentType?: string) => Promise<Answer>
-  /** As `request`, but a status of 400 or above is an AppError that names method, path and the server's message. */
+  /** As `request`, but a status of 400 or above throws an AppError that names method, path and the server's message. */
   readonly call: (method: string, path: string, body?: unknown, contentType?: string) => Promise<unknown>
   /** Server-side apply under the field manager `sekisho-dev`; `path` names the object. */
   readonly apply: (path: string, manifest: Manifest) => Promise<unknown>

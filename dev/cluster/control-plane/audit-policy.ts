@@ -1,8 +1,7 @@
-// What the API server writes to its audit log: who did what to which object, never a body (a body may hold a Secret).
-// Pure.
+// What the API server writes to its audit log: user, verb and object, never a body, because a body may hold a Secret.
 import { stringify } from 'yaml'
 
-/** Metadata level for everything but reads of health and leases, which would drown the rest. */
+/** Metadata level for everything except reads of health and leases, which would fill the log. */
 export function auditPolicy(): string {
   return stringify({
     apiVersion: 'audit.k8s.io/v1',

@@ -1,5 +1,5 @@
-// The API server's structured authentication file: people come by ID tokens of our issuer, nobody anonymous beyond health checks.
-// Pure. Rules and traps: Kubernetes "Authenticating", section "Authentication configuration from a file".
+// The API server's structured authentication file: users authenticate by ID tokens of our issuer; anonymous requests reach health only.
+// Kubernetes "Authenticating", section "Authentication configuration from a file".
 import { stringify } from 'yaml'
 
 export type IssuerTrust = {

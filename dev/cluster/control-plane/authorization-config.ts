@@ -1,17 +1,17 @@
-// The API server's structured authorization file: Node, then the place of a webhook that can only deny, then RBAC.
-// Pure. The order is the wall: a webhook behind RBAC would be asked too late (Kubernetes "Authorization", file configuration).
+// The API server's structured authorization file: Node, then an optional webhook that can only deny, then RBAC.
+// The order matters: RBAC allows at once, so a webhook behind it would never be asked (Kubernetes "Authorization", file configuration).
 import { stringify } from 'yaml'
 
 export type AuthorizationWebhook = {
   readonly name: string
   /** Absolute path of a kubeconfig whose server URL is the webhook's address. */
   readonly kubeConfigFile: string
-  /** CEL over the request; all must be true for the webhook to be asked. Guard with has(request.resourceAttributes). */
+  /** CEL over the request; the webhook is asked only when all are true. Guard with has(request.resourceAttributes). */
   readonly matchConditions: readonly string[]
   readonly timeoutSeconds: number
 }
 
-/** The file's text. Without a webhook its place stays empty; the API server reloads the file when it is replaced by rename. */
+/** The file's text, without the webhook when there is none. The API server reloads the file when it is replaced by rename. */
 export function authorizationConfiguration(webhook?: AuthorizationWebhook): string {
   const slot =
     webhook === undefined

@@ -1,5 +1,5 @@
-// Every certificate of a control plane: who may be whom. Components have their own users, the administrator is no member of
-// system:masters (that group passes by every authorizer); a break-glass pair is kept apart.
+// Every certificate of a control plane. Components have their own users. The administrator is not a member of system:masters, because
+// that group bypasses every authorizer; a break-glass pair with that group is kept apart.
 import { ensureSigningKey, openAuthority } from '../pki/authority.ts'
 import type { KeyPairFiles } from '../pki/openssl.ts'
 
@@ -18,16 +18,16 @@ export type ControlPlaneCertificates = {
 }
 
 export const adminUser = 'sekisho-dev-admin'
-/** Who the API server is to a kubelet. */
+/** The API server's user towards a kubelet. */
 export const apiServerToKubeletUser = 'kube-apiserver-kubelet'
 
-/** Makes or renews all of them below `folder`. `addresses` are those the API server is reached by. */
+/** Makes or renews all of them below `folder`. `addresses` are those by which clients reach the API server. */
 export async function ensureCertificates(
   folder: string,
   addresses: readonly string[],
   clusterDomain: string,
 ): Promise<ControlPlaneCertificates> {
-  // etcd trusts whoever its authority signed, so it must not be the authority that signs API users.
+  // etcd trusts every certificate of its authority, so it must not be the authority that signs API users.
   const [authority, etcdAuthority] = await Promise.all([
     openAuthority(folder, 'ca', 'sekisho-dev-ca'),
     openAuthority(folder, 'etcd-ca', 'sekisho-dev-etcd-ca'),

@@ -1,5 +1,5 @@
-// The files that the API server's walls stand on, and what is read back from kubeconfigs.
-// Parsed again from the rendered text.
+// The API server's configuration files for authentication, authorization and audit, and reading kubeconfigs.
+// The rendered text is parsed again.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ describe('authorization', () => {
     expect(types(authorizationConfiguration())).toEqual(['Node', 'RBAC'])
   })
 
-  test('asks a webhook before RBAC, lets it fail closed and caches nothing', () => {
+  test('asks a webhook before RBAC, denies when it fails and caches nothing', () => {
     const text = authorizationConfiguration(webhook)
     expect(types(text)).toEqual(['Node', 'Webhook', 'RBAC'])
     expect(parse(text).authorizers[1].webhook).toMatchObject({
@@ -55,12 +55,12 @@ describe('authentication', () => {
     ])
   })
 
-  test('lets the anonymous see health and nothing else', () => {
+  test('allows anonymous requests to health only', () => {
     expect(file.anonymous.conditions.map((item: { path: string }) => item.path)).toEqual(['/livez', '/readyz', '/healthz'])
   })
 })
 
-test('the audit log never holds a body', () => {
+test('the audit log never contains a body', () => {
   const levels = parse(auditPolicy()).rules.map((rule: { level: string }) => rule.level)
   expect(new Set(levels)).toEqual(new Set(['None', 'Metadata']))
   expect(levels.at(-1)).toBe('Metadata')
@@ -84,7 +84,7 @@ describe('readKubeconfig', () => {
     }
   }
 
-  test('takes certificates inside the file and files beside it', async () => {
+  test('accepts inline certificates and certificate files', async () => {
     const user = {
       'client-certificate-data': Buffer.from('CERT').toString('base64'),
       'client-key-data': Buffer.from('KEY').toString('base64'),
@@ -92,11 +92,11 @@ describe('readKubeconfig', () => {
     expect(await readText(user)).toEqual({ server: 'https://here', certificateAuthority: 'CA', certificate: 'CERT', key: 'KEY' })
   })
 
-  test('takes a token', async () => {
+  test('accepts a token', async () => {
     expect(await readText({ token: 't' })).toEqual({ server: 'https://here', certificateAuthority: 'CA', token: 't' })
   })
 
-  test('refuses a plugin by saying what is needed', async () => {
-    await expect(readText({ exec: { command: 'x' } })).rejects.toThrow('needs a client certificate or a token')
+  test('refuses a plugin and says what is needed', async () => {
+    await expect(readText({ exec: { command: 'x' } })).rejects.toThrow('must have a client certificate or a token')
   })
 })

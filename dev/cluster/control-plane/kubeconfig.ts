@@ -1,5 +1,5 @@
-// Writes and reads the small kubeconfig files of the local cluster: one cluster, one user, client certificate inside.
-// Reading also takes a given kubeconfig with a certificate or a token; plugins (exec, auth-provider) are refused by name.
+// Writes and reads the kubeconfig files of the local cluster: one cluster, one user, the client certificate inline.
+// It also reads a given kubeconfig with a certificate or a token; it never runs plugins (exec, auth-provider).
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
@@ -22,7 +22,7 @@ export type UserAccess = {
   readonly pair: KeyPairFiles
 }
 
-/** Writes a kubeconfig of one user with the client certificate inside. */
+/** Writes a kubeconfig of one user with the client certificate inline. */
 export async function writeKubeconfig(path: string, { server, authorityPem, user, pair }: UserAccess): Promise<void> {
   const base64 = async (file: string): Promise<string> => (await readFile(file)).toString('base64')
   const text = stringify({
@@ -74,12 +74,12 @@ export async function readKubeconfig(path: string): Promise<ClientAccess> {
   const { server } = cluster
   const { token } = user
   if (typeof server !== 'string')
-    throw new AppError('invalid_configuration', `KUBECONFIG ${path}: the current context names no server`)
+    throw new AppError('invalid_configuration', `KUBECONFIG ${path}: the current context has no server`)
   if (typeof token === 'string') return { server, certificateAuthority, token }
   if (certificate === undefined || key === undefined) {
     throw new AppError(
       'invalid_configuration',
-      `KUBECONFIG ${path}: the user needs a client certificate or a token here (plugins are not run)`,
+      `KUBECONFIG ${path}: the user must have a client certificate or a token; credential plugins are not supported`,
     )
   }
   return { server, certificateAuthority, certificate, key }

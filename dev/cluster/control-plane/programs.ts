@@ -1,5 +1,5 @@
-// The three programs of a control plane with their arguments. Pure: a function of paths, ports and addresses.
-// No secret is an argument: keys and tokens are named by file.
+// The three programs of a control plane with their arguments, as a pure function of paths, ports and addresses.
+// An argument is never a secret: keys and tokens are passed as files.
 import { join } from 'node:path'
 import type { Program } from '../processes/supervise.ts'
 import type { ControlPlanePorts } from '../settings.ts'
@@ -10,7 +10,7 @@ export type ControlPlaneLayout = {
   readonly ports: ControlPlanePorts
   /** Where the API server listens. */
   readonly bindAddress: string
-  /** What clients of the Service `kubernetes` are sent to; loopback cannot be reached from pods and publishes nothing. */
+  /** The endpoint of the Service `kubernetes`. Pods cannot reach a loopback address, so none is published. */
   readonly advertiseAddress: string
   readonly serviceCidr: string
   readonly podCidr: string
@@ -28,7 +28,7 @@ export function configurationFiles(folder: string) {
   }
 }
 
-/** Development only: losing power may lose data, for which nothing is synced to disk. */
+/** Development only: nothing is synced to disk, so a power failure may lose data. */
 export function etcdProgram(path: string, layout: ControlPlaneLayout, certificates: ControlPlaneCertificates): Program {
   const client = `https://127.0.0.1:${layout.ports.etcdClient}`
   const peer = `http://127.0.0.1:${layout.ports.etcdPeer}`
@@ -92,7 +92,7 @@ export function apiServerProgram(path: string, layout: ControlPlaneLayout, certi
       '--audit-log-maxbackup=2',
       '--profiling=false',
     ],
-    // The authentication and authorization files are watched by the server itself.
+    // The API server itself watches the authentication and authorization files.
     configurationFiles: [
       certificates.apiServer.certificate,
       certificates.authorityFile,

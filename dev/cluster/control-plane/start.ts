@@ -1,4 +1,4 @@
-// Boots etcd, kube-apiserver and kube-controller-manager, or finds them running, and gives an administrator's access.
+// Starts etcd, kube-apiserver and kube-controller-manager, or finds them running, and returns an administrator's access.
 // Two control planes may run on one machine: every path and port comes from the caller.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { apiServerProgram, configurationFiles, controllerManagerProgram, etcdPro
 
 export type ControlPlaneOptions = ControlPlaneLayout & {
   readonly recordsFolder: string
-  /** The address clients use, in the kubeconfig. */
+  /** The address that clients use, for the kubeconfig. */
   readonly publicAddress: string
   readonly serviceAddress: string
   readonly issuerUrl: string
@@ -102,7 +102,7 @@ async function writeConfiguration(options: ControlPlaneOptions, certificates: Co
   return { kubeconfig, breakGlassKubeconfig }
 }
 
-/** The one use of the break-glass pair: it makes the daily administrator a cluster-admin by an ordinary binding. */
+/** The only use of the break-glass pair: an ordinary binding makes the daily administrator a cluster-admin. */
 async function bindAdministrator(breakGlassKubeconfig: string): Promise<void> {
   const root = await adminClientFor(breakGlassKubeconfig)
   try {

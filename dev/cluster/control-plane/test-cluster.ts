@@ -1,5 +1,5 @@
-// Throw-away control planes for tests, benches and long runs: each has its own folder and ports, on loopback only, empty at every start.
-// What an earlier run left behind (also one that was killed) is ended first, by its records.
+// Temporary control planes for tests, benchmarks and soak runs: each has its own folder and ports, on loopback only, empty at every start.
+// A start first ends what an earlier run left, also one that was killed, by its records.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -17,14 +17,14 @@ export type ThrowAwayCluster = {
   readonly portOffset: number
 }
 
-/** The one of the integration tests. */
+/** The cluster of the integration tests. */
 export const testCluster: ThrowAwayCluster = { name: 'test-cluster', portOffset: 0 }
 
 function folderOf(settings: ClusterSettings, cluster: ThrowAwayCluster): string {
   return join(settings.stateFolder, cluster.name)
 }
 
-/** Ends a control plane by its records and forgets its state. */
+/** Ends a control plane by its records and deletes its state. */
 export async function removeTestCluster(deps: BinaryDeps, cluster: ThrowAwayCluster = testCluster): Promise<void> {
   const folder = folderOf(deps.settings, cluster)
   const folders = { records: join(folder, 'processes'), logs: join(folder, 'logs') }
@@ -32,7 +32,7 @@ export async function removeTestCluster(deps: BinaryDeps, cluster: ThrowAwayClus
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Throws when somebody else, such as a run of another checkout, holds one of the ports. */
+/** Throws when another process, such as a run of another checkout, listens on one of the ports. */
 async function demandFreePorts(ports: ControlPlanePorts): Promise<void> {
   for (const port of Object.values(ports)) {
     const holder = await portHolder(port)
@@ -43,8 +43,8 @@ async function demandFreePorts(ports: ControlPlanePorts): Promise<void> {
         : `${holder.process.executable} (pid ${holder.process.pid}, in ${holder.process.folder})`
     throw new AppError(
       'conflict',
-      `port ${port} of the test control plane is held by ${who}; let that run end, or end that process if its run was killed, ` +
-        'or choose other ports by SEKISHO_TEST_API_PORT, SEKISHO_TEST_ETCD_PORT, SEKISHO_TEST_ETCD_PEER_PORT and ' +
+      `port ${port} of the test control plane is in use by ${who}; wait for that run, or end the process if its run was killed, ` +
+        'or choose other ports with SEKISHO_TEST_API_PORT, SEKISHO_TEST_ETCD_PORT, SEKISHO_TEST_ETCD_PEER_PORT and ' +
         'SEKISHO_TEST_CONTROLLER_MANAGER_PORT',
     )
   }

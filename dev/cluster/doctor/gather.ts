@@ -1,5 +1,4 @@
-// Looks at the machine for the doctor: versions, packages, ports, disk. It changes nothing.
-// Judging what it finds is the business of requirements.ts.
+// Collects the facts about this machine for the doctor: versions, packages, ports, disk. It changes nothing and decides nothing.
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -18,7 +17,7 @@ async function versionOf(program: string, argument: string): Promise<string | un
   return result?.code === 0 ? result.output.trim() : undefined
 }
 
-/** Whether a port can be had on loopback; held ports are only worth a word when no cluster of ours runs. */
+/** Whether a port can be used on loopback; a port in use is only worth reporting when no cluster of ours runs. */
 function isFree(port: number): Promise<boolean> {
   return new Promise(resolve => {
     const server = createServer()

@@ -1,5 +1,4 @@
-// Every row of the doctor: what is fine, what only warns, what stops, and that each trouble names its cure.
-// No machine is looked at here.
+// Every row of the doctor, and that each requirement that is not met names its fix.
 import { describe, expect, test } from 'vitest'
 import type { Facts } from './requirements.ts'
 import { findings, findingsTable } from './requirements.ts'
@@ -30,7 +29,7 @@ function state(change: Partial<Facts>, name: string): string | undefined {
 }
 
 describe('findings', () => {
-  test('are all fine on a good machine', () => {
+  test('are all ok on a machine that has everything', () => {
     expect(findings(good).every(row => row.state === 'ok')).toBe(true)
   })
 
@@ -45,7 +44,7 @@ describe('findings', () => {
     ['no root', { root: false }, 'root', 'warning'],
     ['a missing package that root can install', { missingPackages: [containerd] }, 'Debian', 'warning'],
     ['a missing package without apt', { missingPackages: [containerd], apt: false }, 'Debian', 'missing'],
-    ['a taken port', { takenPorts: [{ port: 6443, purpose: 'API server' }] }, 'ports', 'missing'],
+    ['a port in use', { takenPorts: [{ port: 6443, purpose: 'API server' }] }, 'ports', 'missing'],
     ['little disk', { freeGibibytes: 3 }, 'disk', 'warning'],
     ['another checkout', { otherOwner: '/a' }, 'other', 'missing'],
     ['no Linux', { linux: false }, 'Linux', 'missing'],
@@ -54,6 +53,6 @@ describe('findings', () => {
   })
 })
 
-test('the table shows the cure below what is wrong', () => {
-  expect(findingsTable(findings({ ...good, otherOwner: '/a' }))).toMatch(/XX {2}other checkout .*\n.*→ make -C \/a down/)
+test('the table shows the fix below each missing requirement', () => {
+  expect(findingsTable(findings({ ...good, otherOwner: '/a' }))).toMatch(/missing {2}other checkout .*\n.*→ make -C \/a down/)
 })

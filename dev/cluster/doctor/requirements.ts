@@ -1,18 +1,18 @@
-// What a machine needs, as a list of findings: pure over gathered facts, so that every row can be tested.
-// A finding that is not met always names the command that cures it.
+// What a machine needs, as a list of findings: a pure function of the collected facts.
+// A requirement that is not met always names the command that fixes it.
 import type { DebianPackage } from '../node/packages.ts'
 import { installCommand } from '../node/packages.ts'
 
 export type Facts = {
   readonly linux: boolean
   readonly root: boolean
-  /** Output of `go version`, `git --version` … ; undefined when the program is not there. */
+  /** Output of `go version`, `git --version` and so on; undefined when the program is missing. */
   readonly versions: Readonly<Record<'go' | 'git' | 'make' | 'node' | 'openssl' | 'tar', string | undefined>>
-  /** Catalog entries that are not cached yet and so need Go. */
+  /** Catalog entries that are not cached yet and therefore need Go. */
   readonly toBuild: readonly string[]
   readonly missingPackages: readonly DebianPackage[]
   readonly apt: boolean
-  /** Ports that somebody else holds: `port → what for`. */
+  /** Ports on which another process listens: `port → purpose`. */
   readonly takenPorts: readonly { readonly port: number; readonly purpose: string }[]
   readonly freeGibibytes: number
   readonly otherOwner: string | undefined
@@ -27,7 +27,7 @@ export type Finding = {
 
 const neededGo = [1, 25] as const
 const neededNodeMajor = 24
-/** A cold start: Go caches about 8 GiB, programs 1, images and layers the rest. */
+/** A cold start: about 8 GiB for Go's caches, 1 for the programs, the rest for images and layers. */
 const neededGibibytes = 15
 
 function numbersIn(version: string | undefined): readonly [number, number] | undefined {
@@ -39,9 +39,9 @@ function goFinding(facts: Facts): Finding {
   const version = numbersIn(facts.versions.go)
   const enough = version !== undefined && (version[0] > neededGo[0] || (version[0] === neededGo[0] && version[1] >= neededGo[1]))
   if (enough) return { name: 'Go ≥ 1.25', found: facts.versions.go ?? '', state: 'ok' }
-  const cure = 'install from https://go.dev/doc/install and put it on PATH'
+  const cure = 'install Go from https://go.dev/doc/install and put it on PATH'
   const need =
-    facts.toBuild.length === 0 ? 'not needed now, all programs are cached' : `needed to build ${facts.toBuild.join(', ')}`
+    facts.toBuild.length === 0 ? 'not needed now: all programs are cached' : `needed to build ${facts.toBuild.join(', ')}`
   return {
     name: 'Go ≥ 1.25',
     found: `${facts.versions.go ?? 'not found'} (${need})`,
@@ -67,7 +67,7 @@ function nodeFinding(facts: Facts): Finding {
 
 function packagesFinding(facts: Facts): Finding {
   const name = 'Debian packages'
-  if (facts.missingPackages.length === 0) return { name, found: 'all there', state: 'ok' }
+  if (facts.missingPackages.length === 0) return { name, found: 'all installed', state: 'ok' }
   const found = `missing: ${facts.missingPackages.map(item => `${item.name} (${item.why})`).join(', ')}`
   const installs = facts.root && facts.apt
   return {
@@ -83,7 +83,7 @@ export function findings(facts: Facts): readonly Finding[] {
   return [
     facts.linux
       ? { name: 'Linux', found: 'yes', state: 'ok' }
-      : { name: 'Linux', found: 'no', state: 'missing', cure: 'use a Linux machine, or set KUBECONFIG to a cluster you have' },
+      : { name: 'Linux', found: 'no', state: 'missing', cure: 'use a Linux machine, or set KUBECONFIG to a cluster of your own' },
     goFinding(facts),
     nodeFinding(facts),
     ...(['git', 'make', 'openssl', 'tar'] as const).map(program => programFinding(facts, program)),
@@ -91,29 +91,29 @@ export function findings(facts: Facts): readonly Finding[] {
       ? { name: 'root', found: 'yes', state: 'ok' }
       : {
           name: 'root',
-          found: 'no: control plane only, pods cannot run',
+          found: 'no: only a control plane can run, no pods',
           state: 'warning',
           cure: 'run as root, or set KUBECONFIG',
         },
     packagesFinding(facts),
     ports === ''
-      ? { name: 'ports', found: 'free or ours', state: 'ok' }
+      ? { name: 'ports', found: 'free, or used by this cluster', state: 'ok' }
       : {
           name: 'ports',
-          found: `taken: ${ports}`,
+          found: `in use by another process: ${ports}`,
           state: 'missing',
-          cure: 'end what listens there (ss -ltnp), or set the port’s SEKISHO_… variable',
+          cure: 'end the process that listens (ss -ltnp), or set the SEKISHO_… variable of the port',
         },
     facts.freeGibibytes >= neededGibibytes
       ? { name: 'disk', found: `${facts.freeGibibytes} GiB free`, state: 'ok' }
       : {
           name: 'disk',
-          found: `${facts.freeGibibytes} GiB free, a cold start takes ${neededGibibytes}`,
+          found: `${facts.freeGibibytes} GiB free; a first start needs ${neededGibibytes} GiB`,
           state: 'warning',
-          cure: 'free space, or set SEKISHO_CACHE to another disk',
+          cure: 'free disk space, or set SEKISHO_CACHE to another disk',
         },
     facts.otherOwner === undefined
-      ? { name: 'other checkout', found: 'none runs a cluster', state: 'ok' }
+      ? { name: 'other checkout', found: 'no other checkout runs a cluster', state: 'ok' }
       : {
           name: 'other checkout',
           found: `${facts.otherOwner} runs a cluster`,
@@ -124,11 +124,11 @@ export function findings(facts: Facts): readonly Finding[] {
 }
 
 export function findingsTable(rows: readonly Finding[]): string {
-  const mark = { ok: 'ok', warning: '--', missing: 'XX' } as const
+  const mark = { ok: 'ok     ', warning: 'warning', missing: 'missing' } as const
   const width = Math.max(...rows.map(row => row.name.length))
   const lines = rows.flatMap(row => [
     `${mark[row.state]}  ${row.name.padEnd(width)}  ${row.found}`,
-    ...(row.state === 'ok' || row.cure === undefined ? [] : [`    ${' '.repeat(width)}  → ${row.cure}`]),
+    ...(row.state === 'ok' || row.cure === undefined ? [] : [`         ${' '.repeat(width)}  → ${row.cure}`]),
   ])
   return `${lines.join('\n')}\n`
 }

@@ -1,5 +1,5 @@
-// The control group that holds the container runtime and every pod: by it all of them are found and ended, whatever they are called.
-// Works on the unified hierarchy (v2) and on the old ones (v1), where each controller has its own tree.
+// The control group of the container runtime and of every pod: it finds all their processes, whatever their names.
+// Works on the unified hierarchy (v2) and on v1, where each controller has its own tree.
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAccessible } from '../file-access.ts'
@@ -44,7 +44,7 @@ export async function ensureCgroup(name: string): Promise<void> {
   }
 }
 
-/** Puts a process, and all children it will have, into `name/runtime`. */
+/** Moves a process, with all its future children, into `name/runtime`. */
 export async function enterCgroup(name: string, pid: number): Promise<void> {
   for (const root of await roots()) await writeFile(join(root, name, 'runtime', 'cgroup.procs'), String(pid))
 }
@@ -62,13 +62,13 @@ async function membersOf(top: string): Promise<readonly number[]> {
   return lists.flatMap(list => list.split('\n').filter(Boolean).map(Number)).filter(pid => pid > 1 && pid !== process.pid)
 }
 
-/** Pids of everything that runs in the group. */
+/** Pids of all processes in the group. */
 export async function cgroupMembers(name: string): Promise<readonly number[]> {
   const lists = await Promise.all((await roots()).map(root => membersOf(join(root, name))))
   return [...new Set(lists.flat())]
 }
 
-/** Ends every process in the group and removes it. Gives how many processes were ended. */
+/** Ends every process in the group and removes it. Resolves to the number of ended processes. */
 export async function removeCgroup(name: string): Promise<number> {
   const ended = new Set<number>()
   for (const root of await roots()) {
@@ -97,6 +97,6 @@ function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
   } catch {
-    return false // ended by itself in between
+    return false // it ended in the meantime
   }
 }

@@ -1,5 +1,5 @@
-// Takes back from the host what a record says was put there. Works on the record alone: it may belong to another checkout.
-// Order matters: first whoever could make more (processes), then what they hold (mounts), then the network.
+// Undoes the changes to the host that a record lists. It uses the record only, which may belong to another checkout.
+// Order matters: first the processes, which could make more, then their mounts, then the network.
 import { join } from 'node:path'
 import { isAlive } from '../processes/identity.ts'
 import { readRecords } from '../processes/record.ts'
@@ -13,7 +13,7 @@ import type { HostRecord } from './record.ts'
 import { processFolder } from './record.ts'
 import { removeRuntimeRemains } from './runtime-remains.ts'
 
-/** The node's agents end first: they would restart what is ended after them. The API server and etcd end last. */
+/** The node's agents end first, because they would restart other processes. The API server and etcd end last. */
 const stopOrder = [
   'kubelet',
   'traefik',
@@ -27,10 +27,10 @@ const stopOrder = [
   'etcd',
 ]
 
-/** Programs that remember what the cleaning takes away: they must begin anew after it. */
+/** Programs that hold state about what the clean-up removes: they must start fresh after it. */
 const nodeAgents = ['kubelet', 'kube-proxy', 'containerd']
 
-/** Ends every recorded process that still is the recorded one. */
+/** Ends every recorded process whose identity still matches. */
 async function stopRecorded(recordFolder: string, clusterFolder: string, progress: Progress): Promise<void> {
   const folders = { records: processFolder(recordFolder), logs: join(clusterFolder, 'logs') }
   const names = (await readRecords(folders.records)).map(record => record.name)
@@ -44,7 +44,7 @@ export async function aliveNames(recordFolder: string): Promise<readonly string[
   return (await readRecords(processFolder(recordFolder))).filter(record => isAlive(record)).map(record => record.name)
 }
 
-/** Takes back what running pods left: processes, mounts, network. The cluster's data and the node's address stay. */
+/** Removes what running pods left: processes, mounts, network. The cluster's data and the node's address stay. */
 async function clearPodRemains(record: HostRecord, progress: Progress): Promise<void> {
   const { node } = record
   if (node === undefined) return
@@ -57,14 +57,14 @@ async function clearPodRemains(record: HostRecord, progress: Progress): Promise<
   await removeRuntimeRemains(record.clusterFolder)
 }
 
-/** After a cut: ends the node's agents and clears what pods left, so that the node starts as after a reboot. */
+/** After an interruption: ends the node's agents and removes what pods left, so that the node starts as after a reboot. */
 export async function recoverHost(record: HostRecord, recordFolder: string, progress: Progress): Promise<void> {
   const folders = { records: processFolder(recordFolder), logs: join(record.clusterFolder, 'logs') }
   for (const name of nodeAgents) await stopProcess(name, folders)
   await clearPodRemains(record, progress)
 }
 
-/** Takes back everything, the node's address and kernel settings too. The cluster's folder stays. */
+/** Undoes every change, also the node's address and the kernel settings. The cluster's folder stays. */
 export async function cleanHost(record: HostRecord, recordFolder: string, progress: Progress): Promise<void> {
   await stopRecorded(recordFolder, record.clusterFolder, progress)
   await clearPodRemains(record, progress)

@@ -1,5 +1,4 @@
-// What a start does about an earlier run, for every state in which that run may have been left.
-// Facts only; no host is touched.
+// What a start does about an earlier run, for every state in which that run may have ended.
 import { describe, expect, test } from 'vitest'
 import { decideStart } from './decide-start.ts'
 import type { HostRecord } from './record.ts'
@@ -17,11 +16,11 @@ describe('decideStart', () => {
     expect(decideStart(facts).action).toBe('continue')
   })
 
-  test('continues when only the runtime died: restarted, it takes over the containers that still run', () => {
+  test('continues when only the runtime ended: restarted, it adopts the containers that still run', () => {
     expect(decideStart({ ...facts, alive: ['etcd'] }).action).toBe('continue')
   })
 
-  test('recovers when the runtime and all containers died', () => {
+  test('recovers when the runtime and all containers ended', () => {
     expect(decideStart({ ...facts, alive: ['etcd'], podsAlive: false }).action).toBe('recover')
   })
 
@@ -29,16 +28,16 @@ describe('decideStart', () => {
     expect(decideStart({ ...facts, bootId: 'later', alive: [], podsAlive: false }).action).toBe('recover')
   })
 
-  test('continues a dead control plane without a node: there are no pods to clear', () => {
+  test('continues a stopped control plane without a node: there are no pods to remove', () => {
     const { node: _node, ...bare } = record
     expect(decideStart({ ...facts, record: bare, alive: [], podsAlive: false }).action).toBe('continue')
   })
 
-  test('cleans a dead cluster of another checkout', () => {
+  test('removes the remains of a cluster of another checkout', () => {
     expect(decideStart({ ...facts, clusterFolder: '/b/.state/cluster', alive: [] })).toEqual({ action: 'clean', record })
   })
 
-  test('refuses beside a running cluster of another checkout and names the cure', () => {
+  test('refuses while a cluster of another checkout runs, and says how to stop it', () => {
     const decision = decideStart({ ...facts, clusterFolder: '/b/.state/cluster' })
     expect(decision).toMatchObject({ action: 'refuse', message: expect.stringMatching(/\/a .*"make down" there/) })
   })

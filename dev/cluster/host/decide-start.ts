@@ -1,30 +1,30 @@
-// Decides what a start must do about what an earlier run left on the host. Pure: a function of the record and what is alive.
-// A running cluster of somebody else must never be touched.
+// Decides what a start must do about the traces of an earlier run: a pure function of the record and of what is alive.
+// A running cluster of another checkout must never be touched.
 import type { HostRecord } from './record.ts'
 
 export type StartFacts = {
   readonly record: HostRecord | undefined
   readonly clusterFolder: string
   readonly bootId: string
-  /** Names of recorded processes that run now. */
+  /** Names of the recorded processes that are running. */
   readonly alive: readonly string[]
-  /** Whether anything runs in the control group of the recorded node's pods. */
+  /** Whether a process runs in the control group of the recorded node's pods. */
   readonly podsAlive: boolean
 }
 
 export type StartDecision =
-  /** Nothing was left: begin. */
+  /** No earlier run: begin. */
   | { readonly action: 'begin' }
-  /** This cluster runs, whole or in part: check each process and start what is missing. */
+  /** This cluster runs, completely or in part: check each process and start what is missing. */
   | { readonly action: 'continue' }
-  /** This cluster was cut off: take back what its pods left on the host, keep its data. */
+  /** This cluster was interrupted: remove what its pods left on the host, keep its data. */
   | { readonly action: 'recover'; readonly record: HostRecord }
-  /** Another checkout's cluster is dead: take back everything it left. */
+  /** Another checkout's cluster has ended: remove everything that it left. */
   | { readonly action: 'clean'; readonly record: HostRecord }
-  /** Another checkout's cluster runs: one machine holds one. */
+  /** Another checkout's cluster is running: a machine can run one only. */
   | { readonly action: 'refuse'; readonly message: string }
 
-/** A restarted runtime takes over containers that still run; when these ended too, their remains are in its way. */
+/** A restarted runtime adopts containers that still run; when they ended too, their remains would make it fail. */
 const runtime = 'containerd'
 
 export function decideStart(facts: StartFacts): StartDecision {
@@ -34,7 +34,7 @@ export function decideStart(facts: StartFacts): StartDecision {
     if (facts.alive.length === 0) return { action: 'clean', record }
     return {
       action: 'refuse',
-      message: `the cluster of ${record.repository} runs on this machine (${facts.alive.join(', ')}); run "make down" there first`,
+      message: `the cluster of ${record.repository} is running on this machine (${facts.alive.join(', ')}); run "make down" there first`,
     }
   }
   const nodeCutOff = record.node !== undefined && !facts.alive.includes(runtime) && !facts.podsAlive

@@ -1,4 +1,4 @@
-// Finds and takes away mounts below a folder: what containers, pod volumes and network namespaces leave behind.
+// Finds and removes mounts below a folder, which containers, pod volumes and network namespaces leave.
 // It touches nothing outside the given folder.
 import { readFile } from 'node:fs/promises'
 import { runCommand, tryCommand } from '../run-command.ts'
@@ -14,7 +14,7 @@ export function mountsBelow(mountinfo: string, folder: string): readonly string[
   return points.reverse()
 }
 
-/** Unmounts everything below the folder; a busy mount is detached and vanishes with its last user. */
+/** Unmounts everything below the folder; a busy mount is detached and disappears with its last user. */
 export async function unmountBelow(folder: string): Promise<number> {
   const points = mountsBelow(await readFile('/proc/self/mountinfo', 'utf8'), folder)
   for (const point of points) {

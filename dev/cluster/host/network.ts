@@ -1,5 +1,5 @@
-// The node's address on the loopback device, the pod bridge and the kernel settings: added, looked up and taken back.
-// Each function does one thing and none when it is done already.
+// Adds, looks up and removes the node's address on the loopback device, the pod bridge and the kernel settings.
+// Every function is idempotent.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '../run-command.ts'

@@ -1,5 +1,4 @@
-// The host record is read back only in the form in which it was written: its names become paths and arguments of root.
-// Files live in a folder of the test.
+// The host record is accepted only in the form in which it was written: its names become paths and arguments of root.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +21,7 @@ const record: HostRecord = {
   },
 }
 
-test('comes back as it was written, and is gone when removed', async () => {
+test('is read as it was written, and can be removed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'host-record-'))
   try {
     await writeHostRecord(folder, record)
@@ -39,12 +38,12 @@ test.each([
   ['another version', JSON.stringify({ ...record, version: 2 })],
   ['the root as its folder', JSON.stringify({ ...record, clusterFolder: '/' })],
   ['a relative folder', JSON.stringify({ ...record, clusterFolder: 'state' })],
-])('takes %s for no record', (_what, text) => {
+])('does not accept %s as a record', (_what, text) => {
   expect(parseHostRecord(text)).toBeUndefined()
 })
 
 test.each([
-  ['a cgroup that climbs', { cgroup: '../x' }],
+  ['a cgroup path with ..', { cgroup: '../x' }],
   ['an interface that is an option', { bridge: '-all' }],
   ['a network with a slash', { cniNetwork: 'a/b' }],
 ])('drops the node of a record with %s', (_what, change) => {

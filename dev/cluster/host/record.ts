@@ -1,30 +1,30 @@
-// The machine-wide memory of what was put on the host, so that any checkout can take it back: one file per machine and user.
-// It is written before the host is changed, never after: what is not recorded cannot be cleaned.
+// The record of the changes to this host, one file per machine and user, so that any checkout can undo them.
+// It must be written before the host is changed: a change that is not recorded cannot be undone.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
 
 export type HostRecord = {
   readonly version: 1
-  /** The checkout that made the changes, for the message to a person. */
+  /** The checkout that made the changes, for messages. */
   readonly repository: string
-  /** Folder of that cluster; every mount below it is ours. */
+  /** Folder of that cluster; every mount below it belongs to the cluster. */
   readonly clusterFolder: string
   readonly bootId: string
-  /** Present when a node was started: what it needs on the host. */
+  /** Present when a node was started: its changes to the host. */
   readonly node?: HostChanges
 }
 
 export type HostChanges = {
-  /** Added to `lo`; absent when the address was there before. */
+  /** The address added to `lo`; absent when it existed before. */
   readonly address?: string
   readonly bridge: string
   readonly cniNetwork: string
-  /** Path below every cgroup hierarchy's root: holds the container runtime and all pods. */
+  /** Path below the root of every cgroup hierarchy; holds the container runtime and all pods. */
   readonly cgroup: string
-  /** Prefixes of the firewall chains that kubelet, kube-proxy and the network plugins make. */
+  /** Prefixes of the firewall chains of kubelet, kube-proxy and the network plugins. */
   readonly chainPrefixes: readonly string[]
-  /** Kernel settings as they were before. */
+  /** The earlier values of the kernel settings. */
   readonly sysctls: Readonly<Record<string, string>>
 }
 
@@ -37,7 +37,7 @@ export function processFolder(recordFolder: string): string {
 function parseChanges(value: unknown): HostChanges | undefined {
   if (!isJsonObject(value)) return undefined
   const { address, bridge, cniNetwork, cgroup, chainPrefixes, sysctls } = value
-  // These become arguments and paths: only what this code writes is accepted back.
+  // These become arguments and paths, so only values in the form that this code writes are accepted.
   const name = /^[a-z0-9][a-z0-9.-]{0,30}$/
   if (typeof bridge !== 'string' || !name.test(bridge) || typeof cniNetwork !== 'string' || !name.test(cniNetwork))
     return undefined
@@ -57,7 +57,7 @@ function parseChanges(value: unknown): HostChanges | undefined {
   }
 }
 
-/** Reads a record; anything this code did not write is no record. */
+/** Parses a record; undefined for anything that this code did not write. */
 export function parseHostRecord(text: string): HostRecord | undefined {
   let value: unknown
   try {

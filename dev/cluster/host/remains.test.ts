@@ -1,5 +1,4 @@
-// Recognising what a cut-off cluster left: mounts below its folder, its firewall chains, the control group trees.
-// Texts only; no host is touched.
+// Finding what an interrupted cluster left: mounts below its folder, its firewall chains, the control group trees.
 import { describe, expect, test } from 'vitest'
 import { hierarchyRoots } from './cgroups.ts'
 import { withoutChains } from './firewall.ts'
@@ -12,7 +11,7 @@ describe('mountsBelow', () => {
     .map(line)
     .join('\n')
 
-  test('gives what lies below the folder, innermost and latest first, with escapes undone', () => {
+  test('returns the mounts below the folder, innermost and latest first, with escapes undone', () => {
     expect(mountsBelow(mountinfo, '/s/cluster')).toEqual(['/s/cluster/with space', '/s/cluster/kubelet/pods/1/vol', '/s/cluster'])
   })
 })
@@ -40,7 +39,7 @@ COMMIT
 `)
   })
 
-  test('changes nothing when nothing is ours', () => {
+  test('changes nothing when there is no chain of ours', () => {
     expect(withoutChains(saved, ['OTHER-'])).toBe(saved)
   })
 })
@@ -49,11 +48,11 @@ describe('hierarchyRoots', () => {
   const v1 = '30 25 0:26 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids'
   const unified = (point: string): string => `31 25 0:27 / ${point} rw - cgroup2 cgroup2 rw`
 
-  test('takes every v1 tree and leaves the unified one of a hybrid machine alone', () => {
+  test('uses every v1 tree and not the unified one of a hybrid machine', () => {
     expect(hierarchyRoots([v1, unified('/sys/fs/cgroup/unified')].join('\n'))).toEqual(['/sys/fs/cgroup/pids'])
   })
 
-  test('takes the unified tree when it is the only one', () => {
+  test('uses the unified tree when it is the only one', () => {
     expect(hierarchyRoots(unified('/sys/fs/cgroup'))).toEqual(['/sys/fs/cgroup'])
   })
 })
@@ -65,7 +64,7 @@ describe('shimSocketIn', () => {
     expect(shimSocketIn(`unix://${socket}\n`)).toBe(socket)
   })
 
-  test.each(['unix:///etc/passwd', `unix://${socket}/../x`, ''])('takes %j for no socket', address => {
+  test.each(['unix:///etc/passwd', `unix://${socket}/../x`, ''])('does not accept %j as a socket', address => {
     expect(shimSocketIn(address)).toBeUndefined()
   })
 })

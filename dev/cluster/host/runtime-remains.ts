@@ -1,5 +1,5 @@
 // Small files that the container runtime and its plugins leave outside the cluster's folder: sockets of shims, cached network results,
-// links to pod logs. Each is ours only when it, or a file of ours, names the other.
+// links to pod logs. A file counts as ours only when it names a file of this cluster or is named by one.
 import { readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -7,7 +7,7 @@ const networkResults = '/var/lib/cni/results'
 const containerLogs = '/var/log/containers'
 const shimSockets = '/run/containerd/s'
 
-/** The socket's path from a bundle's `address` file, when it lies where containerd 1.6 and 1.7 put it. */
+/** The socket's path from a bundle's `address` file, when it is where containerd 1.6 and 1.7 create it. */
 export function shimSocketIn(address: string): string | undefined {
   const path = address.trim().replace(/^unix:\/\//, '')
   return new RegExp(`^${shimSockets}/[0-9a-f]{64}$`).test(path) ? path : undefined
@@ -35,5 +35,5 @@ export async function removeRuntimeRemains(clusterFolder: string): Promise<void>
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch(() => []) // absent where no container ever ran
+  return readdir(folder).catch(() => []) // absent when no container ever ran
 }

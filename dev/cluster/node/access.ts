@@ -1,5 +1,5 @@
-// Who the node's programs are to the API server: a certificate and a kubeconfig each, and roles for those Kubernetes does not know.
-// CoreDNS and Traefik get the reads they need and nothing else.
+// The API server access of the node's programs: a certificate and a kubeconfig each, and roles where Kubernetes has no built-in one.
+// CoreDNS and Traefik may only read what they need.
 import { join } from 'node:path'
 import type { AdminClient } from '../control-plane/admin-client.ts'
 import { apiServerToKubeletUser } from '../control-plane/certificates.ts'
@@ -27,7 +27,7 @@ export const extraRoles: Readonly<Record<string, readonly Rule[]>> = {
   ],
 }
 
-/** Makes the certificate and kubeconfig of one program; gives the kubeconfig's path. */
+/** Makes the certificate and the kubeconfig of one program; resolves to the kubeconfig's path. */
 export async function writeNodeAccess(context: NodeContext, authority: Authority, user: NodeUser): Promise<string> {
   const subjects = {
     kubelet: { commonName: `system:node:${context.settings.nodeName}`, organizations: ['system:nodes'] },
@@ -60,7 +60,7 @@ async function bind(admin: AdminClient, role: string, user: string): Promise<voi
   })
 }
 
-/** Applies the roles and binds each to the user of its name; lets the API server reach the kubelet (logs, exec, port-forward). */
+/** Applies the roles, binds each to the user of its name, and lets the API server reach the kubelet (logs, exec, port-forward). */
 export async function applyExtraRoles(admin: AdminClient): Promise<void> {
   for (const [name, rules] of Object.entries(extraRoles)) {
     await admin.apply(`/apis/${group}/v1/clusterroles/${name}`, {

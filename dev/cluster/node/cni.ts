@@ -1,5 +1,5 @@
 // The pods' network: one bridge with the node as gateway, addresses from the pod range, host ports and forwarding rules.
-// Pure text; the runtime calls the plugins (CNI specification 1.0, Debian's plugins 1.1).
+// Only the configuration; the runtime calls the plugins (CNI specification 1.0, Debian's plugins 1.1).
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../replace-file.ts'

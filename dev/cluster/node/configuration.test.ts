@@ -1,5 +1,5 @@
-// The node programs' configuration: the settings that were learned the hard way, and that nothing leaves the cluster's folder.
-// Rendered text is parsed again, so the tests hold for any spelling.
+// The configuration of the node's programs: the necessary settings, and that every path lies in the cluster's folder.
+// The rendered text is parsed again, so that the spelling does not matter.
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readClusterSettings } from '../settings.ts'
@@ -30,7 +30,7 @@ test('the node may pull from the registry by plain http, but not push', () => {
   expect(registryHosts('10.88.0.1:5000')).toContain('capabilities = ["pull", "resolve"]')
 })
 
-test('the kubelet accepts old control groups, serves nobody anonymous and collects no images', () => {
+test('the kubelet accepts cgroup v1, refuses anonymous requests and does not collect images', () => {
   const file = parse(kubeletConfiguration(settings, layout, '/ca', { certificate: '/c', key: '/k' }))
   expect(file).toMatchObject({
     failCgroupV1: false,
@@ -53,7 +53,7 @@ test('pods get addresses from the pod range, remembered below the folder', () =>
   })
 })
 
-test('kube-proxy leaves the host’s connection tracking limits alone', () => {
+test('kube-proxy does not change the host’s connection tracking limits', () => {
   expect(parse(proxyConfiguration(settings, '/k'))).toMatchObject({ mode: 'iptables', conntrack: { maxPerCore: 0, min: 0 } })
 })
 
@@ -74,14 +74,14 @@ test('Traefik listens on the node address and on loopback, not elsewhere', () =>
   expect(listening.map(argument => argument.split('=')[1])).toEqual(['10.88.0.1:8080', '127.0.0.1:8080'])
 })
 
-test('the extra roles write nothing but the status of Ingresses', () => {
+test('the extra roles can write only the status of Ingresses', () => {
   const writes = Object.values(extraRoles)
     .flat()
     .filter(rule => rule.verbs.some(verb => !['get', 'list', 'watch'].includes(verb)))
   expect(writes.map(rule => rule.resources)).toEqual([['ingresses/status']])
 })
 
-test('hasCondition wants the type with status True', () => {
+test('hasCondition requires the type with status True', () => {
   const node = (status: string): unknown => ({ status: { conditions: [{ type: 'Ready', status }] } })
   expect(hasCondition(node('True'), 'Ready')).toBe(true)
   expect(hasCondition(node('Unknown'), 'Ready')).toBe(false)

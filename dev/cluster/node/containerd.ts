@@ -1,5 +1,4 @@
-// The container runtime with its own configuration, data and socket: a containerd that the host runs itself is not touched.
-// Configuration is text made by pure functions; starting is at the end.
+// The container runtime with its own configuration, data and socket. It must never touch a containerd that the host runs itself.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { enterCgroup } from '../host/cgroups.ts'

@@ -1,5 +1,5 @@
-// The cluster's name server: CoreDNS as a host process behind the Service kube-dns; other names go to the host's resolvers.
-// It must never answer for names outside the cluster itself.
+// The cluster's name server: CoreDNS as a host process behind the Service kube-dns. It passes other names to the host's resolvers.
+// It must never answer a name outside the cluster itself.
 import { Resolver } from 'node:dns/promises'
 import { join } from 'node:path'
 import type { AdminClient } from '../control-plane/admin-client.ts'

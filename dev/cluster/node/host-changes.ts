@@ -1,5 +1,5 @@
-// What a node puts on the host beside its own folder, as a list for the host record, and the putting itself.
-// It does nothing to the host that the list does not name.
+// The changes of a node to the host outside its own folder: the list for the host record, and applying it.
+// It must never change anything that the list does not name.
 import { ensureCgroup } from '../host/cgroups.ts'
 import { addAddress, hasAddress, readSysctl, writeSysctl } from '../host/network.ts'
 import type { HostChanges, HostRecord } from '../host/record.ts'
@@ -8,7 +8,7 @@ import { bridgeName, cgroupName, chainPrefixes, cniNetwork } from './layout.ts'
 
 const forwarding = 'net/ipv4/ip_forward'
 
-/** What a node puts on this host. What an earlier record already says about the state before stays true. */
+/** The changes that this start will make. Values from before an earlier start of this cluster are kept. */
 export async function plannedChanges(settings: ClusterSettings, earlier: HostRecord | undefined): Promise<HostChanges> {
   const address = `${settings.nodeAddress}/32`
   const addedBefore = earlier?.node?.address === address

@@ -1,5 +1,5 @@
 // The node agent: runs the pods that the scheduler gives to this node.
-// All it writes lies below the cluster's folder, except links in /var/log/containers, a place that is fixed in its code.
+// It writes below the cluster's folder only, except for links in /var/log/containers, a path that is fixed in its code.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -10,7 +10,7 @@ import type { ClusterSettings } from '../settings.ts'
 import type { NodeContext, NodeLayout } from './layout.ts'
 import { cgroupName } from './layout.ts'
 
-/** KubeletConfiguration v1beta1. Disk pressure and image collection are off: images here may have no registry to come back from. */
+/** KubeletConfiguration v1beta1. Disk eviction and image collection are off, because no registry may be able to replace an image. */
 export function kubeletConfiguration(
   settings: ClusterSettings,
   layout: NodeLayout,

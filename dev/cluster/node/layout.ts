@@ -1,5 +1,4 @@
-// Where the node's programs keep their things: one place for paths and names that several of them share. Pure.
-// It must never read or write anything there.
+// The paths and names that several of the node's programs share. It reads and writes nothing.
 import { join } from 'node:path'
 import type { ControlPlane } from '../control-plane/start.ts'
 import { processFolder } from '../host/record.ts'
@@ -12,7 +11,7 @@ export const bridgeName = 'cni0'
 export const cniNetwork = 'sekisho'
 export const cgroupName = 'sekisho'
 export const chainPrefixes = ['KUBE-', 'CNI-'] as const
-/** Where Debian's containernetworking-plugins puts its programs. */
+/** Where Debian's containernetworking-plugins installs its programs. */
 export const cniPluginFolder = '/usr/lib/cni'
 
 export type NodeLayout = {

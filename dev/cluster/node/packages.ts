@@ -1,5 +1,5 @@
-// The Debian packages a node needs: finds what is missing by the programs they bring, and installs it as root.
-// Their own services are not started: the cluster runs the programs itself, with its own configuration.
+// The Debian packages that a node needs: finds the missing ones by their programs and installs them as root.
+// Their own services do not start: the cluster runs the programs itself, with its own configuration.
 import { constants, rm, writeFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
 import { isAccessible } from '../file-access.ts'

@@ -1,5 +1,5 @@
-// The image of the sandbox container that every pod has: one static program in an otherwise empty image, made here and
-// imported into the runtime, because the registry it usually comes from may be out of reach.
+// The image of the sandbox container of every pod: one static program in an otherwise empty image, built here and imported
+// into the runtime, because its usual registry may be out of reach.
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Tells whether the node takes pods: the kubelet answers now, and the API server has heard that it is Ready.
-// The API's word alone is not enough: it stays true for a while after a node was cut off.
+// Whether the node can run pods: the kubelet answers now, and the API server shows the node as Ready.
+// The API alone is not enough: it shows Ready for a while after a node has stopped.
 import { objectAt, objectsAt } from '../../../src/lib/json/json-value.ts'
 import type { NodeContext } from './layout.ts'
 

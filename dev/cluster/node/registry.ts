@@ -1,5 +1,5 @@
 // The image registry: Debian's docker-registry on the node address, plain http, storage in the cluster's folder.
-// The bare private address matters: builders talk plain http only to addresses they can see are private.
+// Its address must be a private IP address: builders use plain http only with those.
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'

@@ -1,5 +1,4 @@
-// kube-scheduler and kube-proxy: which node runs a pod, and how a Service's address reaches it.
-// Pure but for writing the configuration files.
+// kube-scheduler and kube-proxy: their configuration files and arguments.
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import type { Program } from '../processes/supervise.ts'
@@ -21,7 +20,7 @@ export function schedulerProgram(context: NodeContext, path: string, kubeconfig:
   }
 }
 
-/** KubeProxyConfiguration v1alpha1. Connection tracking limits are the host's own business and stay as they are. */
+/** KubeProxyConfiguration v1alpha1. The host's limits of connection tracking stay as they are. */
 export function proxyConfiguration(settings: ClusterSettings, kubeconfig: string): string {
   return stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',

@@ -1,5 +1,5 @@
-// Turns this machine into the cluster's one node, in the order its parts need each other.
-// It changes nothing on the host that the host record does not already name.
+// Turns this machine into the cluster's only node; starts its programs in the order of their dependencies.
+// It must never change anything on the host that the host record does not already name.
 import type { Programs } from '../binaries/ensure-binary.ts'
 import { openAuthority } from '../pki/authority.ts'
 import type { Program } from '../processes/supervise.ts'
@@ -20,7 +20,7 @@ import { startTraefik } from './traefik.ts'
 export type NodePrograms = {
   readonly kubernetes: Programs
   readonly pause: Programs
-  /** Built last, while the node already comes up. */
+  /** Built last, while the node already starts. */
   readonly coredns: Promise<Programs>
   readonly traefik: Promise<Programs>
 }
@@ -54,8 +54,8 @@ export async function startNode(context: NodeContext, programs: NodePrograms, pk
   await run(schedulerProgram(context, kubernetes.path('kube-scheduler'), schedulerAccess))
   const proxyAccess = await writeNodeAccess(context, authority, 'kube-proxy')
   await run(await proxyProgram(context, kubernetes.path('kube-proxy'), proxyAccess))
-  await progress.step('node Ready', () =>
-    waitUntil(`node ${settings.nodeName} Ready`, () => nodeReady(context), {
+  await progress.step('node', () =>
+    waitUntil(`node ${settings.nodeName} to be Ready`, () => nodeReady(context), {
       timeoutMilliseconds: readyMilliseconds,
       hopeless: async () => (await hasEnded('kubelet', folders)) ?? hasEnded('containerd', folders),
     }),

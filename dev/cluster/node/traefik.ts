@@ -1,5 +1,5 @@
 // The ingress controller: Traefik as a host process, on the node address and on loopback, for Ingresses of class `traefik`.
-// It listens nowhere else and gets no configuration but Ingresses.
+// It listens nowhere else, and Ingresses are its only configuration.
 import { Agent, request } from 'node:http'
 import type { AdminClient } from '../control-plane/admin-client.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
@@ -37,7 +37,7 @@ export async function applyIngressClass(admin: AdminClient): Promise<void> {
   })
 }
 
-/** Any answer says that Traefik listens; for a host no Ingress names it is 404. */
+/** Every response shows that Traefik listens; a host without an Ingress gets 404. */
 function statusOf(address: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const agent = new Agent({ keepAlive: false })

@@ -1,5 +1,5 @@
-// Certificates as programs need them: right usage and names, renewed when they no longer serve, keys for their owner only.
-// Read back by Node, which shares no code with the program that made them.
+// Certificates have the right usage and names, are renewed in time, and their keys are readable by the owner only.
+// They are read by Node, which shares no code with the program that made them.
 import { X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ const request = {
   addresses: ['10.88.0.1'],
 } as const
 
-test('a leaf carries subject, names and one usage, is no authority, and its key is private', async () => {
+test('a leaf has subject, names and one usage, is not an authority, and its key is private', async () => {
   const authority = await openAuthority(folder, 'ca', 'test authority')
   const files = await authority.leaf('leaf', request)
   const leaf = new X509Certificate(await readFile(files.certificate))
@@ -35,7 +35,7 @@ test('a leaf carries subject, names and one usage, is no authority, and its key 
   expect((await stat(files.key)).mode & 0o777).toBe(0o600)
 })
 
-test('a leaf is kept while it serves and made anew for other names', async () => {
+test('a leaf is kept while it is valid and recreated for other names', async () => {
   const authority = await openAuthority(folder, 'ca', 'test authority')
   const serial = async (change: object = {}): Promise<string> => {
     const files = await (await openAuthority(folder, 'ca', 'test authority')).leaf('leaf', { ...request, ...change })
@@ -47,7 +47,7 @@ test('a leaf is kept while it serves and made anew for other names', async () =>
   expect(await readFile(authority.files.certificate, 'utf8')).toBe(authority.pem)
 })
 
-test('a leaf no longer serves a month before its end, or under another authority', async () => {
+test('a leaf is not valid in the month before its end, or under another authority', async () => {
   const authority = await openAuthority(folder, 'ca', 'test authority')
   const other = await openAuthority(folder, 'other', 'test authority')
   const pem = await readFile((await authority.leaf('leaf', request)).certificate, 'utf8')

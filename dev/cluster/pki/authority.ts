@@ -1,5 +1,5 @@
-// A folder of certificates under one authority: makes what is missing, and makes again what ends soon, names other hosts,
-// or was signed by another authority. It never replaces an authority that exists.
+// A folder of certificates of one authority. It makes what is missing and renews a certificate that ends soon, has other names or
+// is not signed by the authority. It must never replace an existing authority.
 import { createPublicKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export type Authority = {
   readonly leaf: (name: string, request: LeafRequest) => Promise<KeyPairFiles>
 }
 
-/** Whether a certificate still serves: signed by the authority, same subject and names, a month of life left. */
+/** Whether a certificate is still good: signed by the authority, same subject and names, valid for another month. */
 export function stillServes(leafPem: string, authorityPem: string, request: LeafRequest, now: Date): boolean {
   const leaf = new X509Certificate(leafPem)
   const authority = new X509Certificate(authorityPem)
@@ -34,7 +34,7 @@ export function stillServes(leafPem: string, authorityPem: string, request: Leaf
   )
 }
 
-/** Opens (or makes) the authority `name` in `folder`. */
+/** Opens the authority `name` in `folder`; makes it when it does not exist. */
 export async function openAuthority(folder: string, name: string, commonName: string): Promise<Authority> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = { certificate: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) }
@@ -53,7 +53,7 @@ export async function openAuthority(folder: string, name: string, commonName: st
   }
 }
 
-/** Makes sure that the ServiceAccount signing key exists; its public half lies beside it. */
+/** Makes the signing key of ServiceAccount tokens unless it exists, with its public half beside it. */
 export async function ensureSigningKey(folder: string): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
   const files = { privateKey: join(folder, 'service-account.key'), publicKey: join(folder, 'service-account.pub') }
   if (!(await isAccessible(files.privateKey))) await createKey(files.privateKey)

@@ -1,5 +1,5 @@
-// Makes P-256 keys and certificates by the openssl program. Keys are files readable by their owner only and never pass
-// an argument list; development only, no key here guards anything but a local cluster.
+// Makes P-256 keys and certificates with the openssl program. Key files are readable by their owner only; a key is never an argument.
+// Development only: no key made here protects more than a local cluster.
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { runCommand } from '../run-command.ts'
@@ -26,7 +26,7 @@ async function writeKey(path: string): Promise<void> {
   await rename(`${path}.new`, path)
 }
 
-/** The extension section of a leaf, in openssl's configuration format. */
+/** The extension section of a leaf certificate, in openssl's configuration format. */
 export function leafExtensions(request: LeafRequest): string {
   const alternatives = [
     ...(request.names ?? []).map(name => `DNS:${name}`),
@@ -41,7 +41,7 @@ export function leafExtensions(request: LeafRequest): string {
   ].join('\n')
 }
 
-/** The subject as openssl reads it; several O fields are several groups to Kubernetes (authentication docs, "X509 client certificates"). */
+/** The subject in openssl's form; Kubernetes reads each O field as a group (Kubernetes "Authenticating", "X509 client certificates"). */
 export function subjectOf(request: Pick<LeafRequest, 'commonName' | 'organizations'>): string {
   const quoted = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('/', '\\/')
   return [
@@ -85,7 +85,7 @@ export async function createLeaf(authority: KeyPairFiles, files: KeyPairFiles, r
   await rename(`${files.certificate}.new`, files.certificate)
 }
 
-/** Makes a bare private key, for signing ServiceAccount tokens. */
+/** Makes a private key without a certificate, for signing ServiceAccount tokens. */
 export async function createKey(path: string): Promise<void> {
   await writeKey(path)
 }

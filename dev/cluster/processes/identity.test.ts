@@ -1,17 +1,16 @@
-// A process is the recorded one only when pid, executable, start time and boot all agree.
-// The name of a process must never matter.
+// A process is the recorded one only when pid, executable, start time and boot all match; its name does not matter.
 import { describe, expect, test } from 'vitest'
 import { identify, isAlive, parseStat } from './identity.ts'
 
 const fields = Array.from({ length: 40 }, (_item, index) => String(index + 3))
 
 describe('parseStat', () => {
-  test('reads state and start time behind a name that holds spaces and parentheses', () => {
+  test('reads state and start time behind a name that contains spaces and parentheses', () => {
     const line = `42 (tricky) name (x) ${['S', ...fields.slice(1, 19), '987654', ...fields.slice(20)].join(' ')}`
     expect(parseStat(line)).toEqual({ state: 'S', startTicks: 987_654 })
   })
 
-  test('gives nothing for a truncated line', () => {
+  test('returns undefined for a truncated line', () => {
     expect(parseStat('42 (a) S 1 2')).toBeUndefined()
   })
 })
@@ -19,7 +18,7 @@ describe('parseStat', () => {
 describe('isAlive', () => {
   const recorded = { pid: 7, executable: '/bin/a', startTicks: 100, bootId: 'boot' }
 
-  test('recognises the very process', () => {
+  test('recognises the recorded process', () => {
     expect(isAlive(recorded, () => recorded)).toBe(true)
   })
 
@@ -27,11 +26,11 @@ describe('isAlive', () => {
     ['another executable', { ...recorded, executable: '/bin/b' }],
     ['another start time', { ...recorded, startTicks: 101 }],
     ['another boot', { ...recorded, bootId: 'later' }],
-  ])('takes a process with %s for a stranger', (_what, found) => {
+  ])('does not recognise a process with %s', (_what, found) => {
     expect(isAlive(recorded, () => found)).toBe(false)
   })
 
-  test('knows this very process by /proc', () => {
+  test('identifies this process by /proc', () => {
     const own = identify(process.pid)
     expect(own?.executable).toContain('node')
     expect(own !== undefined && isAlive(own)).toBe(true)

@@ -1,5 +1,5 @@
-// Tells whether a recorded process still is the one that was started: pid, executable, start time and boot together.
-// Reads /proc only. A process is never recognised by its name or command line.
+// Whether a recorded process is still the one that was started: pid, executable, start time and boot must all match.
+// Reads /proc only. It must never recognise a process by its name or command line.
 import { readFileSync, readlinkSync } from 'node:fs'
 
 export type ProcessIdentity = {
@@ -23,7 +23,7 @@ export function currentBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
-/** What runs under this pid now; undefined when nothing does (a zombie does not run). */
+/** The process that has this pid now; undefined when there is none (a zombie does not count). */
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -31,7 +31,7 @@ export function identify(pid: number): ProcessIdentity | undefined {
     const executable = readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '')
     return { pid, executable, startTicks: stat.startTicks, bootId: currentBootId() }
   } catch {
-    return undefined // gone between two reads, or another user's: not a process of ours
+    return undefined // it ended between two reads, or it belongs to another user: not a process of ours
   }
 }
 

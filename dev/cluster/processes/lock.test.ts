@@ -1,5 +1,4 @@
-// The lock between processes: one at a time, and never left behind by a holder that was killed.
-// Nothing here waits for a fixed time.
+// The lock between processes: one holder at a time, and released when its holder is killed.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { withLock } from './lock.ts'
 
-test('lets one holder in at a time and tells the waiting who holds it', async () => {
+test('has one holder at a time and reports the holder to those who wait', async () => {
   const name = randomUUID()
   const seen: string[] = []
   let release: () => void = () => {}

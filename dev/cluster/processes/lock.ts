@@ -1,5 +1,5 @@
-// One holder at a time across processes: a listening socket in Linux's abstract namespace, named after what it guards.
-// The kernel gives it back when its holder ends, however it ends, so there is nothing stale to judge or to break.
+// A lock between processes: a listening socket in Linux's abstract namespace, named after what it protects.
+// The kernel releases it when its holder ends, however it ends, so a stale lock cannot exist.
 import { createHash } from 'node:crypto'
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
@@ -13,19 +13,19 @@ function addressOf(name: string): string {
   return `\0sekisho-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
 }
 
-/** The listening server when the lock is ours now; undefined when somebody holds it. */
+/** The listening server when this process has the lock now; undefined when another process holds it. */
 function take(name: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer(socket => socket.end(String(process.pid)))
     server.once('error', error => {
       if ('code' in error && error.code === 'EADDRINUSE') resolve(undefined)
-      else reject(new AppError('unavailable', `the lock for ${name} cannot be taken: ${error.message}`, { cause: error }))
+      else reject(new AppError('unavailable', `failed to take the lock for ${name}: ${error.message}`, { cause: error }))
     })
     server.listen({ path: addressOf(name) }, () => resolve(server))
   })
 }
 
-/** The pid that the holder tells; undefined when it ended meanwhile or does not answer. */
+/** The pid that the holder reports; undefined when it has ended or does not answer. */
 function holderOf(name: string): Promise<number | undefined> {
   return new Promise(resolve => {
     let text = ''
@@ -39,7 +39,7 @@ function holderOf(name: string): Promise<number | undefined> {
   })
 }
 
-/** Runs `work` while holding the lock of this name; `waiting` is called once when somebody else holds it. */
+/** Runs `work` while holding the lock of this name; calls `waiting` once when another process holds it. */
 export async function withLock<T>(name: string, work: () => Promise<T>, waiting?: (pid: number) => void): Promise<T> {
   let told = false
   let server = await take(name)

@@ -1,4 +1,4 @@
-// Who holds a port, asked of this machine's kernel about a port that this test holds.
+// Finding the process that listens on a port, for a port of this test.
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { listenersIn, portHolder } from './port-holder.ts'
@@ -18,7 +18,7 @@ test('names the process that listens, and its folder', async () => {
   expect(await portHolder(address.port)).toBeUndefined()
 })
 
-test('a connection from or to the port is no listener', () => {
+test('a connection from or to the port is not a listener', () => {
   const line = (state: string, inode: string) =>
     `   0: 0100007F:305B 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0 100 0 0 10 0`
   const table = ['  sl  local_address rem_address   st', line('0A', '77'), line('01', '78')].join('\n')

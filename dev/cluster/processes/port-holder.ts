@@ -1,15 +1,15 @@
-// Tells who listens on a TCP port of this machine, for the message that says why a program of ours cannot.
+// Which process listens on a TCP port of this machine, for error messages.
 // Reads /proc only (proc_pid_net(5)); of another user's process only the port is known.
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
 export type PortHolder = {
-  /** Absent when the process is another user's, or ended meanwhile. */
+  /** Absent when the process belongs to another user, or has ended meanwhile. */
   readonly process?: { readonly pid: number; readonly executable: string; readonly folder: string }
 }
 
 const listening = '0A'
 
-/** Inodes of the sockets that listen on the port, from the text of /proc/net/tcp or tcp6. Pure. */
+/** Inodes of the sockets that listen on the port, from the text of /proc/net/tcp or tcp6. */
 export function listenersIn(table: string, port: number): readonly string[] {
   const hexadecimal = port.toString(16).toUpperCase().padStart(4, '0')
   return table
@@ -23,7 +23,7 @@ function absent(): undefined {
   return undefined
 }
 
-/** Undefined when nobody listens on the port, on any address. */
+/** The process on the port, whatever its address; undefined when no process listens. */
 export async function portHolder(port: number): Promise<PortHolder | undefined> {
   const tables = await Promise.all(['tcp', 'tcp6'].map(name => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')))
   const sockets = new Set(tables.flatMap(table => listenersIn(table, port)).map(inode => `socket:[${inode}]`))

@@ -1,5 +1,5 @@
-// The written memory of one started process: a JSON file per name in a folder, so that a later run can check, restart or end it.
-// Records are replaced by rename; a half-written or foreign file counts as no record.
+// The record of a started process, one JSON file each, so that a later run can check, restart or end it.
+// A record is replaced by rename; a file that is incomplete or in another form counts as absent.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../src/lib/json/json-value.ts'
@@ -7,7 +7,7 @@ import type { ProcessIdentity } from './identity.ts'
 
 export type ProcessRecord = ProcessIdentity & {
   readonly name: string
-  /** Digest over arguments, environment and configuration files: another one means restart. */
+  /** Digest of arguments, environment and configuration files; a difference requires a restart. */
   readonly fingerprint: string
   readonly startedAt: string
 }

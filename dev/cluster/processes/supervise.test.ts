@@ -1,5 +1,4 @@
-// Starting, leaving alone, restarting and ending real processes; a stranger under a recorded pid is never signalled.
-// Every process started here ends here.
+// Starting, keeping, restarting and ending real processes; another process with a recorded pid is never signalled.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('starts once, leaves the running process alone, restarts it when its arguments change', async () => {
+test('starts once, keeps the running process, restarts it when its arguments change', async () => {
   expect(await ensureRunning(program, folders())).toBe('started')
   const first = await readRecord(folders().records, 'sleeper')
   expect(await ensureRunning(program, folders())).toBe('running')
@@ -35,7 +34,7 @@ test('starts once, leaves the running process alone, restarts it when its argume
   expect(identify(first?.pid ?? 0)).toBeUndefined()
 })
 
-test('restarts when a configuration file changes, and starts again what was killed', async () => {
+test('restarts when a configuration file changes, and starts a killed process again', async () => {
   const file = join(folder, 'configuration')
   await writeFile(file, 'one')
   const configured = { ...program, configurationFiles: [file] }
@@ -48,7 +47,7 @@ test('restarts when a configuration file changes, and starts again what was kill
   expect(await ensureRunning(configured, folders())).toBe('started')
 })
 
-test('forgets a recorded process whose pid belongs to a stranger now, without touching the stranger', async () => {
+test('drops the record of a process whose pid belongs to another process now, and does not signal that process', async () => {
   const stranger = spawn('/bin/sleep', ['300'])
   try {
     const identity = await waitUntil('stranger', async () => identify(stranger.pid ?? 0), { timeoutMilliseconds: 5000 })
@@ -62,7 +61,7 @@ test('forgets a recorded process whose pid belongs to a stranger now, without to
   }
 })
 
-test('insists when a process ignores the request to end', async () => {
+test('kills a process that ignores SIGTERM', async () => {
   const stubborn = { name: 'sleeper', path: '/bin/sh', args: ['-c', "trap '' TERM; echo ready; while :; do sleep 1; done"] }
   await ensureRunning(stubborn, folders())
   const log = join(folders().logs, 'sleeper.log')
@@ -72,6 +71,6 @@ test('insists when a process ignores the request to end', async () => {
   expect(await stopProcess('sleeper', folders(), 200)).toBe(true)
 })
 
-test('says that a program cannot be started', async () => {
-  await expect(ensureRunning({ ...program, path: '/no/such/program' }, folders())).rejects.toThrow('sleeper cannot be started')
+test('reports that a program fails to start', async () => {
+  await expect(ensureRunning({ ...program, path: '/no/such/program' }, folders())).rejects.toThrow('sleeper failed to start')
 })

@@ -1,5 +1,5 @@
-// Starts one long-running program so that it survives the command that started it, or leaves the running one alone.
-// A process is signalled only after its recorded identity was found again in /proc.
+// Starts a long-running program so that it survives the command that started it, or leaves the running one alone.
+// It signals a process only after finding its recorded identity in /proc again.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
@@ -16,7 +16,7 @@ export type Program = {
   readonly path: string
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Files the program reads once at start: a change of one means restart. */
+  /** Files that the program reads at start only: a change requires a restart. */
   readonly configurationFiles?: readonly string[]
   /** Runs right after the start, before the program can have children of its own. */
   readonly afterStart?: (pid: number) => Promise<void>
@@ -45,7 +45,7 @@ async function waitForExec(pid: number, launcher: string | undefined): Promise<N
   }
 }
 
-/** Makes sure that the program runs with this configuration. Says what it found. */
+/** Makes sure that the program runs with this configuration; resolves to what was necessary. */
 export async function ensureRunning(program: Program, folders: ProcessFolders): Promise<'running' | 'started' | 'restarted'> {
   const fingerprint = await programFingerprint(program)
   const record = await readRecord(folders.records, program.name)
@@ -63,7 +63,7 @@ export async function ensureRunning(program: Program, folders: ProcessFolders): 
     })
     const failed = new Promise<never>((_resolve, reject) => {
       child.once('error', cause =>
-        reject(new AppError('unavailable', `${program.name} cannot be started: ${cause.message}`, { cause })),
+        reject(new AppError('unavailable', `${program.name} failed to start: ${cause.message}`, { cause })),
       )
     })
     if (child.pid === undefined) await failed
@@ -82,7 +82,7 @@ export function logFile(name: string, folders: ProcessFolders): string {
   return join(folders.logs, `${name}.log`)
 }
 
-/** Ends a recorded process: asks, waits, then insists. Forgets it when it is gone. True when something had to be ended. */
+/** Ends a recorded process with SIGTERM, then SIGKILL, and deletes its record. True when it was running. */
 export async function stopProcess(name: string, folders: ProcessFolders, patienceMilliseconds = 10_000): Promise<boolean> {
   const record = await readRecord(folders.records, name)
   if (record === undefined) return false
@@ -94,19 +94,19 @@ export async function stopProcess(name: string, folders: ProcessFolders, patienc
     while (isAlive(record) && Date.now() < deadline) await sleep(pollMilliseconds)
   }
   if (isAlive(record))
-    throw new AppError('unavailable', `${name} (pid ${record.pid}) does not end; end it by hand, then run again`)
+    throw new AppError('unavailable', `${name} (pid ${record.pid}) does not end; end it by hand, then run this command again`)
   await removeRecord(folders.records, name)
   return wasAlive
 }
 
-/** Says that a recorded program has ended (with its last words), or undefined while it runs; for `hopeless` of waitUntil. */
+/** Why a recorded program has ended, with the end of its log; undefined while it runs. For `hopeless` of waitUntil. */
 export async function hasEnded(name: string, folders: ProcessFolders): Promise<string | undefined> {
   const record = await readRecord(folders.records, name)
   if (record !== undefined && isAlive(record)) return undefined
   return `${name} has ended; end of ${logFile(name, folders)}:\n${await logTail(name, folders)}`
 }
 
-/** The last lines of a program's log, for the message that says why it is not ready. */
+/** The last lines of a program's log, for error messages. */
 async function logTail(name: string, folders: ProcessFolders, lines = 8): Promise<string> {
   const text = await readFile(logFile(name, folders), 'utf8').catch(() => '')
   return text.trimEnd().split('\n').slice(-lines).join('\n')

@@ -1,18 +1,18 @@
-// Turns a folder on the disk into layer entries. Owners and times of the disk never reach the image: everything belongs to the given
-// owner, and the tar writer fixes the time. Sockets, devices and pipes are left out.
+// Turns a folder of the disk into layer entries. Owners and times of the disk never reach the image: everything belongs to the given
+// owner, and the tar writer sets the time. Sockets, devices and pipes are left out.
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { Ownership, TreeEntry } from './tree-entry.ts'
 
 export type ReadTreeOptions = {
-  /** Where the folder's content goes in the image; empty for the root. */
+  /** The target path of the folder's content in the image; empty for the root. */
   readonly into: string
-  /** Answers false for what shall stay out; a folder left out is not entered. Paths are relative to the folder that is read. */
+  /** Whether to include a path, relative to the folder that is read; a folder that is left out is not entered. */
   readonly keep?: (path: string) => boolean
   readonly owner?: Ownership
 }
 
-/** Set-uid and set-gid bits are dropped: nothing in our images may gain rights. The sticky bit stays. */
+/** Drops the set-uid and set-gid bits: no file of our images may grant rights. The sticky bit stays. */
 const keptModeBits = 0o1777
 
 export async function readTree(from: string, options: ReadTreeOptions): Promise<readonly TreeEntry[]> {

@@ -1,10 +1,10 @@
-// Header blocks of the tar format (POSIX.1-2001 pax interchange format, IEEE Std 1003.1 "pax"): ustar where the names fit, one pax
-// record block before it where they do not. Pure: the same entry always gives the same bytes, whatever the machine and the hour.
+// Header blocks of the tar format (POSIX.1-2001 pax interchange format, IEEE Std 1003.1 "pax"): ustar where the names fit, otherwise
+// preceded by a pax record block. The same entry always gives the same bytes on every machine.
 import type { TreeEntry } from './tree-entry.ts'
 
 export const blockSize = 512
 
-/** 1980-01-01T00:00:01Z, the time that Cloud Native Buildpacks give every file so that equal content is an equal layer. */
+/** 1980-01-01T00:00:01Z: the time that Cloud Native Buildpacks use for every file, so that equal content gives an equal layer. */
 const fixedTime = 315_532_801
 
 const typeFlags = { file: '0', link: '2', folder: '5', pax: 'x' } as const
@@ -45,7 +45,7 @@ function block(fields: Fields): Buffer {
   return header
 }
 
-/** One pax record: its decimal length counts itself, so it is searched for. */
+/** One pax record. Its decimal length includes itself, so it is found by iteration. */
 function record(key: string, value: string): Buffer {
   const rest = Buffer.from(` ${key}=${value}\n`)
   let length = rest.length + 1
@@ -53,7 +53,7 @@ function record(key: string, value: string): Buffer {
   return Buffer.concat([Buffer.from(String(length)), rest])
 }
 
-/** Everything that precedes an entry's content. */
+/** All header blocks that precede an entry's content. */
 export function tarHeader(entry: TreeEntry): Buffer {
   const name = Buffer.from(entry.kind === 'folder' ? `${entry.path}/` : entry.path)
   const linkName = Buffer.from(entry.kind === 'link' ? entry.target : '')

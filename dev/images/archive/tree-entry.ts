@@ -1,4 +1,4 @@
-// What a layer is made of: a flat list of files, folders and links with the owner and mode they shall have in the image.
+// The content of a layer: a flat list of files, folders and links with their owner and mode in the image.
 // An entry describes bytes that exist elsewhere; it never touches the disk itself.
 
 export type Ownership = { readonly uid: number; readonly gid: number }
@@ -7,7 +7,7 @@ export type FileSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'path'; readonly path: string; readonly size: number }
 
-/** `path` is relative to the image's root, without a leading or trailing slash. `mode` holds the permission bits only. */
+/** `path` is relative to the image's root, without a leading or trailing slash. `mode` has the permission bits only. */
 export type TreeEntry = Ownership & { readonly path: string; readonly mode: number } & (
     | { readonly kind: 'folder' }
     | { readonly kind: 'file'; readonly source: FileSource }
@@ -29,8 +29,8 @@ export function link(path: string, target: string): TreeEntry {
 }
 
 /**
- * One entry per path, sorted by path, with every missing parent folder added: the order and content of a layer then depend on nothing
- * but its entries. A later entry replaces an earlier one of the same path.
+ * One entry per path, sorted by path, with every missing parent folder, so that order and content of a layer depend on its entries
+ * only. A later entry replaces an earlier one of the same path.
  */
 export function normalizeTree(entries: readonly TreeEntry[]): readonly TreeEntry[] {
   const byPath = new Map<string, TreeEntry>()

@@ -1,4 +1,4 @@
-// Whether our archives are what tar programs read, and whether equal content is an equal archive.
+// Tar programs can read our archives, and equal content gives an equal archive.
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ test('the system tar reads names, modes, owners, links and the fixed time', asyn
   ])
 })
 
-test.each([99, 100, 101, 155, 990])('a path of %i bytes survives, and so does a link target of that length', async length => {
+test.each([99, 100, 101, 155, 990])('a path of %i bytes is kept, and so is a link target of that length', async length => {
   const name = 'n'.repeat(length)
   const lines = await list(await pack([textFile(name, 'x'), link('l', name)]))
   expect(lines.some(line => line.endsWith(` ${name}`))).toBe(true)
@@ -59,9 +59,9 @@ test('the order of the entries and the age of the files do not change the archiv
   expect(await pack([textFile('a', '1'), entry])).toEqual(first)
 })
 
-test('a file that changed its size while it was packed is an error and not a broken archive', async () => {
+test('a file that changed its size while it was packed is an error; the archive would be broken', async () => {
   const file = join(scratch, 'data')
-  await writeFile(file, 'longer than said')
+  await writeFile(file, 'longer than expected')
   const entry: TreeEntry = {
     kind: 'file',
     path: 'data',

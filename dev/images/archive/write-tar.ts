@@ -1,10 +1,10 @@
-// Streams entries as a tar archive. Deterministic: sorted paths, fixed times, numeric owners. Never holds a whole file in memory.
+// Streams entries as a tar archive, deterministically: sorted paths, fixed times, numeric owners. Never holds a whole file in memory.
 import { createReadStream } from 'node:fs'
 import { AppError } from '../../../src/lib/errors.ts'
 import { blockSize, padding, sourceSize, tarHeader } from './tar-header.ts'
 import { normalizeTree, type TreeEntry } from './tree-entry.ts'
 
-/** Throws `conflict` when a file changes its size while it is read: the archive would be unreadable from there on. */
+/** Throws `conflict` when a file changes its size while it is read, because the rest of the archive would be unreadable. */
 export async function* writeTar(entries: readonly TreeEntry[]): AsyncGenerator<Buffer> {
   for (const entry of normalizeTree(entries)) {
     yield tarHeader(entry)
@@ -28,6 +28,6 @@ async function* exactly(path: string, size: number): AsyncGenerator<Buffer> {
   if (seen !== size)
     throw new AppError(
       'conflict',
-      `${path} changed while it was packed (${size} bytes expected, ${seen} read): build the image again`,
+      `${path} changed while it was packed (${size} bytes expected, ${seen} read): rebuild the image`,
     )
 }

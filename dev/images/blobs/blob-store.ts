@@ -1,5 +1,5 @@
-// The local content store: one file per blob, named by its SHA-256, as in the OCI image layout. Blobs are written beside their
-// place and moved in, so that two builds at once and a build that is cut off never leave half a blob under a good name.
+// The local content store: one file per blob, named by its SHA-256, as in the OCI image layout. A blob is written to a temporary file
+// and renamed, so that concurrent or interrupted builds never leave an incomplete blob.
 import { createHash, randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export function digestOf(bytes: Uint8Array | string): Digest {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** Passes bytes through and tells their digest and size when the end has been seen. */
+/** Passes bytes through and reports their digest and size at the end. */
 export function createMeter(): {
   readonly through: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array>
   readonly result: () => Blob

@@ -1,4 +1,4 @@
-// Whether layers are built once per key and described by the right digests.
+// Layers are built once per key and described by the right digests.
 import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,14 +41,14 @@ test('digest and size are those of the compressed blob, the diff id is that of t
   expect([layer.digest, layer.size, layer.diffId]).toEqual([sha256(blob), blob.length, sha256(gunzipSync(blob))])
 })
 
-test('an equal key is answered without packing, another key is packed', async () => {
+test('an equal key is not packed again, another key is packed', async () => {
   const first = await build(plan('1'))
   expect(await build(plan('1'))).toEqual({ ...first, built: false })
   expect(packed).toBe(1)
   expect((await build(plan('2'))).digest).not.toBe(first.digest)
 })
 
-test('a record whose blob is gone is not believed', async () => {
+test('a record whose blob is missing is not used', async () => {
   const first = await build(plan('1'))
   await rm(store.pathOf(first.digest))
   expect(await build(plan('1'))).toEqual(first)

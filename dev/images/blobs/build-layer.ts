@@ -1,5 +1,5 @@
-// Makes one layer: entries -> tar -> gzip -> blob. What a layer was made from is its key; a key that was built before is answered
-// from a small record, so that nothing is read, packed or compressed again.
+// Builds one layer: entries → tar → gzip → blob. Its key stands for everything it is made from; for a key that was built before, a
+// small record gives the result, and nothing is read, packed or compressed again.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -10,7 +10,7 @@ import { type Blob, type BlobStore, createMeter, type Digest, digestOf } from '.
 
 export type LayerPlan = {
   readonly name: string
-  /** Everything the content depends on; equal keys must mean equal entries. */
+  /** Everything on which the content depends; equal keys must mean equal entries. */
   readonly key: readonly string[]
   readonly entries: () => Promise<readonly TreeEntry[]>
 }
@@ -20,10 +20,10 @@ export type Layer = Blob & { readonly name: string; readonly diffId: Digest; rea
 
 type LayerRecord = { readonly diffId: Digest; readonly digest: Digest; readonly size: number }
 
-/** Part of every key: a new way of packing must not meet records of the old one. */
+/** Part of every key: change it with the way of packing, so that old records are not used. */
 const packingVersion = '1'
 
-/** Level 3: within a tenth of the default's size at a third of its time, and layers travel over loopback only. */
+/** Level 3: at most a tenth larger than the default level in a third of its time; layers travel over loopback only. */
 const compression = { level: 3, strategy: constants.Z_DEFAULT_STRATEGY }
 
 export async function buildLayer(plan: LayerPlan, store: BlobStore, recordFolder: string): Promise<Layer> {
@@ -44,6 +44,6 @@ export async function buildLayer(plan: LayerPlan, store: BlobStore, recordFolder
 
 async function readRecord(file: string): Promise<LayerRecord | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined)
-  // The cache is ours and replaced as a whole: a record is read back in the shape it was written above.
+  // The cache belongs to this program: a record has the shape in which it was written above.
   return text === undefined ? undefined : (JSON.parse(text) as LayerRecord)
 }

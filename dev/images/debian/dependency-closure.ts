@@ -1,7 +1,7 @@
-// Which packages a program needs, from the answers of apt. Pure: text in, names out.
-// A package whose only use is documentation or scripts that an image never runs is pruned together with what only it needs.
+// Which packages a program needs, from the output of apt.
+// A package that only brings documentation or scripts that no image runs is pruned, with everything that only it needs.
 
-/** Package -> the packages it depends on, of `apt-cache depends --recurse` (one unindented name, then indented relations). */
+/** Package → its dependencies, from `apt-cache depends --recurse` (an unindented name, then indented relations). */
 export function parseDependencies(text: string): ReadonlyMap<string, readonly string[]> {
   const graph = new Map<string, string[]>()
   let current: string[] | undefined

@@ -1,5 +1,5 @@
-// Debian packages as layer entries, without installing them: apt resolves and downloads (and verifies signatures), dpkg-deb unpacks
-// into the cache. Never changes what is installed on the machine.
+// Debian packages as layer entries, without installing them: apt resolves, downloads and verifies signatures, dpkg-deb unpacks into
+// the cache. It must never change the packages of this machine.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import type { TreeEntry } from '../archive/tree-entry.ts'
 import { dependencyClosure, type PackageFile, parseDependencies, parsePackageFiles } from './dependency-closure.ts'
 
 export type PackageSource = {
-  /** The files of `roots` and all they need; the answer is remembered until apt's lists change. */
+  /** The files of `roots` and of all their dependencies; cached until apt's lists change. */
   readonly resolve: (roots: readonly string[], pruned: readonly string[]) => Promise<readonly PackageFile[]>
   readonly entriesOf: (packages: readonly PackageFile[]) => Promise<readonly TreeEntry[]>
 }
@@ -30,18 +30,18 @@ const neverNeeded =
 export function createPackageSource({ run, cacheFolder, step }: PackageSourceDeps): PackageSource {
   const ask = async (roots: readonly string[], pruned: readonly string[]): Promise<readonly PackageFile[]> => {
     const graph = parseDependencies(await run('apt-cache', ['depends', '--recurse', ...onlyHardDependencies, ...roots]))
-    // Virtual names have no file of their own; the real package that provides them is in the graph as well.
+    // Virtual names have no file; the package that provides them is in the graph as well.
     const names = dependencyClosure(graph, roots, new Set(pruned)).filter(name => graph.has(name))
     const files = parsePackageFiles(await run('apt-get', ['download', '--print-uris', ...names]))
     const missing = roots.filter(root => !files.some(file => file.name === root))
     if (missing.length > 0)
-      throw new AppError('unavailable', `apt knows no ${missing.join(', ')}: run apt-get update and try again`)
+      throw new AppError('unavailable', `apt does not know ${missing.join(', ')}: run apt-get update and try again`)
     return files
   }
 
   const treeOf = (file: PackageFile): string => join(cacheFolder, file.sha256)
 
-  /** One call of apt for everything that is missing: starting apt costs more than most of these packages. */
+  /** One call of apt for all missing packages: starting apt costs more than downloading most of them. */
   const unpackMissing = async (files: readonly PackageFile[]): Promise<void> => {
     const present = await Promise.all(files.map(file => isAccessible(treeOf(file))))
     const missing = files.filter((_, index) => !present[index])
@@ -58,7 +58,7 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
           .update(await readFile(archive))
           .digest('hex')
         if (sha256 !== file.sha256)
-          throw new AppError('integrity_violation', `${file.fileName} is not the file of apt's list: run apt-get update`)
+          throw new AppError('integrity_violation', `${file.fileName} does not match apt's list: run apt-get update`)
         await run('dpkg-deb', ['-x', archive, join(unfinished, file.sha256)])
         await rename(join(unfinished, file.sha256), treeOf(file))
       }
@@ -70,22 +70,21 @@ export function createPackageSource({ run, cacheFolder, step }: PackageSourceDep
   return {
     async resolve(roots, pruned) {
       const lists = await stat(listsFolder).catch(() => undefined)
-      if (!lists)
-        throw new AppError('unavailable', 'base images are put together from Debian packages: apt is needed on this machine')
+      if (!lists) throw new AppError('unavailable', 'base images are built from Debian packages: install apt on this machine')
       const key = createHash('sha256')
         .update(JSON.stringify([roots, pruned, lists.mtimeMs]))
         .digest('hex')
       const answer = join(cacheFolder, `resolved-${key}.json`)
-      // Written by us below; a file that is there is whole, because it was moved in.
+      // This file is written below by rename, so it is complete when it exists.
       if (await isAccessible(answer)) return JSON.parse(await readFile(answer, 'utf8')) as readonly PackageFile[]
       const resolveAndFetch = async (): Promise<readonly PackageFile[]> => {
         const found = await ask(roots, pruned)
         await unpackMissing(found)
         return found
       }
-      // Old lists name versions that the mirrors no longer have; the second try has fresh ones and its error is the one to read.
+      // Old lists name versions that the mirrors no longer have. The second attempt uses new lists; its error is the one to report.
       const files = await resolveAndFetch().catch(async () => {
-        step('apt-get update (the package lists are missing or old)')
+        step('apt-get update (the package lists are missing or outdated)')
         await run('apt-get', ['update', '-q'], { timeoutMilliseconds: longestFetchMilliseconds })
         return resolveAndFetch()
       })

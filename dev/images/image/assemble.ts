@@ -1,5 +1,5 @@
-// Puts layers and configuration together as a Docker v2 schema 2 image (distribution spec "Image Manifest Version 2, Schema 2").
-// Docker's media types and not OCI's: kpack appends Docker layers to what it finds, and a mixed manifest is refused by registries.
+// Combines layers and configuration into a Docker v2 schema 2 image (distribution spec "Image Manifest Version 2, Schema 2").
+// Docker's media types, not OCI's: kpack appends Docker layers, and registries refuse a mixed manifest.
 import type { Blob, BlobStore } from '../blobs/blob-store.ts'
 import { buildLayer, type Layer } from '../blobs/build-layer.ts'
 import type { ImageConfig, ImagePlan } from './image-plan.ts'
@@ -18,7 +18,7 @@ export const mediaTypes = {
   layer: 'application/vnd.docker.image.rootfs.diff.tar.gzip',
 } as const
 
-/** Node's names of processor kinds in the registry's words. */
+/** Node's processor names → those of the registry. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 export type AssembleDeps = { readonly store: BlobStore; readonly recordFolder: string; readonly onLayer: (layer: Layer) => void }

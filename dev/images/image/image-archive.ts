@@ -1,5 +1,5 @@
-// Writes a built image as one tar in the OCI image layout (image-layout.md), which `ctr images import` and `skopeo` take: a way to a
-// node without a registry. The name travels in the annotation that containerd reads.
+// Writes a built image as one tar in the OCI image layout (image-layout.md) for `ctr images import` and `skopeo`, to bring it to a node
+// without a registry. containerd reads the name from the annotation.
 import { createWriteStream } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -8,7 +8,7 @@ import { writeTar } from '../archive/write-tar.ts'
 import type { Blob, BlobStore } from '../blobs/blob-store.ts'
 import { type BuiltImage, mediaTypes } from './assemble.ts'
 
-/** `reference` is the full name the image shall have on the node, for example `10.88.0.1:5000/cnb/run:1`. */
+/** `reference` is the full name of the image on the node, for example `10.88.0.1:5000/cnb/run:1`. */
 export async function writeImageArchive(image: BuiltImage, reference: string, store: BlobStore, file: string): Promise<void> {
   const blobs = new Map<string, Blob>([image.manifest, image.config, ...image.layers].map(blob => [blob.digest, blob]))
   const index = {

@@ -1,4 +1,4 @@
-// What an image is before it is built: layers from bottom to top and its configuration. Pure data; recipes make it, assemble reads it.
+// The plan of an image: layers from bottom to top and its configuration. Data only; recipes make it, assemble reads it.
 import type { Layer, LayerPlan } from '../blobs/build-layer.ts'
 
 export type ImageConfig = {
@@ -14,11 +14,11 @@ export type ImagePlan = {
   readonly repository: string
   readonly tag: string
   readonly layers: readonly LayerPlan[]
-  /** A function, because buildpack images name their own layers' diff ids in a label. */
+  /** A function of the layers, because a buildpack image names the diff ids of its layers in a label. */
   readonly config: (layers: readonly Layer[]) => ImageConfig
 }
 
-/** Where Debian, Node, Go, git and curl look for the certificate authorities that our base layer carries. */
+/** Where Debian, Node, Go, git and curl look for the certificate authorities of our base layer. */
 export const certificateBundle = '/etc/ssl/certs/ca-certificates.crt'
 
 export const searchPath = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'

@@ -1,5 +1,5 @@
 // The layers that several images share: a Debian libc with busybox, certificate authorities, Node.js, npm.
-// The base is small on purpose (no package manager, no shell but busybox's); native addons that need a compiler do not build on it.
+// The base has neither a package manager nor a shell other than busybox's; native addons that need a compiler cannot be built on it.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -9,10 +9,10 @@ import type { LayerPlan } from '../blobs/build-layer.ts'
 import { certificateBundle } from '../image/image-plan.ts'
 import type { RecipeDeps } from './recipe.ts'
 
-/** libstdc++6 is for Node.js; busybox gives `sh` and the tools that start scripts call. */
+/** libstdc++6 is for Node.js; busybox provides `sh` and the tools that start scripts call. */
 export const basePackages = ['libc6', 'libgcc-s1', 'libstdc++6', 'busybox-static']
 
-/** Debian's maintainer scripts never run here, so what only they need stays out. */
+/** Debian's maintainer scripts never run here, so packages that only they need are left out. */
 export const neverRun = ['debconf', 'debconf-2.0', 'dpkg', 'tar', 'perl', 'perl-base', 'liberror-perl', 'git-man', 'gcc-12-base']
 
 const users = [
@@ -39,7 +39,7 @@ export async function baseLayer({ packages, run }: RecipeDeps): Promise<LayerPla
       const unpacked = await packages.entriesOf(files)
       const busybox = unpacked.find(entry => entry.path === 'bin/busybox')
       if (busybox?.kind !== 'file' || busybox.source.kind !== 'path')
-        throw new AppError('internal', 'the package busybox-static no longer has bin/busybox')
+        throw new AppError('internal', 'the package busybox-static does not contain bin/busybox')
       const applets = (await run(busybox.source.path, ['--list-full'])).trim().split('\n')
       return [
         ...applets.filter(applet => applet !== 'bin/busybox').map(applet => link(applet, '/bin/busybox')),
@@ -63,7 +63,7 @@ function systemFiles(): readonly TreeEntry[] {
   ]
 }
 
-/** The machine's own bundle, so that builds reach package registries through a proxy that inspects TLS where there is one. */
+/** The machine's own certificate bundle, so that builds can use a proxy that inspects TLS. */
 export async function certificateLayer(): Promise<LayerPlan> {
   const bundle = await readFile(certificateBundle).catch((cause: unknown) => {
     throw new AppError('unavailable', `${certificateBundle} is missing: apt-get install ca-certificates`, { cause })

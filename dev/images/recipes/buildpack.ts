@@ -1,5 +1,5 @@
-// A folder of dev/images/buildpacks as a buildpack image (CNB distribution specification, "Buildpackage"). The label names the layer's
-// diff id, which is known only after packing: that is why an image's configuration is a function of its layers.
+// A folder of dev/images/buildpacks as a buildpack image (CNB distribution specification, "Buildpackage"). Its label names the layer's
+// diff id, which is known only after packing; therefore an image's configuration is a function of its layers.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ export function buildpackImage(buildpack: Buildpack): Recipe {
   }
 }
 
-/** The descriptor inside and the label outside must agree, else a builder fails much later and far from here. */
+/** The descriptor in the layer and the label must agree; otherwise a builder fails much later. */
 async function demandDescriptor(file: string, { id, version }: Buildpack): Promise<void> {
   const text = await readFile(file, 'utf8')
   for (const line of [`api = "${api}"`, `id = "${id}"`, `version = "${version}"`]) {
@@ -57,7 +57,7 @@ async function demandDescriptor(file: string, { id, version }: Buildpack): Promi
   }
 }
 
-/** A digest of paths, modes and contents, for source folders that are small enough to be read every time. */
+/** A digest of paths, modes and contents, for source folders that are small enough to read every time. */
 export async function contentKey(entries: readonly TreeEntry[]): Promise<string> {
   const hash = createHash('sha256')
   for (const entry of [...entries].sort((one, other) => (one.path < other.path ? -1 : 1))) {

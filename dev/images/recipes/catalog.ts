@@ -1,4 +1,4 @@
-// The images of this project by name, in the order they are built: small and needed first.
+// The images of this project by name, in the order of the builds: small and early needed images first.
 import { buildpackImage, buildpacks } from './buildpack.ts'
 import { kpackImage } from './kpack.ts'
 import { lifecycleImage } from './lifecycle.ts'

@@ -1,5 +1,5 @@
-// kpack in one image: its two servers and the three programs that kpack puts into build pods (their paths are compiled into kpack).
-// Nothing but static programs, certificates and a temporary folder.
+// kpack in one image: its two servers and the three programs that kpack runs in build pods (their paths are compiled into kpack).
+// It contains only static programs, certificates and a temporary folder.
 import { kpackVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import type { LayerPlan } from '../blobs/build-layer.ts'

@@ -1,11 +1,11 @@
-// The image that a ClusterLifecycle names: the buildpack lifecycle and its launcher in one layer (kpack copies only the last layer).
-// Says of itself only the API versions that lifecycle 0.20 really answers.
+// The image of a ClusterLifecycle: the buildpack lifecycle and its launcher in one layer, because kpack copies only the last layer.
+// Its label lists only the API versions that lifecycle 0.20 supports.
 import { lifecycleVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import { link, textFile } from '../archive/tree-entry.ts'
 import type { Recipe } from './recipe.ts'
 
-/** One program, many names: the phases of a build (CNB platform specification, "Lifecycle Interface"). */
+/** One program with many names: the phases of a build (CNB platform specification, "Lifecycle Interface"). */
 const phases = ['analyzer', 'detector', 'restorer', 'builder', 'exporter', 'creator', 'rebaser', 'extender']
 
 function versions(from: number, to: number): readonly string[] {

@@ -1,5 +1,5 @@
-// Sekisho itself: Node.js, git, production packages and the source, in the order of how often they change, so that a changed source
-// file travels as one small layer. Runs as nobody in particular with a read-only root; only /tmp is written.
+// Sekisho itself: Node.js, git, production packages and the source, ordered by how often they change, so that a changed source file
+// changes one small layer. It runs as an unprivileged user with a read-only root; only /tmp is writable.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
@@ -14,7 +14,7 @@ import type { Recipe, RecipeDeps } from './recipe.ts'
 
 const home = 'app'
 
-/** Tests and examples do not run in the cluster; a change of them must not roll the platform. */
+/** Tests and examples do not run in the cluster; changing them must not restart the platform. */
 const leftOut = /(\.test\.ts$|^examples(\/|$))/
 /** Type declarations, source maps and readme files of packages are never loaded and are half of all files. Licences stay. */
 const leftOutOfPackages =

@@ -1,4 +1,4 @@
-// What every recipe is given. A recipe decides what is in an image; packing, caching and pushing happen elsewhere.
+// The inputs of every recipe. A recipe decides what an image contains; packing, caching and pushing happen elsewhere.
 
 import type { RunCommand } from '../../cluster/run-command.ts'
 import type { PackageSource } from '../debian/package-source.ts'
@@ -12,7 +12,7 @@ export type RecipeDeps = {
   readonly node: NodeSource
   readonly run: RunCommand
   readonly step: (message: string) => void
-  /** The path of a program that dev/cluster keeps, built or fetched when absent. */
+  /** The path of a program of dev/cluster, built or downloaded when it is missing. */
   readonly binary: (entry: 'lifecycle' | 'kpack', program: string) => Promise<string>
 }
 

@@ -1,10 +1,10 @@
-// The two images of the buildpack stack: where apps are built (with npm) and where they run (without).
-// They carry no credential and run as an unprivileged user; the ids are those that the stack declares to the lifecycle.
+// The two images of the buildpack stack: the one in which apps are built (with npm) and the one in which they run (without).
+// They contain no credential and run as an unprivileged user, with the ids that the stack declares to the lifecycle.
 import { certificateBundle, type ImageConfig, searchPath } from '../image/image-plan.ts'
 import { baseLayer, certificateLayer, nodeLayer, npmLayer } from './base-layers.ts'
 import type { Recipe } from './recipe.ts'
 
-/** Ties build and run image together (CNB platform specification, "Stacks"; kpack demands the label on both). */
+/** Connects build and run image (CNB platform specification, "Stacks"; kpack requires the label on both). */
 export const stackId = 'dev.sekisho.stack'
 
 const user = 1001

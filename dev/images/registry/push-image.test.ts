@@ -1,4 +1,4 @@
-// Whether a push sends each byte once. The registry here is a real HTTP server on loopback that keeps blobs as the specification says.
+// A push sends each byte once. The registry is an HTTP server on loopback that stores blobs as the specification says.
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -109,21 +109,21 @@ test('an image is uploaded once: a second push changes nothing', async () => {
   expect(uploads).toBe(3)
 })
 
-test('a changed layer travels alone, with the configuration that names it', async () => {
+test('only a changed layer is sent, with the configuration that names it', async () => {
   const push = createPush()
   await push(plan('one', 'x'))
   await push(plan('one', 'y'))
   expect(uploads).toBe(5)
 })
 
-test('a layer that a sister repository holds is linked and not sent', async () => {
+test('a layer of another repository is mounted and not sent', async () => {
   const push = createPush()
   await push(plan('one', 'x'))
   await push(plan('two', 'x'))
   expect(uploads).toBe(4)
 })
 
-test('a registry that is not there is named, with the cure', async () => {
+test('a registry that does not answer is reported with the fix', async () => {
   const push = createPush()
   server.closeAllConnections()
   await new Promise(resolve => server.close(resolve))

@@ -1,5 +1,5 @@
-// Brings a built image into a registry, sending only what is missing there: nothing when the tag already names this manifest, else
-// only absent blobs, linked from a sister repository where the registry has them already.
+// Pushes a built image and sends only what the registry lacks: nothing when the tag already names this manifest, otherwise the missing
+// blobs, mounted from another repository of the registry where possible.
 import { readFile } from 'node:fs/promises'
 import type { Blob, BlobStore, Digest } from '../blobs/blob-store.ts'
 import { type BuiltImage, mediaTypes } from '../image/assemble.ts'
@@ -9,7 +9,7 @@ export type PushResult = { readonly changed: boolean; readonly uploadedBytes: nu
 export type PushDeps = {
   readonly registry: RegistryClient
   readonly store: BlobStore
-  /** Which repository is known to hold a blob; filled by every push, so that equal layers travel once. */
+  /** Blob → a repository that has it; every push adds to it, so that equal layers are sent once. */
   readonly knownHomes: Map<Digest, string>
 }
 
@@ -29,7 +29,7 @@ export async function pushImage(image: BuiltImage, tags: readonly string[], deps
   return { changed: stale.length > 0, uploadedBytes }
 }
 
-/** The bytes that had to travel. */
+/** The number of bytes that were sent. */
 async function ensureBlob(repository: string, blob: Blob, { registry, store, knownHomes }: PushDeps): Promise<number> {
   if (await registry.hasBlob(repository, blob.digest)) return 0
   const home = knownHomes.get(blob.digest)

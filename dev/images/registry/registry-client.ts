@@ -1,5 +1,5 @@
-// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"). Speaks plain HTTP to a registry of
-// the development cluster; holds no credentials and knows nothing about images.
+// The five requests of the distribution API that a push needs (OCI distribution spec, "Push"), over plain HTTP to the registry of the
+// development cluster. It has no credentials and knows nothing about images.
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
@@ -7,16 +7,16 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { Digest } from '../blobs/blob-store.ts'
 
 export type RegistryClient = {
-  /** The digest behind a tag, or nothing. */
+  /** The digest of a tag; undefined when there is none. */
   readonly manifestDigest: (repository: string, tag: string, mediaType: string) => Promise<string | undefined>
   readonly hasBlob: (repository: string, digest: Digest) => Promise<boolean>
-  /** Links a blob that another repository of the registry has; false when the registry wants an upload instead. */
+  /** Mounts a blob of another repository of the registry; false when the registry wants an upload instead. */
   readonly mountBlob: (repository: string, digest: Digest, from: string) => Promise<boolean>
   readonly uploadBlob: (repository: string, digest: Digest, file: string, size: number) => Promise<void>
   readonly putManifest: (repository: string, tag: string, mediaType: string, manifest: Uint8Array) => Promise<void>
 }
 
-/** `address` is host and port without a scheme. Throws `unavailable` when nobody listens there. */
+/** `address` is host and port without a scheme. Its functions throw `unavailable` when the registry does not answer. */
 export function createRegistryClient(address: string): RegistryClient {
   const base = new URL(`http://${address}/`)
   const call = async (
@@ -40,7 +40,7 @@ export function createRegistryClient(address: string): RegistryClient {
   const locationOf = (answer: Awaited<ReturnType<typeof call>>): URL => {
     const location = answer.headers['location']
     if (typeof location !== 'string')
-      throw new AppError('upstream_failed', `the registry ${address} began an upload without saying where`)
+      throw new AppError('upstream_failed', `the registry ${address} started an upload without a location`)
     return new URL(location, base)
   }
   return {

@@ -1,4 +1,4 @@
-// Whether the Node.js buildpack decides what it should from an app's files.
+// The decisions of the Node.js buildpack from an app's files.
 import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -60,14 +60,14 @@ test('without a start script, main comes before conventional names, and files mu
 
 test.each([
   ['{', 'not valid JSON'],
-  ['[]', 'must hold an object'],
+  ['[]', 'must contain an object'],
   ['{"scripts":{"start":1}}', 'scripts.start must be a string'],
   ['{"main":{}}', 'main must be a string'],
-])('package.json %s is refused in words', (text, words) => {
+])('package.json %s is refused with a message', (text, words) => {
   expect(parsePackageDescription(text)).toMatchObject({ ok: false, problem: expect.stringContaining(words) })
 })
 
-test('modules are used again only when node, package.json and lockfile are all the same', () => {
+test('modules are reused only when node, package.json and lockfile are all the same', () => {
   const files = new Map([
     ['package.json', Buffer.from('{}')],
     ['package-lock.json', Buffer.from('{}')],
@@ -90,7 +90,7 @@ test('an app without dependencies gets its start command and no modules', async 
   expect(await readFile(join(scratch, 'launch.toml'), 'utf8')).toContain('command = ["node","server.js"]')
 })
 
-test('a broken package.json fails the build and says why', async () => {
+test('a broken package.json fails the build with a message', async () => {
   const said = vi.spyOn(console, 'log').mockReturnValue(undefined)
   await writeFile(join(scratch, 'package.json'), '{')
   expect(runBuild({ layersFolder: scratch, appFolder: scratch, environment: {} })).toBe(1)

@@ -1,4 +1,4 @@
-// The build phase in order: read package.json, install what it names, say how `web` starts. The only file that decides the exit code.
+// The build phase in order: read package.json, install its dependencies, set the start command of `web`. Only this file sets the exit code.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BuildConfig } from './config.ts'
@@ -9,7 +9,7 @@ import { decideStart, launchDescription } from './start-command.ts'
 const succeeded = 0
 const failed = 1
 
-/** Answers the exit code; everything it says is for the app's owner and ends in the build log. */
+/** Returns the exit code. Its output is for the app's owner and becomes part of the build log. */
 export function runBuild(config: BuildConfig): number {
   const say = (line: string): void => console.log(`sekisho/node: ${line}`)
   const parsed = parsePackageDescription(readFileSync(join(config.appFolder, 'package.json'), 'utf8'))
@@ -25,9 +25,7 @@ export function runBuild(config: BuildConfig): number {
   try {
     if (parsed.description.hasDependencies) installModules(config, say)
   } catch (error) {
-    say(
-      `installing the dependencies failed (npm's own words are above): ${error instanceof Error ? error.message : String(error)}`,
-    )
+    say(`installing the dependencies failed (see npm's output above): ${error instanceof Error ? error.message : String(error)}`)
     return failed
   }
   writeFileSync(join(config.layersFolder, 'launch.toml'), launchDescription(start.command))

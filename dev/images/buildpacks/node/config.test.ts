@@ -1,10 +1,10 @@
-// Whether the buildpack says what is missing when something else than the lifecycle runs it.
+// The buildpack's configuration, also when it does not run under the lifecycle.
 import { afterEach, expect, test, vi } from 'vitest'
 import { readConfig } from './config.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('the layers folder comes from the lifecycle, and npm gets a home and the certificate authorities', () => {
+test('the lifecycle sets the layers folder; npm gets a home and the certificate authorities', () => {
   vi.stubEnv('CNB_LAYERS_DIR', '/layers/x')
   vi.stubEnv('HOME', '')
   const config = readConfig()

@@ -1,10 +1,10 @@
-// What the lifecycle tells a buildpack (CNB buildpack specification, "Environment" of API 0.10). The only reader of the environment here.
+// The environment of a buildpack (CNB buildpack specification, "Environment" of API 0.10). It is the only reader of the environment here.
 
 export type BuildConfig = {
-  /** Where layers and their descriptions are written. */
+  /** The folder for layers and their descriptions. */
   readonly layersFolder: string
   readonly appFolder: string
-  /** The environment that npm gets: the platform's own, with a home that exists and the image's certificate authorities. */
+  /** The environment of npm: the platform's, with a home that exists and the image's certificate authorities. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -12,7 +12,7 @@ const certificateBundle = '/etc/ssl/certs/ca-certificates.crt'
 
 export function readConfig(): BuildConfig {
   const layersFolder = process.env['CNB_LAYERS_DIR']
-  if (!layersFolder) throw new Error('CNB_LAYERS_DIR is not set: this program is run by the buildpack lifecycle (API 0.10)')
+  if (!layersFolder) throw new Error('CNB_LAYERS_DIR is not set: run this program under the buildpack lifecycle (API 0.10)')
   const home = process.env['HOME'] || '/tmp'
   return {
     layersFolder,

@@ -1,9 +1,9 @@
-// Decides whether node_modules of the previous build may be used again. Pure.
-// The key holds package.json as well as the lockfile: with the lockfile alone, a package.json that no longer agrees with it would
+// Decides whether node_modules of the previous build can be reused.
+// The key includes package.json as well as the lockfile: with the lockfile alone, a package.json that no longer matches it would
 // build from stale modules and pass.
 import { createHash } from 'node:crypto'
 
-/** What npm reads; copied beside the modules as well. */
+/** The files that npm reads; they are also copied beside the modules. */
 export const definingFiles = ['package.json', 'package-lock.json', 'npm-shrinkwrap.json', '.npmrc'] as const
 
 export function dependencyKey(nodeVersion: string, files: ReadonlyMap<string, Uint8Array>): string {

@@ -1,5 +1,5 @@
-// Installs the app's packages into a layer of their own and links it into the app. With a lockfile the result is exactly what the
-// lockfile says (`npm ci`); without one npm chooses, and the log says so. npm's own cache is kept for the next build.
+// Installs the app's packages into a layer and links it into the app. With a lockfile it installs exactly that (`npm ci`); without one
+// npm chooses the versions, and the log says so. npm's cache is kept for the next build.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,8 @@ export function installModules({ layersFolder, appFolder, environment }: BuildCo
   if (locked && existsSync(modules) && isSameDependencies(readIfPresent(description), key))
     say('node_modules: same dependencies, used again')
   else {
-    if (!locked) say('node_modules: no package-lock.json, so npm chooses versions; commit one to get the same build every time')
+    if (!locked)
+      say('node_modules: no package-lock.json, npm chooses the versions; commit a lockfile to get the same build every time')
     rmSync(layer, { recursive: true, force: true })
     mkdirSync(layer, { recursive: true })
     mkdirSync(cache, { recursive: true })

@@ -1,4 +1,4 @@
-// The parts of package.json that a build needs, checked. Pure: text in, description or a sentence for the app's owner out.
+// Reads the parts of package.json that a build needs; returns them or a message for the app's owner.
 
 export type PackageDescription = {
   readonly hasDependencies: boolean
@@ -15,9 +15,9 @@ export function parsePackageDescription(text: string): Parsed {
   try {
     value = JSON.parse(text)
   } catch {
-    return { ok: false, problem: 'package.json is not valid JSON: correct it and push again' }
+    return { ok: false, problem: 'package.json is not valid JSON: fix it and push again' }
   }
-  if (!isRecord(value)) return { ok: false, problem: 'package.json must hold an object' }
+  if (!isRecord(value)) return { ok: false, problem: 'package.json must contain an object' }
   const { scripts, main } = value
   const start = isRecord(scripts) ? scripts['start'] : undefined
   if (start !== undefined && typeof start !== 'string')

@@ -1,5 +1,5 @@
-// How the process `web` starts. Pure.
-// A plain `node file` is started without a shell between, so that the program itself gets SIGTERM when its pod ends.
+// The start command of the process `web`.
+// A plain `node file` starts without a shell, so that the program itself receives SIGTERM when its pod stops.
 import type { PackageDescription } from './package-description.ts'
 
 const conventionalFiles = ['server.js', 'index.js', 'server.mjs', 'index.mjs', 'server.ts', 'index.ts']
@@ -8,7 +8,7 @@ export type StartDecision =
   | { readonly ok: true; readonly command: readonly string[] }
   | { readonly ok: false; readonly problem: string }
 
-/** `exists` answers for paths relative to the app. Order: scripts.start, main, a conventional file name. */
+/** `exists` takes paths relative to the app. Order: scripts.start, main, a conventional file name. */
 export function decideStart({ start, main }: PackageDescription, exists: (path: string) => boolean): StartDecision {
   if (start !== undefined && start.trim() !== '') {
     const words = start.trim().split(/\s+/)
@@ -17,7 +17,7 @@ export function decideStart({ start, main }: PackageDescription, exists: (path: 
   }
   const file = [...(main === undefined ? [] : [main]), ...conventionalFiles].find(exists)
   if (file !== undefined) return { ok: true, command: ['node', file] }
-  return { ok: false, problem: 'nothing says how to start: set scripts.start in package.json (for example "node server.js")' }
+  return { ok: false, problem: 'no start command found: set scripts.start in package.json, for example "node server.js"' }
 }
 
 /** launch.toml (CNB buildpack specification, "launch.toml" of API 0.10); JSON strings are valid TOML basic strings here. */

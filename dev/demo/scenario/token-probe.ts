@@ -1,8 +1,8 @@
-// A pod that asks the token desk as any workload would and tries how far the token reaches. It prints HTTP statuses only.
+// A pod that requests a token from the token desk as any workload would, and tries what the token permits. It prints HTTP statuses only.
 import type { Application } from '../../../src/api/apps/application.ts'
+import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
 import { eventually } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
-import { applicationName, tenantNamespace, type World } from '../world.ts'
 
 export type ProbeAnswers = { readonly shop: number; readonly secretPlans: number; readonly write: number; readonly push: number }
 
@@ -38,23 +38,24 @@ const post = (url, options, body) => new Promise((resolve, reject) => {
 })().catch(error => { console.error(error.message); process.exit(1) })
 `
 
-export async function probePod(world: World, dave: Person): Promise<ProbeAnswers> {
+/** Runs the pod to its end; resolves to the HTTP status of each attempt. */
+export async function probePod(demo: DemoContext, dave: Person): Promise<ProbeAnswers> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
-    mustRun(dave, world.tools.kubectl, args, input === undefined ? {} : { input })
+    mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
   const application: Application = JSON.parse(
     await kubectl(['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
   )
-  await kubectl(['apply', '-f', '-'], JSON.stringify(podManifest(world, application.status?.image ?? '')))
-  const phase = await eventually('the probe pod ends', 60, async () => {
+  await kubectl(['apply', '-f', '-'], JSON.stringify(podManifest(demo, application.status?.image ?? '')))
+  const phase = await eventually('the probe pod to end', 60, async () => {
     const now = await kubectl(['get', 'pod/demo-reader', '-n', tenantNamespace, '-o', 'jsonpath={.status.phase}'])
     return now === 'Succeeded' || now === 'Failed' ? now : undefined
   })
   const output = await kubectl(['logs', 'demo-reader', '-n', tenantNamespace])
-  if (phase !== 'Succeeded') throw new Error(`the probe failed: ${output}`)
+  if (phase !== 'Succeeded') throw new Error(`the probe pod failed: ${output}`)
   return JSON.parse(output)
 }
 
-function podManifest(world: World, image: string): object {
+function podManifest(demo: DemoContext, image: string): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -70,9 +71,9 @@ function podManifest(world: World, image: string): object {
           command: ['/usr/local/bin/node', '-e', script],
           env: [
             { name: 'TOKEN_DESK', value: 'https://sekisho-token-desk.sekisho-system.svc' },
-            { name: 'GITHUB_API', value: `${world.githubWeb}/api/v3` },
-            { name: 'GITHUB_WEB', value: world.githubWeb },
-            { name: 'SHA', value: world.pushed.at(-1) ?? '' },
+            { name: 'GITHUB_API', value: `${demo.githubWeb}/api/v3` },
+            { name: 'GITHUB_WEB', value: demo.githubWeb },
+            { name: 'SHA', value: demo.pushed.at(-1) ?? '' },
           ],
           resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } },
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },

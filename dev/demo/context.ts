@@ -1,7 +1,7 @@
-// What every chapter of the demo shares: addresses, tools, people, and what earlier chapters found out.
+// What all steps of the demo share: addresses, tools, users, and results of earlier steps.
 import type { Person, ToolPaths } from './tools.ts'
 
-export type World = {
+export type DemoContext = {
   readonly tools: ToolPaths
   readonly githubWeb: string
   readonly ingressPort: number

@@ -1,105 +1,109 @@
-// Chapter two: a developer pushes, applies two short manifests with plain kubectl, and the commit answers at a URL; a second push changes it.
+// Second part: a developer pushes, applies two short manifests with kubectl, and the commit is served at a URL; a second push changes it.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'
 import type { RemoteSync } from '../../../src/api/apps/remote-sync.ts'
-import { BrokenPromise, eventually, expectThat, type Step } from '../steps.ts'
+import { applicationName, type DemoContext, tenantNamespace } from '../context.ts'
+import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
 import { gitCredential, mustRun, type Person, run } from '../tools.ts'
-import { applicationName, tenantNamespace, type World } from '../world.ts'
 import { commandLineLogin } from './sign-in.ts'
 
-export function deploySteps(world: World): readonly Step[] {
-  const { dave } = world.people
-  const kubectl = (args: readonly string[]): Promise<string> => mustRun(dave, world.tools.kubectl, args)
+export function deploySteps(demo: DemoContext): readonly Step[] {
+  const { dave } = demo.people
+  const kubectl = (args: readonly string[]): Promise<string> => mustRun(dave, demo.tools.kubectl, args)
   return [
     {
-      title: 'dave, of the team developers, signs in: kubectl runs as him',
+      title: 'dave, a member of the team developers, signs in; kubectl authenticates as dave',
       run: async () => {
-        await commandLineLogin(world, dave)
+        await commandLineLogin(demo, dave)
         return await kubectl(['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username} {.status.userInfo.groups}'])
       },
     },
     {
       title: 'dave pushes the shop to GitHub with git',
-      run: async () => `commit ${await pushShop(world, dave, `The little shop, opened ${new Date().toISOString()}`)}`,
+      run: async () => `commit ${await pushShop(demo, dave, `The little shop, opened ${new Date().toISOString()}`)}`,
     },
     {
       title: 'dave applies deploy/examples/shop with kubectl',
-      run: () => kubectl(['apply', '-k', join(world.repository, 'deploy/examples/shop')]),
+      run: () => kubectl(['apply', '-k', join(demo.repository, 'deploy/examples/shop')]),
     },
     {
-      title: 'the image is built in the cluster from exactly that commit, and rolled out',
+      title: 'Sekisho builds the image from exactly that commit and deploys it',
       run: async () => {
-        const sync = await deployedSync(world, dave, 300)
+        const sync = await deployedSync(demo, dave, 300)
         return `image ${sync.status?.image}`
       },
     },
     {
-      title: 'the URL answers 200 with the sha of the commit',
-      run: () => urlAnswers(world, dave),
+      title: 'the URL serves that commit',
+      run: () => urlAnswers(demo, dave),
     },
     {
-      title: 'a second push changes the page',
+      title: 'dave pushes again; the URL serves the new commit',
       run: async () => {
         const pushedAt = performance.now()
-        await pushShop(world, dave, `The little shop, repainted ${new Date().toISOString()}`)
-        await deployedSync(world, dave, 180)
-        const answer = await urlAnswers(world, dave)
+        await pushShop(demo, dave, `The little shop, repainted ${new Date().toISOString()}`)
+        await deployedSync(demo, dave, 180)
+        const answer = await urlAnswers(demo, dave)
         return `${answer}\npush to URL took ${((performance.now() - pushedAt) / 1000).toFixed(1)} s`
       },
     },
     {
-      title: 'the phases of that push, from .status of the RemoteSync',
-      run: async () => phaseTable(await readSync(world, dave)),
+      title: 'the RemoteSync reports how long each phase of that push took',
+      run: async () => phaseTable(await readSync(demo, dave)),
     },
   ]
 }
 
-export async function pushShop(world: World, dave: Person, title: string): Promise<string> {
+export async function pushShop(demo: DemoContext, dave: Person, title: string): Promise<string> {
   const folder = join(dave.home, 'shop')
-  const token = world.personalTokens['dave'] ?? ''
+  const token = demo.personalTokens['dave'] ?? ''
   const git = (args: readonly string[]) => mustRun(dave, 'git', args, { folder, environment: gitCredential('dave', token) })
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  await git(['clone', '--quiet', `${world.githubWeb}/acme/shop.git`, '.'])
-  await cp(join(world.repository, 'deploy/examples/shop/app'), folder, { recursive: true })
+  await git(['clone', '--quiet', `${demo.githubWeb}/acme/shop.git`, '.'])
+  await cp(join(demo.repository, 'deploy/examples/shop/app'), folder, { recursive: true })
   const server = join(folder, 'server.js')
   await writeFile(server, (await readFile(server, 'utf8')).replace(/const title = '.*'/, `const title = '${title}'`))
   await git(['add', '--all'])
   await git(['-c', 'user.name=Dave', '-c', 'user.email=dave@example.test', 'commit', '--quiet', '-m', title])
   await git(['push', '--quiet', 'origin', 'HEAD:main'])
   const sha = await git(['rev-parse', 'HEAD'])
-  world.pushed.push(sha)
+  demo.pushed.push(sha)
   return sha
 }
 
-export async function readSync(world: World, who: Person): Promise<RemoteSync> {
+export async function readSync(demo: DemoContext, who: Person): Promise<RemoteSync> {
   return JSON.parse(
-    await mustRun(who, world.tools.kubectl, ['get', 'remotesync', applicationName, '-n', tenantNamespace, '-o', 'json']),
+    await mustRun(who, demo.tools.kubectl, ['get', 'remotesync', applicationName, '-n', tenantNamespace, '-o', 'json']),
   )
 }
 
-/** Waits until the newest pushed commit runs; a build that fails is a broken promise at once. */
-export async function deployedSync(world: World, dave: Person, seconds: number): Promise<RemoteSync> {
-  const wanted = world.pushed.at(-1)
-  return eventually(`commit ${wanted} runs`, seconds, async () => {
-    const sync = await readSync(world, dave)
+/** Waits until the last pushed commit is deployed; throws DemoFailure as soon as its build fails. */
+export async function deployedSync(demo: DemoContext, dave: Person, seconds: number): Promise<RemoteSync> {
+  const wanted = demo.pushed.at(-1)
+  return eventually(`commit ${wanted} to be deployed`, seconds, async () => {
+    const sync = await readSync(demo, dave)
     const ready = sync.status?.conditions?.find(condition => condition.type === 'Ready')
-    if (sync.status?.failedCommit === wanted) throw new BrokenPromise(`the build failed: ${ready?.reason}: ${ready?.message}`)
+    if (sync.status?.failedCommit === wanted) throw new DemoFailure(`the build failed: ${ready?.reason}: ${ready?.message}`)
     if (sync.status?.imageCommit === wanted && ready?.status === 'True') return sync
     throw new Error(`${ready?.reason}: ${ready?.message}`)
   })
 }
 
-export async function urlAnswers(world: World, dave: Person): Promise<string> {
-  const wanted = world.pushed.at(-1)
+/** Requires that the Application reports the last pushed commit and that its URL serves it. */
+export async function urlAnswers(demo: DemoContext, dave: Person): Promise<string> {
+  const wanted = demo.pushed.at(-1)
   const application: Application = JSON.parse(
-    await mustRun(dave, world.tools.kubectl, ['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
+    await mustRun(dave, demo.tools.kubectl, ['get', 'application', applicationName, '-n', tenantNamespace, '-o', 'json']),
   )
   const url = application.status?.url
   expectThat(url !== undefined, 'the Application has no URL')
-  expectThat(application.status?.commit === wanted, `the Application says it runs ${application.status?.commit}, not ${wanted}`)
-  const answer = await eventually(`${url}/version answers with the commit`, 30, async () => {
+  expectThat(
+    application.status?.commit === wanted,
+    `the Application reports commit ${application.status?.commit} instead of ${wanted}`,
+  )
+  const answer = await eventually(`${url}/version to return the commit`, 30, async () => {
     const result = await run(dave, 'curl', [
       '--silent',
       '--show-error',
@@ -119,15 +123,15 @@ export async function urlAnswers(world: World, dave: Person): Promise<string> {
 export const ourPhases: readonly (readonly [string, string, string])[] = [
   ['webhook to commit known', 'signalledAt', 'resolvedAt'],
   ['commit fetched to the source store', 'resolvedAt', 'fetchedAt'],
-  ['build made', 'fetchedAt', 'buildCreatedAt'],
-  ['Application told', 'builtAt', 'deployedAt'],
+  ['Build created', 'fetchedAt', 'buildCreatedAt'],
+  ['Application updated', 'builtAt', 'deployedAt'],
 ]
 const others: readonly (readonly [string, string, string])[] = [
   ['build', 'buildCreatedAt', 'builtAt'],
   ['rollout: apply, image pull, container start, ready', 'deployedAt', 'availableAt'],
 ]
 
-/** Our own share of push → URL: all but build, image pull and container start. */
+/** The time of each phase from push to URL. "Ours" is Sekisho's share: all but build, image pull and container start. */
 export function phaseTable(sync: RemoteSync): string {
   const phases: Readonly<Record<string, string | undefined>> = sync.status?.phases ?? {}
   const seconds = (from: string, to: string): number => {

@@ -1,12 +1,13 @@
-// How a person comes through the login pages: GitHub's sign-in and consent, then our own consent for kubectl. Clicks what the pages offer.
+// How a user signs in on the pages: GitHub's sign-in and consent, then our own consent for kubectl. It uses the links and buttons of the
+// pages only.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Browser, offers, type Page, summary } from '../browser.ts'
+import type { DemoContext } from '../context.ts'
 import { expectThat } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
-import type { World } from '../world.ts'
 
-/** Clicks on until no sign-in page is left. `page` may be any page that leads to signing in. */
+/** Clicks through all sign-in pages, from any page that leads to signing in; resolves to the page after them. */
 export async function passSignIn(browser: Browser, start: Page, login: string): Promise<Page> {
   const clicks = ['Sign in with GitHub', `Sign in as ${login}`, 'Authorize sekisho-dev', `Continue as ${login}`]
   let page = start
@@ -18,7 +19,7 @@ export async function passSignIn(browser: Browser, start: Page, login: string): 
         ? await browser.follow(page, next)
         : await press(browser, page, next)
   }
-  throw new Error(`sign-in does not end: ${summary(page)}`)
+  throw new Error(`the sign-in pages do not end: ${summary(page)}`)
 }
 
 async function press(browser: Browser, page: Page, text: string): Promise<Page> {
@@ -26,10 +27,10 @@ async function press(browser: Browser, page: Page, text: string): Promise<Page> 
   return isLink ? browser.follow(page, text) : browser.press(page, text)
 }
 
-/** `sekisho login` with the pages clicked by the person; afterwards kubectl runs as that person. */
-export async function commandLineLogin(world: World, who: Person): Promise<void> {
-  const browser = new Browser({ certificateAuthority: world.certificateAuthority })
-  const child = spawn(world.tools.sekisho, ['login', '--no-browser'], {
+/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user. */
+export async function commandLineLogin(demo: DemoContext, who: Person): Promise<void> {
+  const browser = new Browser({ certificateAuthority: demo.certificateAuthority })
+  const child = spawn(demo.tools.sekisho, ['login', '--no-browser'], {
     env: { ...who.environment },
     cwd: who.home,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +48,7 @@ export async function commandLineLogin(world: World, who: Person): Promise<void>
         const found = /https:\/\/\S+/.exec(line)
         if (found) resolve(found[0])
       })
-      ended.then(code => reject(new Error(`sekisho login ended with ${code}: ${said.join('; ')}`)), reject)
+      ended.then(code => reject(new Error(`sekisho login failed with exit code ${code}: ${said.join('; ')}`)), reject)
     })
     await passSignIn(browser, await browser.open(address), who.login)
     expectThat((await ended) === 0, `sekisho login of ${who.login} failed: ${said.slice(-3).join('; ')}`)
@@ -55,5 +56,5 @@ export async function commandLineLogin(world: World, who: Person): Promise<void>
     if (child.exitCode === null) child.kill()
     await browser.close()
   }
-  await mustRun(who, world.tools.sekisho, ['kubeconfig', '--namespace', 'acme'])
+  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', 'acme'])
 }

@@ -1,36 +1,36 @@
-// Chapter one: the owner of acme signs in, brings the organisation, and it becomes a tenant.
+// First part: the owner of acme signs in and onboards the organization as a tenant.
 import { Browser, offers, type Page, summary } from '../browser.ts'
-import { BrokenPromise, eventually, expectThat, type Step } from '../steps.ts'
+import { type DemoContext, tenantNamespace } from '../context.ts'
+import { DemoFailure, eventually, expectThat, type Step } from '../steps.ts'
 import { run } from '../tools.ts'
-import { tenantNamespace, type World } from '../world.ts'
 import { commandLineLogin, passSignIn } from './sign-in.ts'
 
-export function onboardSteps(world: World): readonly Step[] {
-  const browser = new Browser({ certificateAuthority: world.certificateAuthority })
-  const { olivia } = world.people
+export function onboardSteps(demo: DemoContext): readonly Step[] {
+  const browser = new Browser({ certificateAuthority: demo.certificateAuthority })
+  const { olivia } = demo.people
   return [
     {
-      title: 'olivia, owner of acme, signs in with GitHub',
+      title: 'olivia, an owner of acme, signs in with GitHub',
       run: async () => {
-        const page = await passSignIn(browser, await browser.open(`${world.tools.issuer}/login`), 'olivia')
+        const page = await passSignIn(browser, await browser.open(`${demo.tools.issuer}/login`), 'olivia')
         expectThat(page.status === 200 && page.html.includes('olivia'), `not signed in: ${summary(page)}`)
         return undefined
       },
     },
     {
-      title: 'she brings acme: the App is installed, her ownership proved, the tenant made',
+      title: 'olivia onboards acme: she installs the App, proves her ownership and creates the tenant',
       run: async () => {
-        const page = await bringAcme(browser, world)
+        const page = await onboardAcme(browser, demo)
         await browser.close()
         return page
       },
     },
     {
-      title: 'kubectl wait --for=condition=Ready holds for the Tenant and its Installation',
+      title: 'the Installation of the tenant becomes Ready',
       run: async () => {
-        await commandLineLogin(world, olivia)
-        await eventually('the Installation is Ready', 60, async () => {
-          const kubectl = (args: readonly string[]) => run(olivia, world.tools.kubectl, args)
+        await commandLineLogin(demo, olivia)
+        await eventually('the Installation to be Ready', 60, async () => {
+          const kubectl = (args: readonly string[]) => run(olivia, demo.tools.kubectl, args)
           const installation = await kubectl([
             'wait',
             '--for=condition=Ready',
@@ -48,11 +48,11 @@ export function onboardSteps(world: World): readonly Step[] {
   ]
 }
 
-/** On a platform where acme is a tenant already, the page says so and nothing is made anew. */
-async function bringAcme(browser: Browser, world: World): Promise<string> {
-  const existing = await browser.open(`${world.tools.issuer}/tenants/acme`)
-  if (existing.status === 200) return 'acme was onboarded by an earlier run'
-  const choose = await browser.open(`${world.tools.issuer}/onboard`)
+/** Creates the tenant acme, unless an earlier run has created it; returns what it found or did. */
+async function onboardAcme(browser: Browser, demo: DemoContext): Promise<string> {
+  const existing = await browser.open(`${demo.tools.issuer}/tenants/acme`)
+  if (existing.status === 200) return 'an earlier run onboarded acme'
+  const choose = await browser.open(`${demo.tools.issuer}/onboard`)
   const confirm = offers(choose, 'Continue with acme')
     ? await browser.press(choose, 'Continue with acme')
     : await installOnAcme(browser, choose)
@@ -62,14 +62,14 @@ async function bringAcme(browser: Browser, world: World): Promise<string> {
     .find(label => label.text.includes('developers'))
     ?.querySelector('input')
     ?.getAttribute('value')
-  expectThat(team !== undefined, `the team developers is not offered: ${summary(confirm)}`)
+  expectThat(team !== undefined, `the page does not list the team developers: ${summary(confirm)}`)
   let page: Page = await browser.press(confirm, 'Create the tenant', { team: [team] })
-  await eventually('the tenant page says Ready', 60, async () => {
-    page = await browser.open(`${world.tools.issuer}/tenants/acme`)
+  await eventually('the tenant page to show Ready', 60, async () => {
+    page = await browser.open(`${demo.tools.issuer}/tenants/acme`)
     const cells = page.root.querySelectorAll('td').map(cell => cell.text.trim())
     return cells.filter(cell => cell === 'Ready').length >= 2 || undefined
   }).catch(() => {
-    throw new BrokenPromise(`the tenant did not become ready: ${summary(page)}`)
+    throw new DemoFailure(`the tenant did not become ready: ${summary(page)}`)
   })
   return `tenant page: ${page.url.href}`
 }

@@ -1,59 +1,60 @@
-// Chapter three: what must not work does not work, and the log can prove what did.
+// Third part: the access rules refuse what they must refuse, and the audit log records what was allowed.
 import type { RepositoryGrant } from '../../../src/api/github/repository-grant.ts'
+import { type DemoContext, tenantNamespace } from '../context.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, type Result, run } from '../tools.ts'
-import { tenantNamespace, type World } from '../world.ts'
 import { commandLineLogin } from './sign-in.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
 
-export function wallSteps(world: World): readonly Step[] {
-  const { dave, noah, ada } = world.people
+export function accessSteps(demo: DemoContext): readonly Step[] {
+  const { dave, noah, ada } = demo.people
   const kubectl = (who: Person, args: readonly string[], input?: string): Promise<Result> =>
-    run(who, world.tools.kubectl, args, input === undefined ? {} : { input })
+    run(who, demo.tools.kubectl, args, input === undefined ? {} : { input })
   return [
     {
-      title: 'a workload gets a token by its ServiceAccount: it reads acme/shop, and neither another repository nor may it write',
+      title:
+        'a workload gets a token for its ServiceAccount: it can read acme/shop, cannot read another repository and cannot write',
       run: async () => {
-        const answers = await tokenReach(world, dave)
-        expectThat(answers.shop === 200, `the token does not read acme/shop: ${answers.shop}`)
+        const answers = await tokenReach(demo, dave)
+        expectThat(answers.shop === 200, `the token cannot read acme/shop: ${answers.shop}`)
         expectThat(
           answers.secretPlans === 404 || answers.secretPlans === 403,
-          `the token reaches acme/secret-plans: ${answers.secretPlans}`,
+          `the token can read acme/secret-plans: ${answers.secretPlans}`,
         )
-        expectThat(answers.write === 403 || answers.write === 404, `the token writes: ${answers.write}`)
-        expectThat(answers.push === 403 || answers.push === 401, `the token may push: ${answers.push}`)
+        expectThat(answers.write === 403 || answers.write === 404, `the token can write: ${answers.write}`)
+        expectThat(answers.push === 403 || answers.push === 401, `the token can push: ${answers.push}`)
         return `acme/shop ${answers.shop}, acme/secret-plans ${answers.secretPlans}, write ${answers.write}, git push ${answers.push}`
       },
     },
     {
-      title: "the developer's own Installation is refused",
+      title: 'dave cannot create an Installation',
       run: async () => {
         const result = await kubectl(dave, ['create', '-f', '-'], ownInstallation)
-        return refused(result, 'an Installation of his own')
+        return refused(result, 'creating an Installation')
       },
     },
     {
-      title: "reading the platform's Secrets is refused, and those of the own namespace too",
+      title: "dave cannot read Secrets, neither the platform's nor those of acme",
       run: async () => {
-        refused(await kubectl(dave, ['get', 'secrets', '-n', 'sekisho-system']), "the platform's Secrets")
-        return refused(await kubectl(dave, ['get', 'secrets', '-n', tenantNamespace]), 'Secrets of the namespace')
+        refused(await kubectl(dave, ['get', 'secrets', '-n', 'sekisho-system']), "reading the platform's Secrets")
+        return refused(await kubectl(dave, ['get', 'secrets', '-n', tenantNamespace]), 'reading the Secrets of acme')
       },
     },
     {
-      title: 'noah, a member of no tenant, signs in and sees nothing',
+      title: 'noah, who belongs to no tenant, signs in and cannot read anything',
       run: async () => {
-        await commandLineLogin(world, noah)
-        refused(await kubectl(noah, ['get', 'applications', '-n', tenantNamespace]), 'Applications of acme')
-        refused(await kubectl(noah, ['get', 'tenants']), 'the list of tenants')
-        return refused(await kubectl(noah, ['get', 'namespaces']), 'the list of namespaces')
+        await commandLineLogin(demo, noah)
+        refused(await kubectl(noah, ['get', 'applications', '-n', tenantNamespace]), 'listing Applications of acme')
+        refused(await kubectl(noah, ['get', 'tenants']), 'listing tenants')
+        return refused(await kubectl(noah, ['get', 'namespaces']), 'listing namespaces')
       },
     },
     {
-      title: 'ada, platform admin: sekisho audit list says who got which token, for what and why',
+      title: 'ada, a platform admin, lists issued tokens with sekisho audit list: who, which repository, why',
       run: async () => {
-        await commandLineLogin(world, ada)
+        await commandLineLogin(demo, ada)
         const entries = JSON.parse(
-          await mustRun(ada, world.tools.sekisho, [
+          await mustRun(ada, demo.tools.sekisho, [
             'audit',
             'list',
             '--namespace',
@@ -68,13 +69,13 @@ export function wallSteps(world: World): readonly Step[] {
         ) as AuditLine[]
         const fetch = entries.find(entry => entry.object.includes('remotesync-shop'))
         expectThat(fetch !== undefined, `no token.minted for the RemoteSync: ${JSON.stringify(entries).slice(0, 400)}`)
-        expectThat(fetch.actor !== '' && fetch.reason !== '', 'the record lacks who or why')
+        expectThat(fetch.actor !== '' && fetch.reason !== '', 'the audit record has no actor or no reason')
         return `${fetch.at} ${fetch.actor} ${fetch.action} ${fetch.object}: ${fetch.reason}`
       },
     },
     {
-      title: 'sekisho audit verify holds',
-      run: async () => mustRun(ada, world.tools.sekisho, ['audit', 'verify']),
+      title: 'sekisho audit verify confirms the integrity of the audit log',
+      run: async () => mustRun(ada, demo.tools.sekisho, ['audit', 'verify']),
     },
   ]
 }
@@ -88,8 +89,8 @@ type AuditLine = {
 }
 
 function refused(result: Result, what: string): string {
-  expectThat(result.code !== 0, `${what}: was NOT refused: ${result.output.slice(0, 300)}`)
-  expectThat(/forbidden|denied|cannot/i.test(result.errors), `${what}: failed for another reason: ${result.errors.slice(0, 300)}`)
+  expectThat(result.code !== 0, `${what} was not refused: ${result.output.slice(0, 300)}`)
+  expectThat(/forbidden|denied|cannot/i.test(result.errors), `${what} failed for another reason: ${result.errors.slice(0, 300)}`)
   return result.errors.trim().split('\n')[0]?.slice(0, 220) ?? ''
 }
 
@@ -113,13 +114,13 @@ spec:
   repositories: [acme/shop]
   permissions: {contents: read, metadata: read}
   subjects: [{kind: ServiceAccount, name: default}]
-  reason: the demo proves how far a token reaches
+  reason: the demo tests what a token permits
 `
 
-/** A pod of dave's asks the token desk with its own ServiceAccount token; the GitHub token never leaves the pod. */
-async function tokenReach(world: World, dave: Person): Promise<ProbeAnswers> {
+/** A pod of dave requests a token with its own ServiceAccount token; the GitHub token never leaves the pod. */
+async function tokenReach(demo: DemoContext, dave: Person): Promise<ProbeAnswers> {
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
-    mustRun(dave, world.tools.kubectl, args, input === undefined ? {} : { input })
+    mustRun(dave, demo.tools.kubectl, args, input === undefined ? {} : { input })
   await kubectl([
     'delete',
     'repositorygrant/demo-reader',
@@ -130,7 +131,7 @@ async function tokenReach(world: World, dave: Person): Promise<ProbeAnswers> {
     '--wait=true',
   ])
   await kubectl(['apply', '-f', '-'], grantManifest)
-  await eventually('the grant is decided', 30, async () => {
+  await eventually('the RepositoryGrant to be Ready', 30, async () => {
     const grant: RepositoryGrant = JSON.parse(
       await kubectl(['get', 'repositorygrant/demo-reader', '-n', tenantNamespace, '-o', 'json']),
     )
@@ -138,5 +139,5 @@ async function tokenReach(world: World, dave: Person): Promise<ProbeAnswers> {
     if (ready?.status !== 'True') throw new Error(`${ready?.reason}: ${ready?.message}`)
     return true
   })
-  return probePod(world, dave)
+  return probePod(demo, dave)
 }
