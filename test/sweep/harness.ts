@@ -1,6 +1,6 @@
-// Runs one scenario in an environment of its own, undisturbed or with one crash, and says how it ended. The crash is a SIGKILL of the real process in
-// the moment that a proxy names; in the same turn every connection of it is cut, so that not one byte more goes in or out. A process that has
-// loaded its modules ahead takes over. What it finds is what was written; what the dead one knew is lost.
+// Runs one scenario in its own environment, undisturbed or with one crash, and reports the outcome. The crash is a SIGKILL of the real process at
+// the time that a proxy chooses; in the same event-loop turn all its connections are closed, so that no further byte passes. A process that has
+// loaded its modules in advance takes over. It finds what was written; what the killed process held in memory is lost.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { differences, type FinalState, finalState } from './assertions/final-state.ts'
 import { type Environment, openEnvironment } from './environment/environment.ts'
@@ -10,8 +10,11 @@ import type { Scenario } from './scenario.ts'
 import type { Component } from './subject/messages.ts'
 import type { Subject } from './subject/subject.ts'
 
-/** Keeps the process between the cases that follow each other. */
+/** Keeps the process under test between consecutive cases. */
 export type Worker = { subject: Subject | undefined }
+
+/** One scenario on one worker. */
+export type ScenarioRun = { readonly fixture: Fixture; readonly worker: Worker; readonly scenario: Scenario }
 
 export type Undisturbed = {
   readonly state: FinalState
@@ -21,14 +24,14 @@ export type Undisturbed = {
 
 export type CaseOutcome =
   | { readonly kind: 'survived' }
-  /** The write did not happen in this run: nothing was proved. */
+  /** The write did not happen in this run, so the case proves nothing. */
   | { readonly kind: 'not-reached' }
   | { readonly kind: 'failed'; readonly problem: string }
 
 const patience = { timeoutMilliseconds: 120_000, everyMilliseconds: 100 }
 const quietMilliseconds = 500
 
-/** Resolves when no write was done for a while from now. */
+/** Resolves when no write was made for `quietMilliseconds`, counted from the call. */
 function quiet(environment: Environment): Promise<true> {
   const asked = performance.now()
   return waitUntil(
@@ -39,12 +42,12 @@ function quiet(environment: Environment): Promise<true> {
 }
 
 async function stateOf(environment: Environment, scenario: Scenario): Promise<FinalState> {
-  return finalState(environment, scenario.sees, await scenario.more?.(environment))
+  return finalState(environment, scenario.compares, await scenario.more?.(environment))
 }
 
 type Session = {
   readonly environment: Environment
-  /** The restart after the crash, once there was one. */
+  /** The restart after the crash; undefined before the crash. */
   readonly restarted: () => Promise<void> | undefined
 }
 
@@ -56,47 +59,40 @@ async function takeSubject(fixture: Fixture, worker: Worker, component: Componen
   return worker.subject
 }
 
-async function restart(
-  fixture: Fixture,
-  worker: Worker,
-  environment: Environment,
-  dead: Subject,
-  aheadMilliseconds: number,
-): Promise<void> {
-  await dead.gone
-  const next = await takeSubject(fixture, worker, dead.component)
+async function restart({ fixture, worker, scenario }: ScenarioRun, environment: Environment, killed: Subject): Promise<void> {
+  await killed.gone
+  const next = await takeSubject(fixture, worker, killed.component)
   environment.crash.revive()
-  await next.begin(environment.life(aheadMilliseconds))
+  await next.start(environment.runSettings(scenario.awayMilliseconds ?? 0))
 }
 
 async function inEnvironment<T>(
-  fixture: Fixture,
-  worker: Worker,
-  scenario: Scenario,
+  run: ScenarioRun,
   point: CrashPoint | undefined,
-  judge: (session: Session) => Promise<T>,
+  evaluate: (session: Session) => Promise<T>,
 ): Promise<T> {
+  const { fixture, worker, scenario } = run
   const environment = await openEnvironment(fixture, scenario.environment)
   let restarted: Promise<void> | undefined
   try {
     const subject = await takeSubject(fixture, worker, scenario.environment.component)
-    await subject.begin(environment.life(0))
+    await subject.start(environment.runSettings(0))
     await scenario.prepare?.(environment)
     await quiet(environment)
     const broken = Promise.withResolvers<never>()
-    // Only looked at while the scenario acts.
+    // Raced with the scenario below; a rejection at another time is handled by `finally`.
     broken.promise.catch(() => {})
     environment.crash.arm(point, () => {
       subject.kill()
       environment.cut()
-      restarted = restart(fixture, worker, environment, subject, scenario.awayMilliseconds ?? 0)
+      restarted = restart(run, environment, subject)
       restarted.catch(broken.reject)
     })
     await Promise.race([scenario.act(environment), broken.promise])
-    return await judge({ environment, restarted: () => restarted })
+    return await evaluate({ environment, restarted: () => restarted })
   } catch (error) {
     const log = worker.subject?.log() ?? ''
-    // It may be in the middle of something: the next case gets a fresh one.
+    // Its state is unknown: the next case gets a new process.
     worker.subject?.kill()
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n--- the end of the process's log:\n${log}`, {
       cause: error,
@@ -104,41 +100,35 @@ async function inEnvironment<T>(
   } finally {
     environment.crash.disarm()
     await restarted?.catch(() => {})
-    await endLife(worker)
+    await stopSubject(worker)
     await environment.close()
   }
 }
 
-/** A process that does not end in order is not used again. */
-async function endLife(worker: Worker): Promise<void> {
+/** A process that does not stop cleanly is not used again. */
+async function stopSubject(worker: Worker): Promise<void> {
   const { subject } = worker
   try {
-    if (subject?.alive()) await subject.end()
+    if (subject?.alive()) await subject.stop()
   } catch {
     subject?.kill()
   }
   if (!subject?.alive()) worker.subject = undefined
 }
 
-export function runUndisturbed(fixture: Fixture, worker: Worker, scenario: Scenario): Promise<Undisturbed> {
-  return inEnvironment(fixture, worker, scenario, undefined, async ({ environment }) => {
+export function runUndisturbed(run: ScenarioRun): Promise<Undisturbed> {
+  return inEnvironment(run, undefined, async ({ environment }) => {
     await quiet(environment)
     const writes = [...environment.crash.writes()]
-    return { state: await stateOf(environment, scenario), writes }
+    return { state: await stateOf(environment, run.scenario), writes }
   })
 }
 
-/** What a case that failed says is enough to find the cause: the difference and the log. */
-export async function runCase(
-  fixture: Fixture,
-  worker: Worker,
-  scenario: Scenario,
-  point: CrashPoint,
-  wanted: FinalState,
-): Promise<CaseOutcome> {
+/** A failed case reports enough to find the cause: the differences and the end of the log. */
+export async function runCase(run: ScenarioRun, point: CrashPoint, wanted: FinalState): Promise<CaseOutcome> {
   try {
-    return await inEnvironment(fixture, worker, scenario, point, async ({ environment, restarted }) => {
-      // What is written last (an Event) may come after what the scenario waited for.
+    return await inEnvironment(run, point, async ({ environment, restarted }) => {
+      // The last writes (Events) may come after the state that the scenario waited for.
       await quiet(environment)
       if (!environment.crash.fired()) return { kind: 'not-reached' }
       await restarted()
@@ -146,7 +136,7 @@ export async function runCase(
         'the state is that of the undisturbed run',
         async () => {
           await quiet(environment)
-          const different = differences(wanted, await stateOf(environment, scenario))
+          const different = differences(wanted, await stateOf(environment, run.scenario))
           if (different.length > 0) throw new Error(`\n    ${different.join('\n    ')}`)
           return true
         },

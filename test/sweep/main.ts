@@ -1,6 +1,6 @@
-// The process that is killed: the controllers or the broker (the argument says which), put together as the product does it, in a child of the
-// test, one life after the other. It is a process of its own because only SIGKILL leaves behind exactly what a crash leaves: no finally, no
-// flush, no last write. It decides nothing; what it talks to are the proxies whose addresses it is given.
+// The process under test that is killed: the controllers or the broker (chosen by the argument), assembled as the product does it, in a child
+// process of the test that is started and stopped several times. It is a process of its own because only SIGKILL leaves exactly what a crash
+// leaves: no `finally`, no flush, no last write. It makes no decisions and connects only to the proxies whose addresses it is given.
 import { flushCompileCache } from 'node:module'
 import { createKubeClient } from '../../src/kube/client/kube-client.ts'
 import { loadKubeConnection } from '../../src/kube/kubeconfig/kubeconfig.ts'
@@ -11,21 +11,21 @@ import { createLog } from '../../src/lib/log.ts'
 import { readStoreSettings } from '../../src/store/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { OpenComponent } from './subject/component.ts'
-import type { FromSubject, Life, ToSubject } from './subject/messages.ts'
+import type { FromSubject, RunSettings, ToSubject } from './subject/messages.ts'
 
 const { openComponent }: { readonly openComponent: OpenComponent } =
   process.argv[2] === 'broker'
     ? await import('./subject/broker-component.ts')
     : await import('./subject/controllers-component.ts')
 const log = createLog({ level: 'info', name: 'subject' })
-const say = (message: FromSubject): void => void process.send?.(message)
+const send = (message: FromSubject): void => void process.send?.(message)
 
-/** A clock that is ahead: the process came back that much later, and nobody had to wait. */
+/** A clock that is ahead: the process behaves as if it was restarted that much later, without waiting. */
 function clockAhead(milliseconds: number): Clock {
   return { ...systemClock, now: () => new Date(Date.now() + milliseconds) }
 }
 
-async function begin({ environment, aheadMilliseconds }: Life): Promise<() => Promise<void>> {
+async function startComponent({ environment, aheadMilliseconds }: RunSettings): Promise<() => Promise<void>> {
   const clock = clockAhead(aheadMilliseconds)
   const random = Math.random
   const connection = await loadKubeConnection({ environment, clock })
@@ -44,23 +44,23 @@ async function begin({ environment, aheadMilliseconds }: Life): Promise<() => Pr
   }
 }
 
-let end: (() => Promise<void>) | undefined
+let stop: (() => Promise<void>) | undefined
 
-async function obey(message: ToSubject): Promise<void> {
-  if (message.kind === 'begin') {
-    end = await begin(message.life)
-    return say({ kind: 'begun' })
+async function handle(message: ToSubject): Promise<void> {
+  if (message.kind === 'start') {
+    stop = await startComponent(message.settings)
+    return send({ kind: 'started' })
   }
-  await end?.()
-  end = undefined
-  say({ kind: 'ended' })
+  await stop?.()
+  stop = undefined
+  send({ kind: 'stopped' })
 }
 
 process.on('message', (message: ToSubject) => {
-  obey(message).catch((error: unknown) => say({ kind: 'failed', message: messageOf(error) }))
+  handle(message).catch((error: unknown) => send({ kind: 'failed', message: messageOf(error) }))
 })
-// The test is gone: nobody needs this process.
+// The test has ended.
 process.on('disconnect', () => process.exit(0))
-// The next process starts on what this one compiled, although this one will be killed.
+// Written now because this process may be killed: the next one loads from the cache.
 flushCompileCache()
-say({ kind: 'loaded' })
+send({ kind: 'loaded' })

@@ -1,5 +1,5 @@
-// The crash sweep (fault 1): a controller that is killed before and after each single write of its scenario ends where the undisturbed run ends.
-// Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them.
+// Fault 1 of the list in test/faults/fault-page.ts: a controller that is killed before and after each single write of its scenario reaches the
+// state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
@@ -18,17 +18,17 @@ import { scenarios } from './scenarios/index.ts'
 import { sweep } from './sweep.ts'
 import { sweepTable } from './table.ts'
 
-/** Two cores carry this many: most of a case is waiting for the cluster's own controllers. */
+/** Two cores suffice for five workers: most of a case is waiting for the cluster's own controllers. */
 const workers = Number(process.env['SEKISHO_SWEEP_LANES'] ?? 5)
-/** A component of a scenario's name, to sweep only those that have it. */
+/** Part of a scenario's name: only matching scenarios are swept. */
 const wanted = process.env['SEKISHO_SWEEP_ONLY'] ?? ''
-/** The whole sweep takes a quarter of an hour and more on two cores; without this only what is short is swept. */
+/** The whole sweep takes at least a quarter of an hour on two cores; without this only short scenarios are swept. */
 const long = process.env['SEKISHO_LONG'] === '1'
-/** Those without builds and without namespaces to end. */
+/** Scenarios without builds and without namespace deletion. */
 const short = ['token desk', 'repository-grant: create', 'webhook inbox', 'application-chart', 'cluster-github-app']
 const isChosen = (name: string): boolean =>
-  wanted !== '' ? name.includes(wanted) : long || short.some(component => name.includes(component))
-/** A sweep that tries less than this has lost its points somewhere. */
+  wanted !== '' ? name.includes(wanted) : long || short.some(part => name.includes(part))
+/** A sweep with fewer points has lost some. */
 const fewestPoints = 250
 const mostNotReachedPercent = 5
 
@@ -40,13 +40,13 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.stop())
 
-/** The names under which the product adds its controllers. The apps are put together and never started. */
+/** The names under which the product adds its controllers. The apps are assembled but never started. */
 async function registeredControllers(): Promise<readonly string[]> {
   const environment = await openEnvironment(fixture, { component: 'controllers', namespace: 'made', github: 'none' })
   const manager = createManager({ client: fixture.kube, log: silentLog, clock: systemClock, random: Math.random })
   const names: string[] = []
   const listed: Manager = { ...manager, add: definition => void names.push(definition.name) }
-  const { environment: variables } = environment.life(0)
+  const { environment: variables } = environment.runSettings(0)
   const deps = { store: environment.store, kube: fixture.kube, manager: listed, log: silentLog, clock: systemClock }
   const controllers = await createControllersApp({ ...deps, settings: readControllersSettings(variables) })
   const broker = await createBrokerApp({ ...deps, settings: readBrokerSettings(variables), random: Math.random })
@@ -61,7 +61,7 @@ describe('crash sweep', () => {
     expect([...covered].sort()).toEqual([...(await registeredControllers())].sort())
   })
 
-  test('a controller that is killed around any of its writes ends where the undisturbed one ends', async () => {
+  test('a controller that is killed before or after any of its writes reaches the state of the undisturbed run', async () => {
     const chosen = scenarios.filter(({ name }) => isChosen(name))
     const results = await sweep(fixture, chosen, workers)
     const table = sweepTable(results)

@@ -1,18 +1,18 @@
-// Sweeps scenarios: each once undisturbed, which gives its write points and the state that counts, then once for every point before and after
-// it. Workers work side by side, each with a process of its own; what waits in one costs the others nothing.
+// Sweeps scenarios: runs each once undisturbed, which yields its write points and the expected state, then once with a crash before and after
+// every point. Workers run in parallel, each with its own process.
 
 import type { Fixture } from './environment/fixture.ts'
-import { runCase, runUndisturbed, type Undisturbed, type Worker } from './harness.ts'
+import { runCase, runUndisturbed, type ScenarioRun, type Undisturbed, type Worker } from './harness.ts'
 import type { CrashPoint } from './proxies/crash-switch.ts'
 import type { Scenario } from './scenario.ts'
 import type { ScenarioResult } from './table.ts'
 
-/** A point whose write did not come is tried this often: only a race of the undisturbed run made it. */
+/** A point whose write does not happen is tried this often: a race in the undisturbed run produced it. */
 const tries = 2
 
 /**
- * After every write; and before the first of each name. What stands outside before a write is what stood there after the one before it, so
- * "before" adds only what writes that run side by side can leave behind.
+ * After every write, and before the first write of each name. The external state before a write is the state after the previous one, so
+ * "before" adds only the combinations that concurrent writes can leave behind.
  */
 export function pointsOf({ writes }: Undisturbed): readonly CrashPoint[] {
   const counts = new Map<string, number>()
@@ -36,16 +36,9 @@ type Tally = {
   readonly failures: { readonly point: string; readonly problem: string }[]
 }
 
-async function sweepPoint(
-  fixture: Fixture,
-  worker: Worker,
-  scenario: Scenario,
-  point: CrashPoint,
-  undisturbed: Undisturbed,
-  tally: Tally,
-): Promise<void> {
+async function sweepPoint(run: ScenarioRun, point: CrashPoint, undisturbed: Undisturbed, tally: Tally): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const outcome = await runCase(fixture, worker, scenario, point, undisturbed.state)
+    const outcome = await runCase(run, point, undisturbed.state)
     switch (outcome.kind) {
       case 'survived':
         tally.points += 1
@@ -54,7 +47,7 @@ async function sweepPoint(
       case 'failed':
         tally.points += 1
         tally.failures.push({ point: pointText(point), problem: outcome.problem })
-        process.stderr.write(`\n✗ ${scenario.name}, ${pointText(point)}\n  ${outcome.problem}\n`)
+        process.stderr.write(`\n✗ ${run.scenario.name}, ${pointText(point)}\n  ${outcome.problem}\n`)
         return
       case 'not-reached':
         break
@@ -74,7 +67,7 @@ async function work(workers: readonly Worker[], jobs: Job[]): Promise<void> {
   )
 }
 
-/** Rejects when a scenario does not end undisturbed: then nothing about it can be said. */
+/** Rejects when a scenario does not succeed undisturbed: no statement about it is possible then. */
 export async function sweep(fixture: Fixture, scenarios: readonly Scenario[], width: number): Promise<readonly ScenarioResult[]> {
   const workers = Array.from({ length: width }, (): Worker => ({ subject: undefined }))
   const tallies = new Map(scenarios.map(scenario => [scenario, emptyTally()]))
@@ -87,12 +80,12 @@ export async function sweep(fixture: Fixture, scenarios: readonly Scenario[], wi
   const begin = (scenario: Scenario, tally: Tally): Job => {
     return worker =>
       timed(tally, async () => {
-        const undisturbed = await runUndisturbed(fixture, worker, scenario)
+        const undisturbed = await runUndisturbed({ fixture, worker, scenario })
         const found = pointsOf(undisturbed)
         if (found.length === 0) throw new Error(`${scenario.name} writes nothing: there is nothing to sweep`)
         let left = found.length
         const sweepOne = async (next: Worker, point: CrashPoint): Promise<void> => {
-          await timed(tally, () => sweepPoint(fixture, next, scenario, point, undisturbed, tally))
+          await timed(tally, () => sweepPoint({ fixture, worker: next, scenario }, point, undisturbed, tally))
           left -= 1
           if (left === 0) process.stderr.write(`${scenario.name}: ${tally.survived} of ${tally.points} survived\n`)
         }

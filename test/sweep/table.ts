@@ -1,10 +1,10 @@
-// The table of a sweep: a line for each scenario, and below it every point that did not survive. Text only.
+// The table of a sweep: one line for each scenario, followed by every point that did not survive. Text only.
 
 export type ScenarioResult = {
   readonly scenario: string
   readonly points: number
   readonly survived: number
-  /** Points whose write did not happen again: a status that only a race makes. */
+  /** Points whose write did not happen again: a status that only a race writes. */
   readonly notReached: readonly string[]
   readonly failures: readonly { readonly point: string; readonly problem: string }[]
   /** Of all workers together. */
@@ -33,9 +33,9 @@ export function sweepTable(results: readonly ScenarioResult[]): string {
   const lines = all.map(row =>
     row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '),
   )
-  const told = results.flatMap(({ scenario, failures, notReached }) => [
+  const details = results.flatMap(({ scenario, failures, notReached }) => [
     ...failures.map(({ point, problem }) => `\n✗ ${scenario}, ${point}\n  ${problem}`),
     ...notReached.map(point => `  not reached: ${scenario}, ${point}`),
   ])
-  return [...lines, ...told].join('\n')
+  return [...lines, ...details].join('\n')
 }

@@ -1,4 +1,4 @@
-// The state that counts when everything has come to rest: the objects a scenario names, and what became of tokens. Reads only.
+// The final state that a crashed run is compared by: the objects of the scenario's kinds, and the state of all tokens. Only reads.
 
 import { platformNamespace } from '../../../src/api/names.ts'
 import type { KubeObject, ResourceType } from '../../../src/api/resource.ts'
@@ -6,7 +6,7 @@ import type { Environment } from '../environment/environment.ts'
 import { plainObject, plainValue } from './plain.ts'
 import { tokenLedger } from './tokens.ts'
 
-/** By what it is and where; the value is compared as text. */
+/** Keyed by kind, namespace and name; values are compared as text. */
 export type FinalState = Readonly<Record<string, string>>
 
 async function objectsOf({ fixture, prefix, namespaces }: Environment, type: ResourceType): Promise<readonly KubeObject[]> {
@@ -15,14 +15,18 @@ async function objectsOf({ fixture, prefix, namespaces }: Environment, type: Res
   return lists.flat()
 }
 
-/** What the cluster itself puts into every namespace. */
+/** Objects that the cluster itself creates in every namespace. */
 function isTheClusters({ kind, metadata }: KubeObject): boolean {
   return metadata.name === 'kube-root-ca.crt' || (kind === 'ServiceAccount' && metadata.name === 'default')
 }
 
-export async function finalState(environment: Environment, sees: readonly ResourceType[], more: unknown): Promise<FinalState> {
+export async function finalState(
+  environment: Environment,
+  compares: readonly ResourceType[],
+  more: unknown,
+): Promise<FinalState> {
   const [lists, tokens] = await Promise.all([
-    Promise.all(sees.map(type => objectsOf(environment, type))),
+    Promise.all(compares.map(type => objectsOf(environment, type))),
     tokenLedger(environment),
   ])
   const state = new Map<string, string>()
@@ -33,9 +37,9 @@ export async function finalState(environment: Environment, sees: readonly Resour
       const name = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
       return { name: String(plainValue(name, environment.prefix)), text: JSON.stringify(plainObject(object, environment.prefix)) }
     })
-    // Not in the order of their real names, whose hashes differ from run to run.
+    // Sorted by plain names: the real ones contain hashes that differ between runs.
     .sort((a, b) => (`${a.name} ${a.text}` < `${b.name} ${b.text}` ? -1 : 1))
-  // Two objects whose names differ by a hash only are two effects: both must show.
+  // Two objects whose names differ only by a hash are two effects: both must appear.
   for (const [name, same] of Map.groupBy(plain, one => one.name))
     for (const [index, { text }] of same.entries()) state.set(index === 0 ? name : `${name} (${index + 1})`, text)
   for (const [name, value] of Object.entries(tokens))
@@ -44,7 +48,7 @@ export async function finalState(environment: Environment, sees: readonly Resour
   return Object.fromEntries(state)
 }
 
-/** What differs, a line each; empty when the states are equal. */
+/** One line for each difference; empty when the states are equal. */
 export function differences(wanted: FinalState, found: FinalState): readonly string[] {
   const names = [...new Set([...Object.keys(wanted), ...Object.keys(found)])].sort()
   return names

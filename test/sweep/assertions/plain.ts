@@ -1,5 +1,5 @@
-// Makes two environments comparable: an object without what no two runs have in common (uids, versions, times, hashes of uids, ids that GitHub made
-// up, the environment's own name). Everything else stays, the generation too: it counts how often somebody changed what is wanted. Pure.
+// Makes two environments comparable: removes from an object what differs between any two runs (uids, versions, times, hashes of uids, ids that
+// GitHub assigned, the environment's prefix). Everything else stays, including the generation, which counts the changes of the spec. Pure.
 import type { KubeObject } from '../../../src/api/resource.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [\s\S]+-----END [A-Z ]+-----/g, '<pem>'],
 ]
 
-/** Annotations that are a hash, which covers uids. */
+/** Annotations whose value is a hash that covers uids. */
 const hashes = /\/(rendered-hash|desired-hash)$/
 
 function plainText(text: string, prefix: string): string {
@@ -40,8 +40,8 @@ type Condition = { readonly type: string; readonly status: string; readonly reas
 function plainStatus(status: unknown): unknown {
   if (typeof status !== 'object' || status === null) return status
   const { conditions, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
-  const said = (conditions ?? []).map(({ type, status: holds, reason }) => `${type}=${holds} ${reason ?? ''}`).sort()
-  return { ...rest, ...(conditions === undefined ? {} : { conditions: said }) }
+  const summaries = (conditions ?? []).map(({ type, status: value, reason }) => `${type}=${value} ${reason ?? ''}`).sort()
+  return { ...rest, ...(conditions === undefined ? {} : { conditions: summaries }) }
 }
 
 export function plainObject(object: KubeObject, prefix: string): unknown {
@@ -57,7 +57,7 @@ export function plainObject(object: KubeObject, prefix: string): unknown {
     generation,
     deleting: deletionTimestamp !== undefined,
   }
-  // The cluster's own controllers report on their kinds in their own time.
+  // The status of built-in kinds is written by the cluster's own controllers, at any time.
   const ours = object.apiVersion.includes('sekisho.dev/')
   return plainValue({ ...content, metadata: kept, ...(ours ? { status: plainStatus(status) } : {}) }, prefix)
 }

@@ -1,21 +1,21 @@
-// What became of tokens: which live on GitHub, which of those somebody answers for, and whether the audit log tells the story of every one.
-// GitHub has no way to find a token without having it: one that was minted in the moment of a crash lives its hour and reached nobody. Such a
-// token is accounted for when the log says so for its intent; everything else that lives and is in no registry is a leak.
+// The state of all tokens: which are active on GitHub, which of those the registry knows, and whether the audit log has every token's history.
+// GitHub cannot list tokens: one that was minted at the time of a crash stays active for its hour, and nobody has it. Such a token is accounted
+// for when the log says so for its intent; every other active token that is not in the registry is a leak.
 import { credentialKey } from '../../../dev/github/tokens/formats.ts'
 import type { AuditEntry } from '../../../src/store/audit/audit-chain.ts'
 import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'
 import { type Environment, host } from '../environment/environment.ts'
 
 export type TokenLedger = {
-  /** Alive on GitHub and in the registry. */
+  /** Active on GitHub and in the registry. */
   readonly registered: readonly string[]
-  /** In the registry as alive, and GitHub does not know them any more. */
+  /** Active in the registry, but unknown to GitHub. */
   readonly registeredDead: number
-  /** Alive on GitHub, in no registry, and not told of as lost. */
+  /** Active on GitHub, not in the registry, and not recorded as lost. */
   readonly leaked: number
   /** Intents without an outcome, in the registry or in the log. */
   readonly open: readonly string[]
-  /** Breaks of the rules of the audit log. */
+  /** Violations of the rules of the audit log. */
   readonly gaps: readonly string[]
 }
 
@@ -36,7 +36,7 @@ async function wholeLog({ store }: Environment): Promise<readonly AuditEntry[]> 
   }
 }
 
-/** The token that an entry speaks of, by the registry's id; refusals before any intent have none. */
+/** The registry's id of the token that an entry concerns; refusals before an intent have none. */
 function tokenOf({ details, object }: AuditEntry): string {
   const { token } = details
   return typeof token === 'string' ? token : `no token of ${object}`
@@ -45,25 +45,25 @@ function tokenOf({ details, object }: AuditEntry): string {
 function gapsOf(log: readonly AuditEntry[]): { readonly open: readonly string[]; readonly gaps: readonly string[] } {
   const open: string[] = []
   const gaps: string[] = []
-  const stories = Map.groupBy(
+  const histories = Map.groupBy(
     log.filter(({ action }) => action.startsWith('token.')),
     tokenOf,
   )
-  for (const story of stories.values()) {
-    const what = story[0]?.object ?? ''
-    const count = (action: string): number => story.filter(entry => entry.action === action).length
+  for (const history of histories.values()) {
+    const what = history[0]?.object ?? ''
+    const count = (action: string): number => history.filter(entry => entry.action === action).length
     const [intended, minted] = [count('token.intended'), count('token.minted')]
-    // One that the sweep found under revocation may have ended before its making was told: its end tells both.
+    // A token that the revocation sweep found may have been revoked before its minting was recorded: `token.revoked` covers both.
     const outcomes = minted + count('token.refused') + count('token.revoked')
     if (intended > outcomes) open.push(`${what}: ${intended} intended, ${outcomes} outcomes`)
-    // A refusal alone is no gap: the registry had the intent, the log did not yet, and so GitHub was never asked.
+    // A refusal alone is not a gap: the registry had the intent, the log did not have it yet, so no request was sent to GitHub.
     if (minted > 0 && intended === 0) gaps.push(`${what}: minted without an intent`)
     if (count('token.delivered') > 0 && minted === 0) gaps.push(`${what}: delivered without having been minted`)
   }
   return { open, gaps }
 }
 
-/** What the log says of intents whose outcome was lost. */
+/** The reason that the log records for an intent whose outcome was lost. */
 const lost = /the process ended before the outcome was known/
 
 export async function tokenLedger(environment: Environment): Promise<TokenLedger> {
@@ -78,7 +78,7 @@ export async function tokenLedger(environment: Environment): Promise<TokenLedger
   const alive = aliveKeys(environment)
   const known = new Set(live.map(({ token }) => credentialKey(token.reveal())))
   const unknown = [...alive.keys()].filter(key => !known.has(key)).length
-  const told = log.filter(({ action, reason }) => action === 'token.refused' && lost.test(reason)).length
+  const recordedLost = log.filter(({ action, reason }) => action === 'token.refused' && lost.test(reason)).length
   const { open, gaps } = gapsOf(log)
   return {
     registered: [...alive]
@@ -86,7 +86,7 @@ export async function tokenLedger(environment: Environment): Promise<TokenLedger
       .map(([, permissions]) => JSON.stringify(permissions))
       .sort(),
     registeredDead: [...known].filter(key => !alive.has(key)).length,
-    leaked: Math.max(0, unknown - told),
+    leaked: Math.max(0, unknown - recordedLost),
     open: [...open, ...orphans.map(({ grantName }) => `the registry has an open intent of ${grantName}`)],
     gaps: [...gaps, ...(chain.ok ? [] : [`the chain is broken at ${chain.sequence}: ${chain.problem}`])],
   }

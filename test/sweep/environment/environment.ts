@@ -1,5 +1,5 @@
-// One environment: a prefix, a namespace, a database, an account on GitHub, the proxies around the process, and the settings of its lives. Every crash
-// point has an environment of its own, so that nothing of one can help or hurt another.
+// One environment: a prefix, a namespace, a database, an account on GitHub, the proxies around the process under test, and its settings. Every
+// crash point has its own environment, so that crash points do not affect each other.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,9 +18,9 @@ import type { Store } from '../../../src/store/store.ts'
 import { type CrashSwitch, createCrashSwitch } from '../proxies/crash-switch.ts'
 import { openDatabaseProxy } from '../proxies/database-proxy.ts'
 import { openGitHubProxy } from '../proxies/github-proxy.ts'
-import type { Proxy } from '../proxies/http-proxy.ts'
+import type { CrashProxy } from '../proxies/http-proxy.ts'
 import { openKubernetesProxy } from '../proxies/kubernetes-proxy.ts'
-import type { Component, Life } from '../subject/messages.ts'
+import type { Component, RunSettings } from '../subject/messages.ts'
 import { type Account, makeAccount } from './account.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -33,9 +33,9 @@ const keyName = (prefix: string): string => `${prefix}-key`
 
 export type EnvironmentRequest = {
   readonly component: Component
-  /** `tenant`: the Tenant controller makes the namespaces; `made`: the environment has one when it begins. */
+  /** `tenant`: the Tenant controller creates the namespaces; `made`: the environment creates one at the start. */
   readonly namespace: 'made' | 'tenant'
-  /** `key`: the App and its Secret are there, too; `repository`: and one repository. */
+  /** `app`: also create the ClusterGitHubApp and its Secret; `repository`: also create a repository. */
   readonly github: 'none' | 'account' | 'app' | 'repository'
 }
 
@@ -43,7 +43,7 @@ export type Environment = {
   readonly fixture: Fixture
   readonly prefix: string
   readonly namespace: string
-  /** Those that are the environment's, whether or not they are there. */
+  /** The namespaces that belong to the environment, whether or not they exist. */
   readonly namespaces: readonly string[]
   readonly appName: string
   readonly account: Account
@@ -51,15 +51,15 @@ export type Environment = {
   readonly crash: CrashSwitch
   readonly ports: { readonly tokenDesk: number; readonly sources: number; readonly broker: number }
   readonly githubUrl: string
-  readonly life: (aheadMilliseconds: number) => Life
+  readonly runSettings: (aheadMilliseconds: number) => RunSettings
   readonly apply: (type: ResourceType, name: string, content: object, namespace?: string) => Promise<void>
   readonly setStatus: (type: ResourceType, name: string, status: object, namespace?: string) => Promise<void>
-  /** Cuts every connection of the process. */
+  /** Closes every connection of the process under test. */
   readonly cut: () => void
   readonly close: () => Promise<void>
 }
 
-/** Below the ports that systems choose by themselves, so that a restarted process finds its own free. */
+/** Below the ephemeral port range, so that a restarted process finds its ports free. */
 let lastPort = 20_100 + (process.pid % 50) * 200
 
 async function reservePort(): Promise<number> {
@@ -83,7 +83,7 @@ function environmentOf(environment: {
   readonly appName: string
   readonly ports: Environment['ports']
   readonly fixture: Fixture
-}): Life['environment'] {
+}): RunSettings['environment'] {
   const { folder, ports, fixture } = environment
   return {
     KUBECONFIG: environment.kubeconfig,
@@ -105,7 +105,7 @@ function environmentOf(environment: {
     SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
     SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
-    // The checkpoints of all environments go into one ConfigMap, each environment with a log of its own.
+    // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
     SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
   }
@@ -115,7 +115,7 @@ async function writeKubeconfig(file: string, server: string): Promise<void> {
   const text = stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    // Plain HTTP to the proxy on loopback: without the last word client-node refuses that.
+    // Plain HTTP to the proxy on loopback: client-node refuses that without `insecure-skip-tls-verify`.
     clusters: [{ name: 'proxy', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'sweep', user: {} }],
     contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'sweep' } }],
@@ -124,14 +124,14 @@ async function writeKubeconfig(file: string, server: string): Promise<void> {
   await writeFile(file, text, { mode: 0o600 })
 }
 
-/** The URL with another port: what the process is given instead of the server's own. */
-function throughProxy(url: SecretString, proxy: Proxy): string {
+/** The URL with the proxy's port, for the process under test. */
+function throughProxy(url: SecretString, proxy: CrashProxy): string {
   const changed = new URL(url.reveal())
   changed.port = String(proxy.port)
   return changed.href
 }
 
-export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest): Promise<Environment> {
+export async function openEnvironment(fixture: Fixture, request: EnvironmentRequest): Promise<Environment> {
   const prefix = fixture.nextPrefix()
   const crash = createCrashSwitch()
   const folder = await mkdtemp(join(tmpdir(), 'sweep-'))
@@ -142,10 +142,10 @@ export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest
     tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined || key === undefined ? {} : { cert, key }) },
     ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
   }
-  const sight = { prefix, namespace: wish.namespace === 'made' ? prefix : undefined, shared: sharedNames }
+  const scope = { prefix, namespace: request.namespace === 'made' ? prefix : undefined, shared: sharedNames }
   const postgresPort = Number(new URL(fixture.postgres.url('postgres').reveal()).port)
   const [kubeProxy, githubProxy, databaseProxy] = await Promise.all([
-    openKubernetesProxy(crash, kubernetes, sight),
+    openKubernetesProxy(crash, kubernetes, scope),
     openGitHubProxy(crash, fixture.github.url),
     openDatabaseProxy(crash, { host: '127.0.0.1', port: postgresPort }),
   ])
@@ -155,7 +155,7 @@ export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest
   const appName = `${prefix}-app`
   const ports = { tokenDesk: await reservePort(), sources: await reservePort(), broker: await reservePort() }
   const [account, store] = await Promise.all([
-    makeAccount(fixture.github, prefix, wish.github === 'repository'),
+    makeAccount(fixture.github, prefix, request.github === 'repository'),
     openStore({
       url: fixture.postgres.url(prefix),
       sealingKeys: [new SecretString(fixture.sealingKey)],
@@ -189,17 +189,12 @@ export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest
     crash,
     ports,
     githubUrl: githubProxy.url,
-    life: aheadMilliseconds => ({ environment: variables, aheadMilliseconds }),
+    runSettings: aheadMilliseconds => ({ environment: variables, aheadMilliseconds }),
     apply,
     async setStatus(type, name, status, namespace = type.namespaced ? prefix : undefined) {
       const group = type.apiVersion.includes('/') ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`
-      const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
-      await fixture.admin.call(
-        'PATCH',
-        `${group}${scope}/${type.plural}/${name}/status`,
-        { status },
-        'application/merge-patch+json',
-      )
+      const path = namespace === undefined ? group : `${group}/namespaces/${namespace}`
+      await fixture.admin.call('PATCH', `${path}/${type.plural}/${name}/status`, { status }, 'application/merge-patch+json')
     },
     cut() {
       for (const proxy of proxies) proxy.cut()
@@ -207,7 +202,7 @@ export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest
     async close() {
       await Promise.all(proxies.map(proxy => proxy.close()))
       await store.close()
-      // What all environments would have to read past. Namespaces stay: the control plane is thrown away with them.
+      // Objects that all other environments would list. Namespaces stay: they are removed with the control plane.
       await fixture.kube.delete(clusterGitHubApp, { name: appName })
       await fixture.kube.delete(applicationChart, { name: chartName(prefix) })
       for (const type of [secrets, configMaps])
@@ -218,15 +213,15 @@ export async function openEnvironment(fixture: Fixture, wish: EnvironmentRequest
       await rm(folder, { recursive: true, force: true })
     },
   }
-  if (wish.namespace === 'made') await apply(namespaces, prefix, {})
-  if (wish.github === 'app' || wish.github === 'repository') {
+  if (request.namespace === 'made') await apply(namespaces, prefix, {})
+  if (request.github === 'app' || request.github === 'repository') {
     await applyKey(environment)
     await applyApp(environment)
   }
   return environment
 }
 
-/** The Secret with a private key of the App; `pem` is another one than the App's own where a scenario wants a stranger's. */
+/** The Secret with a private key of the App; a scenario passes a `pem` that does not belong to the App to have it refused. */
 export async function applyKey(
   environment: Environment,
   pem: string = environment.fixture.github.app.privateKeyPem,

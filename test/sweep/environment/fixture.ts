@@ -1,5 +1,5 @@
-// What all environments of one sweep share: the API server, one GitHub (emulated), one PostgreSQL server, and the pool of processes. Started once;
-// nothing in it knows a scenario.
+// What all environments of a sweep share: the API server, the GitHub emulator, a PostgreSQL server, and the pool of processes under test.
+// Started once; it does not depend on any scenario.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -21,22 +21,22 @@ import { openStore } from '../../../src/store/open-store.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
-/** Migrated once; every environment's database is a copy. */
+/** Migrated once; the database of every environment is a copy. */
 const template = 'sweep_template'
 
 export type Fixture = {
   readonly access: ClientAccess
-  /** Sees everything and is counted by no proxy. */
+  /** Has access to everything; its requests pass no proxy and are not counted. */
   readonly kube: ReturnType<typeof createKubeClient>
   readonly admin: AdminClient
   readonly github: RunningEmulator
   readonly postgres: TestPostgres
   readonly subjects: Subjects
-  /** In base64: what every store of this sweep is sealed with. */
+  /** Sealing key of all stores of this sweep, in base64. */
   readonly sealingKey: string
   /** Different for each environment, also between sweeps on one API server. */
   readonly nextPrefix: () => string
-  /** With today's schema, and empty. */
+  /** With the current schema, and empty. */
   readonly makeDatabase: (name: string) => Promise<void>
   /** The rows that psql prints, columns separated by `|`. */
   readonly query: (database: string, sql: string) => Promise<string>
@@ -48,7 +48,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
   const [access, connection, github, postgres, subjects] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
-    // One person owns the accounts of all environments, and each of her pages asks for every one: more than GitHub lets one person ask in an hour.
+    // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
     startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
     startPostgres(),
     createSubjects(folder),
@@ -81,7 +81,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     postgres,
     subjects,
     sealingKey,
-    // Of one length: none is the beginning of another.
+    // Of equal length: no prefix is the start of another.
     nextPrefix: () => `sw-${sweep}-${String(++environments).padStart(4, '0')}`,
     async makeDatabase(name) {
       await query('postgres', `CREATE DATABASE "${name}" TEMPLATE ${template}`)

@@ -1,30 +1,30 @@
-// Counts the external writes of the process under test, whichever proxy they leave by, and fires once at the chosen one: from that turn on
-// no proxy passes anything. A write is named by what it does and by how often that was done, so that the order of concurrent writes does not matter.
+// Counts the external writes of the process under test, whichever proxy they pass, and fires once at the chosen one: from that event-loop turn on
+// no proxy passes anything. A write is identified by what it does and how often that was done, so the order of concurrent writes does not matter.
 
-/** The moment of the crash: around the `occurrence`-th write (from 1) that is named `write`. */
+/** The time of the crash: around the `occurrence`-th write (from 1) that is named `write`. */
 export type CrashPoint = {
   readonly write: string
   readonly occurrence: number
-  /** `after`: the outside has done it, its answer is lost. `before`: it never left. */
+  /** `after`: the server made the write, the answer is lost. `before`: the request was never sent. */
   readonly when: 'before' | 'after'
 }
 
 export type CrashSwitch = {
-  /** Asked before a write is passed on; false: it must not be, the process is dead. */
+  /** Called before a write is forwarded; false: do not forward it, the process is dead. */
   readonly mayPass: (write: string) => boolean
-  /** Told when the outside has done a write; false: the answer must not be delivered, the process is dead. */
+  /** Called when the server has made a write; false: do not deliver the answer, the process is dead. */
   readonly mayAnswer: (write: string) => boolean
   readonly dead: () => boolean
-  /** From now on writes count. */
+  /** Starts counting writes. */
   readonly arm: (point: CrashPoint | undefined, onCrash: () => void) => void
-  /** Nothing fires any more: what a process writes while it ends in order is no component of the scenario. */
+  /** Prevents the crash from now on: writes of an orderly shutdown are not part of the scenario. */
   readonly disarm: () => void
-  /** A new process begins behind the proxies; writes go on being counted, nothing fires again. */
+  /** A new process is behind the proxies; writes are still counted, the switch does not fire again. */
   readonly revive: () => void
-  /** What was done since `arm`, in order. */
+  /** The writes made since `arm`, in order. */
   readonly writes: () => readonly string[]
   readonly fired: () => boolean
-  /** Milliseconds of `performance.now()` when the last write was done. */
+  /** `performance.now()` at the last write. */
   readonly lastWrite: () => number
 }
 

@@ -1,21 +1,21 @@
-// The proxy in front of PostgreSQL, on its own protocol: a write is what becomes durable at once, so a statement by itself that changed rows, or
-// the commit of a transaction that did. When the switch fires every connection is cut, and the server rolls back what was under way.
+// The proxy in front of PostgreSQL, at the level of its wire protocol. A write is what becomes durable at once: a statement outside a transaction
+// that changed rows, or the commit of a transaction that did. When the switch fires all connections are closed, and the server rolls back.
 
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 import type { CrashSwitch } from './crash-switch.ts'
-import type { Proxy } from './http-proxy.ts'
+import type { CrashProxy } from './http-proxy.ts'
 import { createWireReader, textsOf, type WireMessage } from './wire.ts'
 
 const writing = /^\s*(insert\s+into|update|delete\s+from)\s+("?[\w]+"?\."?[\w]+"?|"?[\w]+"?)/i
 
-/** `INSERT desk.tokens`; undefined for what only reads. Also finds what stands behind a comment or a WITH. */
+/** `INSERT desk.tokens`; undefined for statements that only read. */
 function statementName(sql: string): string | undefined {
   const match = writing.exec(sql)
   return match ? `${(match[1] ?? '').split(/\s/)[0]?.toUpperCase()} ${(match[2] ?? '').replaceAll('"', '')}` : undefined
 }
 
-/** One request of the driver: everything up to the message after which it waits for ReadyForQuery. */
+/** One request of the driver: all messages up to the one after which it waits for ReadyForQuery. */
 type Unit = { readonly statement: string | undefined; readonly write: string | undefined; readonly isCommit: boolean }
 
 function changedRows(tag: string): number {
@@ -36,12 +36,12 @@ class Session {
     this.crash = crash
   }
 
-  /** The bytes that may go to the server; undefined: the process is dead. */
+  /** The bytes to send to the server; undefined: the process is dead. */
   ask(message: WireMessage): Buffer | undefined {
     const { type, bytes, body } = message
     if (type === 'P') this.sql = textsOf(body)[1] ?? ''
     if (type === 'Q') this.sql = textsOf(body)[0] ?? ''
-    // Messages that are no component of a query have an order of their own.
+    // Messages that are not part of a query are passed at once.
     if (!['P', 'B', 'D', 'E', 'C', 'S', 'Q'].includes(type)) return bytes
     this.held.push(bytes)
     if (type !== 'S' && type !== 'Q') return Buffer.alloc(0)
@@ -54,7 +54,7 @@ class Session {
     return whole
   }
 
-  /** The bytes that may go to the process; undefined: it is dead. */
+  /** The bytes to send to the process; undefined: it is dead. */
   answer({ type, bytes, body }: WireMessage): Buffer | undefined {
     this.answers.push(bytes)
     if (type === 'C') this.rows += changedRows(textsOf(body)[0] ?? '')
@@ -90,11 +90,11 @@ class Session {
   }
 }
 
-/** `target` is where the server listens. */
+/** `target` is the server's address. */
 export async function openDatabaseProxy(
   crash: CrashSwitch,
   target: { readonly host: string; readonly port: number },
-): Promise<Proxy> {
+): Promise<CrashProxy> {
   const sockets = new Set<Socket>()
 
   function serve(client: Socket): void {
@@ -122,7 +122,7 @@ export async function openDatabaseProxy(
         sockets.delete(socket)
         end()
       })
-      // The close that follows ends both sides.
+      // The `close` event that follows ends both sides.
       socket.on('error', () => {})
     }
     client.on('data', chunk => pass(server, fromClient(chunk), message => session.ask(message)))

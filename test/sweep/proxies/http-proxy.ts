@@ -1,5 +1,5 @@
-// A proxy in front of an HTTP server: passes requests on, counts the writes among them, and is dead the moment the switch fires: every
-// connection of the process is cut, also answers under way. What the outside has taken by then it keeps, as with a process that is killed.
+// A proxy in front of an HTTP server: forwards requests and counts the writes among them. When the switch fires it closes every connection of the
+// process, also while answers are in progress. The server keeps what it received, as it does when a client is killed.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as plain, type ServerResponse } from 'node:http'
 import { request as secure } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -14,18 +14,18 @@ export type Upstream = {
 
 export type HttpProxyRules = {
   readonly upstream: Upstream
-  /** The name of a write; undefined for everything that changes nothing outside. */
+  /** The name of a write; undefined for a request that changes nothing. */
   readonly writeOf: (method: string, url: URL) => string | undefined
-  /** Where a request really goes. */
+  /** Changes where a request is forwarded to. */
   readonly rewrite?: (method: string, url: URL) => void
-  /** Changes the body of an answer 200 as it passes. */
+  /** Changes the body of a 200 answer while it passes. */
   readonly filterOf?: (method: string, url: URL) => Transform | undefined
 }
 
-export type Proxy = {
+export type CrashProxy = {
   readonly url: string
   readonly port: number
-  /** Cuts every connection. */
+  /** Closes every connection. */
   readonly cut: () => void
   readonly close: () => Promise<void>
 }
@@ -37,33 +37,55 @@ async function bodyOf(message: IncomingMessage): Promise<Buffer> {
 }
 
 function passedHeaders(headers: IncomingHttpHeaders, host: string): IncomingHttpHeaders {
-  // The proxy speaks plain to both sides: what it filters must not be packed.
+  // Bodies must not be compressed: the filters read them.
   const { connection: _connection, 'accept-encoding': _encoding, 'transfer-encoding': _transfer, ...rest } = headers
   return { ...rest, host }
 }
 
-function send(
-  rules: HttpProxyRules,
-  request: IncomingMessage,
-  url: URL,
-  body: Buffer,
-  asked: AbortSignal,
-): Promise<IncomingMessage> {
-  const { upstream } = rules
+type Forwarded = {
+  readonly incoming: IncomingMessage
+  readonly url: URL
+  readonly body: Buffer
+  readonly signal: AbortSignal
+}
+
+function send({ upstream }: HttpProxyRules, { incoming, url, body, signal }: Forwarded): Promise<IncomingMessage> {
   const start = upstream.url.protocol === 'https:' ? secure : plain
   const headers = {
-    ...passedHeaders(request.headers, upstream.url.host),
+    ...passedHeaders(incoming.headers, upstream.url.host),
     ...upstream.headers,
     'content-length': String(body.length),
   }
   return new Promise((resolve, reject) => {
-    const sent = start(url, { method: request.method ?? 'GET', headers, signal: asked, ...upstream.tls })
+    const sent = start(url, { method: incoming.method ?? 'GET', headers, signal, ...upstream.tls })
     sent.once('response', resolve).once('error', reject)
     sent.end(body)
   })
 }
 
-export async function openHttpProxy(crash: CrashSwitch, rules: HttpProxyRules): Promise<Proxy> {
+/** Without connection headers; a link to the next page leads through the proxy as well. */
+function answerHeaders({ headers }: IncomingMessage, origin: string, proxyHost: string | undefined): IncomingHttpHeaders {
+  const { connection: _connection, 'transfer-encoding': _transfer, ...kept } = headers
+  if (typeof kept.link === 'string') kept.link = kept.link.replaceAll(origin, `http://${proxyHost}`)
+  return kept
+}
+
+function streamAnswer(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  headers: IncomingHttpHeaders,
+  filter: Transform | undefined,
+): void {
+  const { statusCode = 502 } = answer
+  if (filter !== undefined) delete headers['content-length']
+  response.writeHead(statusCode, headers)
+  response.flushHeaders()
+  const parts = statusCode === 200 && filter !== undefined ? [answer, filter, response] : [answer, response]
+  // An error means that one side closed; `pipeline` closes the other.
+  pipeline(parts, () => {})
+}
+
+export async function openHttpProxy(crash: CrashSwitch, rules: HttpProxyRules): Promise<CrashProxy> {
   const sockets = new Set<Socket>()
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -75,28 +97,17 @@ export async function openHttpProxy(crash: CrashSwitch, rules: HttpProxyRules): 
     const body = await bodyOf(request)
     if (crash.dead() || (write !== undefined && !crash.mayPass(write))) return void request.socket.destroy()
     const gone = new AbortController()
-    // A write that was sent is done, whoever waits for its answer; a read that nobody waits for ends.
+    // A write that was sent is made even if nobody waits for its answer; a read without a reader is aborted.
     if (write === undefined) response.once('close', () => gone.abort())
-    const answer = await send(rules, request, url, body, gone.signal)
-    const { statusCode = 502, headers } = answer
-    const { connection: _connection, 'transfer-encoding': _transfer, ...kept } = headers
-    // The next page is asked for through the proxy too.
-    if (typeof kept.link === 'string')
-      kept.link = kept.link.replaceAll(rules.upstream.url.origin, `http://${request.headers.host}`)
-    if (write === undefined) {
-      if (filter !== undefined) delete kept['content-length']
-      response.writeHead(statusCode, kept)
-      response.flushHeaders()
-      const parts = statusCode === 200 && filter !== undefined ? [answer, filter, response] : [answer, response]
-      // An error here is one side that went away: the other is ended by `pipeline`.
-      pipeline(parts, () => {})
-      return
-    }
+    const answer = await send(rules, { incoming: request, url, body, signal: gone.signal })
+    const headers = answerHeaders(answer, rules.upstream.url.origin, request.headers.host)
+    if (write === undefined) return streamAnswer(answer, response, headers, filter)
+    const { statusCode = 502 } = answer
     const whole = await bodyOf(answer)
     const succeeded = statusCode >= 200 && statusCode < 300
     const mayAnswer = !succeeded || crash.mayAnswer(write)
     if (!mayAnswer || crash.dead()) return void request.socket.destroy()
-    response.writeHead(statusCode, { ...kept, 'content-length': String(whole.length) }).end(whole)
+    response.writeHead(statusCode, { ...headers, 'content-length': String(whole.length) }).end(whole)
   }
 
   const server = createServer((request, response) => {

@@ -1,9 +1,9 @@
-// PostgreSQL's messages, as far as a proxy has to know them: where one ends and what kind it is. It holds bytes until a message is whole.
+// PostgreSQL's messages as far as a proxy needs them: their boundaries and types. Buffers bytes until a message is complete.
 // Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
 
 export type WireMessage = { readonly type: string; readonly bytes: Buffer; readonly body: Buffer }
 
-/** `startup`: the first message of a client has no type. */
+/** `startup`: the first message of a client has no type byte. */
 export function createWireReader(options: { readonly startup: boolean }): (chunk: Buffer) => readonly WireMessage[] {
   let rest: Buffer = Buffer.alloc(0)
   let { startup } = options

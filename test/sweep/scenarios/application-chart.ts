@@ -26,5 +26,5 @@ export const applicationChartScenario: Scenario = {
     await write(environment, 'export function chart() { return [{}] }')
     await ready(environment, applicationChart, name, 'Loaded')
   },
-  sees: [applicationChart],
+  compares: [applicationChart],
 }

@@ -10,13 +10,13 @@ export const image = (n: number): string => `registry.example.com/acme/shop@sha2
 
 export const chartOf = (environment: Environment): string => chartName(environment.prefix)
 
-/** Charts are cluster-wide: each environment has its own. */
+/** Charts are cluster-scoped: each environment has its own. */
 export async function applyChart(environment: Environment): Promise<void> {
   await environment.apply(applicationChart, chartOf(environment), { spec: { builtIn: 'web', timeoutSeconds: 20 } })
   await ready(environment, applicationChart, chartOf(environment), 'Loaded')
 }
 
-// Without replicas: the control plane of the sweep runs no pods; the Deployment controller completes the rollout all the same.
+// Zero replicas: the control plane of the sweep runs no pods, and the Deployment controller still completes the rollout.
 const web = { name: 'web', port: 3000, replicas: 0 }
 const worker = { name: 'worker', replicas: 0 }
 
@@ -25,7 +25,7 @@ function applyApplication(environment: Environment, spec: object): Promise<void>
 }
 
 const environment = { component: 'controllers', namespace: 'made', github: 'none' } as const
-const sees = [application, deployments, services, ingresses]
+const compares = [application, deployments, services, ingresses]
 
 export const applicationScenario: Scenario = {
   name: 'application: create, change, prune',
@@ -41,10 +41,10 @@ export const applicationScenario: Scenario = {
     await ready(environment, application, 'shop', 'Available')
     await gone(environment, services, 'shop')
   },
-  sees,
+  compares,
 }
 
-// The garbage collector deletes; what the controller writes just before must not keep or recreate anything.
+// The garbage collector deletes the children; writes of the controller just before must not keep or recreate any of them.
 export const applicationDeletion: Scenario = {
   name: 'application: delete',
   controllers: ['application'],
@@ -67,5 +67,5 @@ export const applicationDeletion: Scenario = {
     for (const type of [deployments, services, ingresses])
       await gone(environment, type, type === deployments ? 'shop-web' : 'shop')
   },
-  sees,
+  compares,
 }

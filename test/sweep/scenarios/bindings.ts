@@ -1,4 +1,4 @@
-// What several scenarios begin with: an Installation that Olivia bound, a grant that Dave asked for, and the wake of a webhook.
+// Shared setup of several scenarios: an Installation that Olivia bound, a grant that Dave requested, and the wake annotation of a webhook.
 import { installation } from '../../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import { userSubject, wakeAnnotation } from '../../../src/api/names.ts'
@@ -7,7 +7,7 @@ import { people } from '../environment/account.ts'
 import { type Environment, fieldManager, host } from '../environment/environment.ts'
 import { ready } from './waits.ts'
 
-/** Longer than the token desk lets an intent without an outcome stand: what the dead process left is swept when the next one begins. */
+/** Longer than the token desk keeps an intent without an outcome: the next process sweeps what the killed one left. */
 export const sweptMilliseconds = 6 * 60_000
 
 export const dave = userSubject(host, people.dave)

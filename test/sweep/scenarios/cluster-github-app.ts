@@ -21,5 +21,5 @@ export const clusterGitHubAppScenario: Scenario = {
     await applyKey(environment)
     await ready(environment, clusterGitHubApp, environment.appName, 'Verified')
   },
-  sees: [clusterGitHubApp],
+  compares: [clusterGitHubApp],
 }

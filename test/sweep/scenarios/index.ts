@@ -1,4 +1,4 @@
-// Every scenario of the sweep. The slow ones first, so that no worker is left alone with one at the end.
+// All scenarios of the sweep. The slow ones come first, so that no worker runs a slow one alone at the end.
 import type { Scenario } from '../scenario.ts'
 import { applicationDeletion, applicationScenario } from './application.ts'
 import { applicationChartScenario } from './application-chart.ts'

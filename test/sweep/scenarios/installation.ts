@@ -1,4 +1,4 @@
-// An Installation is bound and verified, is suspended on GitHub, and is deleted. In the last two an active token under it must end.
+// An Installation is bound and verified, is suspended on GitHub, and is deleted. The last two must revoke an active token under it.
 import { setSuspended } from '../../../dev/github/actions/install-app.ts'
 import { installation } from '../../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
@@ -6,12 +6,12 @@ import { people } from '../environment/account.ts'
 import type { Scenario } from '../scenario.ts'
 import { applyInstallation, sweptMilliseconds, wake } from './bindings.ts'
 import { gone, ready } from './waits.ts'
-import { withLiveToken } from './workload.ts'
+import { withActiveToken } from './workload.ts'
 
 const shared = {
   controllers: ['installation'],
   awayMilliseconds: sweptMilliseconds,
-  sees: [installation, repositoryGrant],
+  compares: [installation, repositoryGrant],
 }
 const withRepository = { component: 'controllers', namespace: 'made', github: 'repository' } as const
 
@@ -29,7 +29,7 @@ export const installationSuspension: Scenario = {
   ...shared,
   name: 'installation: suspended on GitHub, with an active token',
   environment: withRepository,
-  prepare: withLiveToken,
+  prepare: withActiveToken,
   async act(environment) {
     setSuspended(environment.fixture.github.context, environment.account.installed, people.olivia, true)
     await wake(environment, installation, 'github', 'suspended')
@@ -42,7 +42,7 @@ export const installationDeletion: Scenario = {
   ...shared,
   name: 'installation: delete, with an active token',
   environment: withRepository,
-  prepare: withLiveToken,
+  prepare: withActiveToken,
   async act(environment) {
     await environment.fixture.kube.delete(installation, { namespace: environment.namespace, name: 'github' })
     await gone(environment, installation, 'github')

@@ -48,7 +48,7 @@ async function formSecret(environment: Environment, cookie: string): Promise<str
   return secret
 }
 
-/** Gets as far as the page on which the owner confirms. */
+/** Proceeds to the page on which the owner confirms. */
 async function prove(environment: Environment): Promise<void> {
   const cookie = await signIn(environment)
   const fields = { csrf: await formSecret(environment, cookie), installation_id: String(environment.account.installed.id) }
@@ -56,7 +56,7 @@ async function prove(environment: Environment): Promise<void> {
   if (answer.status !== 303) throw new Error(`the proof failed: ${answer.status} ${await answer.text()}`)
 }
 
-/** Repeated until the broker has it. 404: an earlier attempt was stored, so nothing waits for confirmation any more. */
+/** Repeated until the broker answers 303, or 404: an earlier attempt was stored, so no onboarding waits for confirmation. */
 async function confirm(environment: Environment, chosen: Fields = {}): Promise<void> {
   const cookie = await signIn(environment)
   const onboarding = await environment.fixture.query(environment.prefix, 'SELECT id FROM broker.onboardings')
@@ -84,7 +84,7 @@ async function makeNamespace(environment: Environment): Promise<void> {
   })
 }
 
-/** Unfinished, finished and all onboardings, as the database counts them. */
+/** Unfinished, finished and all onboardings, counted in the database. */
 function countOnboardings(environment: Environment): Promise<string> {
   return environment.fixture.query(
     environment.prefix,
@@ -103,7 +103,7 @@ async function finished(environment: Environment): Promise<void> {
 const shared = {
   controllers: ['broker-onboarding'],
   environment: { component: 'broker', namespace: 'tenant', github: 'repository' },
-  sees: [tenant, installation],
+  compares: [tenant, installation],
   async more(environment: Environment) {
     const recorded = await environment.store.audit.list({ action: 'tenant.onboarded', limit: 100 })
     return { onboardings: await countOnboardings(environment), recorded: recorded.length }

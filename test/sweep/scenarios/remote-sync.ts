@@ -93,7 +93,7 @@ const shared = {
   controllers: ['remote-sync'],
   environment: { component: 'controllers', namespace: 'tenant', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
-  sees: [remoteSync, repositoryGrant, kpackBuilds, application, deployments],
+  compares: [remoteSync, repositoryGrant, kpackBuilds, application, deployments],
 } as const
 
 export const remoteSyncScenario: Scenario = {

@@ -3,13 +3,13 @@ import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
 import { gone } from './waits.ts'
-import { withLiveToken } from './workload.ts'
+import { withActiveToken } from './workload.ts'
 
 const shared = {
   controllers: ['repository-grant'],
   environment: { component: 'controllers', namespace: 'made', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
-  sees: [repositoryGrant],
+  compares: [repositoryGrant],
 } as const
 
 export const repositoryGrantScenario: Scenario = {
@@ -22,7 +22,7 @@ export const repositoryGrantScenario: Scenario = {
 export const repositoryGrantDeletion: Scenario = {
   ...shared,
   name: 'repository-grant: delete, with an active token',
-  prepare: withLiveToken,
+  prepare: withActiveToken,
   async act(environment) {
     await environment.fixture.kube.delete(repositoryGrant, { namespace: environment.namespace, name: 'read-shop' })
     await gone(environment, repositoryGrant, 'read-shop')

@@ -14,7 +14,7 @@ import { type Environment, host } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
 import { sweptMilliseconds } from './bindings.ts'
 import { gone, patience, ready } from './waits.ts'
-import { withLiveToken } from './workload.ts'
+import { withActiveToken } from './workload.ts'
 
 const owners = { role: 'admin', subject: { type: 'Owners' } }
 const members = { role: 'viewer', subject: { type: 'Members' } }
@@ -32,7 +32,7 @@ export async function settleTenant(environment: Environment): Promise<void> {
 
 const shared = {
   controllers: ['tenant'],
-  sees: [tenant, namespaces, roleBindings, resourceQuotas, limitRanges, networkPolicies, configMaps, serviceAccounts],
+  compares: [tenant, namespaces, roleBindings, resourceQuotas, limitRanges, networkPolicies, configMaps, serviceAccounts],
 } as const
 
 export const tenantScenario: Scenario = {
@@ -61,7 +61,7 @@ export const tenantDeletion: Scenario = {
   awayMilliseconds: sweptMilliseconds,
   async prepare(environment) {
     await settleTenant(environment)
-    await withLiveToken(environment)
+    await withActiveToken(environment)
   },
   async act(environment) {
     await environment.fixture.kube.delete(tenant, { name: environment.prefix })

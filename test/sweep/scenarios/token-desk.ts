@@ -1,4 +1,4 @@
-// A workload asks for a token until it has one, and once more: the second answer is the first one's token.
+// A workload requests a token until it is issued, and requests it again: the second answer contains the same token.
 import { repositoryGrant } from '../../../src/api/github/repository-grant.ts'
 import type { Scenario } from '../scenario.ts'
 import { approvedGrant, bind, sweptMilliseconds } from './bindings.ts'
@@ -6,7 +6,7 @@ import { startWorkload } from './workload.ts'
 
 export const tokenDeskScenario: Scenario = {
   name: 'token desk: issue',
-  // The desk is no controller; it serves from the process of the controllers.
+  // The token desk is not a controller; it runs in the process of the controllers.
   controllers: [],
   environment: { component: 'controllers', namespace: 'made', github: 'repository' },
   awayMilliseconds: sweptMilliseconds,
@@ -19,5 +19,5 @@ export const tokenDeskScenario: Scenario = {
     const first = await workload.token('read-shop')
     if ((await workload.token('read-shop')) !== first) throw new Error('the second answer was another token')
   },
-  sees: [repositoryGrant],
+  compares: [repositoryGrant],
 }

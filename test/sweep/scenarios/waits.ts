@@ -1,4 +1,4 @@
-// What scenarios wait for: conditions of objects, and objects that are gone.
+// Conditions that scenarios wait for, and the absence of objects.
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Condition, KubeObject, ResourceType } from '../../../src/api/resource.ts'
 import { findCondition } from '../../../src/kube/object/conditions.ts'
@@ -12,7 +12,7 @@ function keyIn(environment: Environment, type: ResourceType, name: string, names
   return type.namespaced ? { namespace, name } : { name }
 }
 
-/** `Ready` has this reason for the object's present generation. */
+/** Resolves when `Ready` has this reason for the object's current generation. */
 export function ready<T extends Conditioned>(
   environment: Environment,
   type: ResourceType<T>,

@@ -87,7 +87,7 @@ export const webhookInboxScenario: Scenario = {
     )
     await deliver(environment, deliveryId)
   },
-  sees: [remoteSync],
+  compares: [remoteSync],
   async more(environment) {
     const received = await environment.store.audit.list({ action: 'webhook.received', limit: 100 })
     return { deliveries: await countDeliveries(environment), recorded: received.length > 0 }

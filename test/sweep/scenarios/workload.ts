@@ -1,4 +1,4 @@
-// A workload that asks the token desk, as one in a pod does: by its own ServiceAccount token, again and again until it is answered.
+// A workload that requests tokens from the token desk as a pod does: with its ServiceAccount token, repeated until it is answered.
 import { request } from 'node:https'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { pods, serviceAccounts } from '../../../src/api/builtin/index.ts'
@@ -52,7 +52,7 @@ function ask(port: number, bearer: string, grant: string): Promise<Answer> {
   const body = JSON.stringify({ grant })
   const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'content-length': String(body.length) }
   return new Promise((resolve, reject) => {
-    // Whether workloads check the desk's certificate is not what this is about, and each environment has an authority of its own.
+    // Certificate verification by workloads is not tested here, and each environment has its own authority.
     const options = {
       port,
       host: '127.0.0.1',
@@ -92,8 +92,8 @@ export async function startWorkload(environment: Environment): Promise<Workload>
   }
 }
 
-/** An environment in which a workload holds a token under the grant `read-shop`. */
-export async function withLiveToken(environment: Environment): Promise<void> {
+/** Prepares an environment in which a workload holds a token under the grant `read-shop`. */
+export async function withActiveToken(environment: Environment): Promise<void> {
   await bind(environment)
   await approvedGrant(environment)
   const workload = await startWorkload(environment)

@@ -1,4 +1,4 @@
-// The broker as the process under test: put together as the product does it. Decides nothing.
+// The broker as the process under test, assembled as the product does it.
 import { createBrokerApp } from '../../../src/broker/app.ts'
 import { readBrokerSettings } from '../../../src/broker/config.ts'
 import type { OpenComponent } from './component.ts'

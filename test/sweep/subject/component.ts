@@ -1,13 +1,13 @@
-// What a component of the product is to the process under test. Types only: loading one component must not load the other.
+// The interface of a component of the product in the process under test. Types only: loading one component must not load the other.
 import type { KubeClient } from '../../../src/kube/client/client.ts'
 import type { Manager } from '../../../src/kube/manager.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import type { Log } from '../../../src/lib/log.ts'
 import type { Store } from '../../../src/store/store.ts'
-import type { Life } from './messages.ts'
+import type { RunSettings } from './messages.ts'
 
-export type PartDeps = {
-  readonly environment: Life['environment']
+export type ComponentDeps = {
+  readonly environment: RunSettings['environment']
   readonly store: Store
   readonly kube: KubeClient
   readonly manager: Manager
@@ -16,5 +16,5 @@ export type PartDeps = {
 }
 
 export type OpenComponent = (
-  deps: PartDeps,
+  deps: ComponentDeps,
 ) => Promise<{ readonly start: () => Promise<unknown>; readonly stop: () => Promise<void> }>

@@ -1,4 +1,4 @@
-// The controllers as the process under test: put together as the product does it. Decides nothing.
+// The controllers as the process under test, assembled as the product does it.
 import { createControllersApp } from '../../../src/controllers/app.ts'
 import { readControllersSettings } from '../../../src/controllers/config.ts'
 import type { OpenComponent } from './component.ts'

@@ -1,21 +1,21 @@
-// What the test and the process under test say to each other. Data only.
+// The messages between the test and the process under test. Data only.
 
-/** A process loads one component of the product and has lives of that component only. */
+/** The component of the product that a process loads; it runs no other. */
 export type Component = 'controllers' | 'broker'
 
-export type Life = {
+export type RunSettings = {
   /** The settings, by the names of the environment variables. */
   readonly environment: Readonly<Record<string, string>>
-  /** How far the clock of this life is ahead. */
+  /** How far the clock of this run is ahead. */
   readonly aheadMilliseconds: number
 }
 
-export type ToSubject = { readonly kind: 'begin'; readonly life: Life } | { readonly kind: 'end' }
+export type ToSubject = { readonly kind: 'start'; readonly settings: RunSettings } | { readonly kind: 'stop' }
 
 export type FromSubject =
-  /** Its modules are loaded; it waits for a life. */
+  /** Its modules are loaded; it waits for `start`. */
   | { readonly kind: 'loaded' }
   /** Caches are synced, controllers run. */
-  | { readonly kind: 'begun' }
-  | { readonly kind: 'ended' }
+  | { readonly kind: 'started' }
+  | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string }

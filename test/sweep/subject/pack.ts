@@ -1,13 +1,13 @@
-// Packs the process under test and everything it imports into a few files: two thousand modules take a second of a processor to find and load,
-// one file a quarter of that, and every crash point loads them anew. Nothing is left out or changed but where a module finds its own files.
+// Bundles the process under test and its imports into a few files: finding and loading two thousand modules takes a second of processor time, a
+// bundle a quarter of that, and every crash point loads them again. Only the paths by which modules find their own files are changed.
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
 const program = join(import.meta.dirname, '../main.ts')
 
-/** A module goes on finding its workers, migrations and the like where its source is. */
-function withOwnPlace(code: string, file: string): string {
+/** Modules still find their workers and migrations next to their source files. */
+function withSourcePaths(code: string, file: string): string {
   return code
     .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
     .replaceAll('import.meta.dirname', JSON.stringify(dirname(file)))
@@ -19,14 +19,14 @@ export async function packSubject(folder: string): Promise<string> {
   const build = await rolldown({
     input: { main: program },
     platform: 'node',
-    // The driver asks for it and does without.
+    // An optional dependency of the driver.
     external: [/^node:/, 'pg-native'],
     treeshake: false,
     logLevel: 'silent',
     plugins: [
       {
-        name: 'own-place',
-        transform: (code, file) => (code.includes('import.meta.') ? { code: withOwnPlace(code, file) } : null),
+        name: 'source-paths',
+        transform: (code, file) => (code.includes('import.meta.') ? { code: withSourcePaths(code, file) } : null),
       },
     ],
   })

@@ -1,17 +1,17 @@
-// One child process that can be given lives and be killed in the middle of one. A spare one loads its modules ahead, so that what comes after
-// a kill takes as long as a restart takes, not as long as loading does.
+// A child process that can be started and stopped several times and killed at any time. A spare process loads its modules in advance, so that a
+// restart after a kill takes as long as a restart does, not as long as loading.
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { Component, FromSubject, Life, ToSubject } from './messages.ts'
+import type { Component, FromSubject, RunSettings, ToSubject } from './messages.ts'
 import { packSubject } from './pack.ts'
 
 export type Subject = {
   readonly component: Component
-  /** Rejects with the end of the log when the life cannot begin. */
-  readonly begin: (life: Life) => Promise<void>
-  /** Ends the life in order; the process can be given another one. */
-  readonly end: () => Promise<void>
-  /** SIGKILL, now. */
+  /** Rejects with the end of the log if the component cannot start. */
+  readonly start: (settings: RunSettings) => Promise<void>
+  /** Stops the component in an orderly way; the process can be started again. */
+  readonly stop: () => Promise<void>
+  /** Sends SIGKILL at once. */
   readonly kill: () => void
   readonly gone: Promise<void>
   readonly alive: () => boolean
@@ -28,7 +28,7 @@ const keptCharacters = 4000
 
 type Program = {
   readonly path: string
-  /** What one process compiled the next one reads: loading takes half the time. */
+  /** Each process reads what the previous one compiled: loading takes half the time. */
   readonly compileCache: string
 }
 
@@ -45,7 +45,7 @@ function createSubject({ path, compileCache }: Program, component: Component): S
     })
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
 
-  function heard(kind: FromSubject['kind']): Promise<void> {
+  function received(kind: FromSubject['kind']): Promise<void> {
     return new Promise((resolve, reject) => {
       const listen = (message: FromSubject): void => {
         if (message.kind !== kind && message.kind !== 'failed') return
@@ -54,26 +54,26 @@ function createSubject({ path, compileCache }: Program, component: Component): S
         else resolve()
       }
       child.on('message', listen)
-      // A process that was killed on purpose never answers: whoever killed it does not wait for this.
+      // A process that was killed on purpose never answers; its killer does not wait for this promise.
       void gone.then(() => reject(new Error(`the process under test ended before it was ${kind}\n${log}`)))
     })
   }
-  const tell = (message: ToSubject): void => {
+  const send = (message: ToSubject): void => {
     if (child.connected) child.send(message)
   }
   return {
     component,
-    loaded: heard('loaded'),
-    async begin(life) {
+    loaded: received('loaded'),
+    async start(settings) {
       log = ''
-      const begun = heard('begun')
-      tell({ kind: 'begin', life })
-      await begun
+      const started = received('started')
+      send({ kind: 'start', settings })
+      await started
     },
-    async end() {
-      const ended = heard('ended')
-      tell({ kind: 'end' })
-      await ended
+    async stop() {
+      const stopped = received('stopped')
+      send({ kind: 'stop' })
+      await stopped
     },
     kill: () => void child.kill('SIGKILL'),
     gone,
@@ -82,7 +82,7 @@ function createSubject({ path, compileCache }: Program, component: Component): S
   }
 }
 
-/** `folder` is theirs: the packed program is written there. */
+/** `folder` belongs to the processes: the bundle and the compile cache are written there. */
 export async function createSubjects(folder: string): Promise<Subjects> {
   const program = { path: await packSubject(folder), compileCache: join(folder, 'compiled') }
   const all = new Set<Subject>()
