@@ -82,18 +82,19 @@ export function createWorkQueue(deps: WorkQueueDeps): WorkQueue {
     if (!open) return undefined
     for (const priority of priorities)
       for (const [tenant, keys] of queues[priority]) {
-        const [key] = keys.keys()
-        if (key !== undefined && (inProgressOfTenant.get(tenant)?.size ?? 0) < perTenant)
-          return take(key, tenant, queues[priority])
+        if ((inProgressOfTenant.get(tenant)?.size ?? 0) < perTenant) return take(queues[priority], tenant, keys)
       }
     return undefined
   }
 
-  function take(key: string, tenant: string, queue: Queue): string {
-    const since = remove(queue, tenant, key) ?? now()
-    // The tenant's next turn comes after the turns of all others.
-    const rest = queue.get(tenant)
-    if (rest !== undefined && queue.delete(tenant)) queue.set(tenant, rest)
+  /** Takes the first of a tenant's keys. The tenant's next turn comes after the turns of all others. */
+  function take(queue: Queue, tenant: string, keys: Map<string, number>): string | undefined {
+    const [key] = keys.keys()
+    if (key === undefined) return undefined
+    const since = keys.get(key) ?? now()
+    keys.delete(key)
+    queue.delete(tenant)
+    if (keys.size > 0) queue.set(tenant, keys)
     inProgressOfTenant.set(tenant, (inProgressOfTenant.get(tenant) ?? new Set()).add(key))
     inProgress.set(key, now())
     deps.onTake?.(now() - since)
