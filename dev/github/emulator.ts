@@ -1,4 +1,4 @@
-// Owns: starting and stopping one emulator: state folder, world, git, webhooks, server. Several may run in one process; nothing is
+// Starting and stopping one emulator: state folder, world, git, webhooks, server. Several may run in one process; nothing is
 // shared between them.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// Owns: the command line of the emulator: `start` in the foreground until SIGINT or SIGTERM. Options are read here and nowhere else.
+// The command line of the emulator: `start` in the foreground until SIGINT or SIGTERM. Options are read here and nowhere else.
 import { parseArgs } from 'node:util'
 import { type EmulatorOptions, startEmulator } from './emulator.ts'
 

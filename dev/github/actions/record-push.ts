@@ -1,4 +1,4 @@
-// What follows when refs of a repository have moved, by git or by a merge: times, webhooks, pull requests and check suites. Never moves a
+// What follows when refs of a repository have moved, by git or by a merge: times, webhooks, pull requests and check suites. It never moves a
 // branch itself.
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import { timestamp } from '../state/clock.ts'

@@ -1,4 +1,4 @@
-// Codes and user tokens of an App: how they are issued and how they end. Never knows HTTP.
+// Codes and user tokens of an App: how they are issued and how they end. It never knows HTTP.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 import type { App } from '../state/apps.ts'
 import { days, hours, minutes, timestamp } from '../state/clock.ts'

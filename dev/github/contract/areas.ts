@@ -1,5 +1,5 @@
-// Owns: which routes the emulator has beside the REST API, and how each of them is held to what GitHub does. A route that is neither in
-// the REST table nor here fails the contract test. Never holds behaviour.
+// Which routes the emulator has beside the REST API, and how each of them is held to what GitHub does. A route that is neither in
+// the REST table nor here fails the contract test. It never holds behaviour.
 
 export type Area = {
   readonly name: string

@@ -1,4 +1,4 @@
-// Owns: what GitHub's OpenAPI description has about the routes of the emulator. Reads the description, never an answer.
+// What GitHub's OpenAPI description has about the routes of the emulator. Reads the description, never an answer.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { RestRoute } from '../rest/route.ts'

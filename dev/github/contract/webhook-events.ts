@@ -1,4 +1,4 @@
-// Owns: the list of webhooks that the emulator sends. The contract test demands each of them and no other; the documentation shows it.
+// The list of webhooks that the emulator sends. The contract test demands each of them and no other; the documentation shows it.
 
 /** Event to its actions; an event without actions has none. */
 export const webhookEvents: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-// Owns: reading the description of a fault that somebody arms. The parameters of each kind and their bounds are faults/kinds.ts. Pure.
+// Reading the description of a fault that somebody arms. The parameters of each kind and their bounds are faults/kinds.ts. Pure.
 import { Value } from 'typebox/value'
 import { type Fault, faultKinds, isFaultKind } from '../faults/kinds.ts'
 import { invalidField } from '../rest/protocol/answer.ts'

@@ -1,32 +1,32 @@
-// Owns: which faults are armed, for how many uses and until when, and the spending of uses. Never touches HTTP itself: the places that
-// can misbehave ask here. Faults are not part of the world: a restart forgets them.
+// The armed faults: which ones, for how many uses and until when. It never touches HTTP itself: the code that can misbehave takes its
+// faults here. Faults are not part of the state and do not survive a restart.
 import { Refusal } from '../state/refusal.ts'
 import type { Fault, FaultKind, FaultOf } from './kinds.ts'
 
 export type ArmedFault = {
   readonly id: number
   readonly fault: Fault
-  /** Uses that are left; `null`: any number. */
+  /** Uses that are left; `null` for any number. */
   remaining: number | null
   used: number
-  /** Milliseconds since the epoch by the true clock; `null`: no end. */
+  /** Milliseconds since the epoch by the true clock; `null` for no end. */
   readonly until: number | null
 }
 
 export type Faults = {
-  /** Arms for `times` uses (default 1; `null`: any number) and, if given, for so many `seconds` at most. Answers an id. */
+  /** Arms for `times` uses (default 1; `null` for any number) and at most `seconds`, if given. Returns an id. */
   arm(fault: Fault, times?: number | null, seconds?: number): number
   disarm(id: number): boolean
-  /** Disarms everything and lets refused tokens work. */
+  /** Disarms all faults and accepts refused tokens again. */
   reset(): void
   list(): readonly Readonly<ArmedFault>[]
-  /** Spends one use of the first armed fault of this kind that `matches`; `undefined` when there is none. */
+  /** Uses up one use of the first armed fault of this kind that `matches`; `undefined` when there is none. */
   take<Kind extends FaultKind>(kind: Kind, matches?: (fault: FaultOf<Kind>) => boolean): FaultOf<Kind> | undefined
-  /** Milliseconds by which the clock of the emulator is wrong now. */
+  /** Milliseconds by which the emulator's clock is wrong now. */
   skew(): number
-  /** The next `uses` uses of the token filed under `tokenKey` are to be refused with `status`. */
+  /** Refuses the next `uses` uses of the token stored under `tokenKey` with `status`. */
   refuseToken(tokenKey: string, status: 401 | 403, uses: number): void
-  /** Spends one refusal of this token; `undefined` when it is to work. */
+  /** The status with which to refuse this use of the token, which it uses up; `undefined` when the token is to work. */
   takeRefusal(tokenKey: string): 401 | 403 | undefined
 }
 
@@ -34,11 +34,11 @@ function isKind<Kind extends FaultKind>(fault: Fault, kind: Kind): fault is Faul
   return fault.kind === kind
 }
 
-/** Most faults that may be armed, and most tokens that may be refused, at once. */
+/** The most faults that may be armed, and the most tokens that may be refused, at once. */
 const mostFaults = 100
 const mostTokens = 1000
 
-/** No fault is armed at first. `now` is the true time. Arming more than 100 at once is refused. */
+/** Starts with no fault. `now` is the true time. Arming more than 100 at once is refused. */
 export function createFaults(now: () => number): Faults {
   let armed: ArmedFault[] = []
   const refused = new Map<string, { readonly status: 401 | 403; uses: number }>()
@@ -51,9 +51,9 @@ export function createFaults(now: () => number): Faults {
 
   return {
     arm: (fault, times = 1, seconds) => {
-      if (alive().length >= mostFaults) throw new Refusal(422, `more than ${mostFaults} faults armed; disarm some`)
+      if (alive().length >= mostFaults) throw new Refusal(422, `more than ${mostFaults} faults are armed; disarm some first`)
       lastId += 1
-      // A wrong clock is a state, not an event: nothing uses it up.
+      // A wrong clock is a state and not an event: it has no uses.
       const remaining = fault.kind === 'clock-skew' ? null : times
       armed.push({ id: lastId, fault, remaining, used: 0, until: seconds === undefined ? null : now() + seconds * 1000 })
       return lastId

@@ -1,5 +1,4 @@
-// Owns: every way in which the emulator can be told to misbehave, as data: one source for the static type, the check of what an arming
-// says, the forms of the page and the generated documentation. Never acts.
+// Every kind of fault, as data: one source for the static type, the validation of an arming request and the generated documentation.
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false }
@@ -10,14 +9,14 @@ const path = Type.Optional(
   Type.String({
     maxLength: 500,
     description:
-      'Only requests whose path begins so; `*` stands for one segment. REST paths are meant below the REST root, all others as they are.',
+      'Only requests whose path starts with this; `*` stands for one segment. A REST path is relative to the REST root.',
   }),
 )
 const target = { method, path }
 const headers = Type.Optional(
-  Type.Record(Type.String(), Type.String({ maxLength: 1000 }), { description: 'Headers of the answer.' }),
+  Type.Record(Type.String(), Type.String({ maxLength: 1000 }), { description: 'Headers of the response.' }),
 )
-const failure = Type.Integer({ minimum: 400, maximum: 599, description: 'Status of the answer.' })
+const failure = Type.Integer({ minimum: 400, maximum: 599, description: 'Status of the response.' })
 const milliseconds = Type.Integer({ minimum: 1, maximum: 600_000 })
 const subject = {
   event: Type.Optional(Type.String({ maxLength: 60, description: 'Only this event; empty: any.' })),
@@ -28,26 +27,28 @@ const subject = {
 export const faultKinds = {
   'rest-status': Type.Object(
     { ...target, status: failure, headers, message: Type.Optional(Type.String({ maxLength: 500 })) },
-    { ...closed, description: 'A REST route answers this status and does nothing.' },
+    { ...closed, description: 'A REST route responds with this status and does nothing.' },
   ),
   'rate-limited': Type.Object(
     {
       ...target,
-      limit: Type.Union([Type.Literal('primary'), Type.Literal('secondary')], { description: 'Which limit is said to be hit.' }),
+      limit: Type.Union([Type.Literal('primary'), Type.Literal('secondary')], {
+        description: 'The limit that the response reports as exceeded.',
+      }),
       status: Type.Optional(Type.Union([Type.Literal(403), Type.Literal(429)], { description: 'Default 403.' })),
       retryAfter: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 86_400, description: 'Seconds in `retry-after`; absent: no such header.' }),
+        Type.Integer({ minimum: 0, maximum: 86_400, description: 'Seconds in `retry-after`; absent: no header.' }),
       ),
     },
     { ...closed, description: "A REST route refuses with the text and headers of GitHub's primary or secondary rate limit." },
   ),
   'web-status': Type.Object(
     { ...target, status: failure, headers },
-    { ...closed, description: 'A page or an OAuth address answers this status with an HTML page and does nothing.' },
+    { ...closed, description: 'A page or an OAuth endpoint responds with this status and an HTML page and does nothing.' },
   ),
   'git-status': Type.Object(
     { ...target, status: failure, headers },
-    { ...closed, description: 'Git over HTTP answers this status in plain text and transfers nothing.' },
+    { ...closed, description: 'Git over HTTP responds with this status in plain text and transfers nothing.' },
   ),
   'slow-answer': Type.Object(
     {
@@ -55,35 +56,34 @@ export const faultKinds = {
       milliseconds,
       when: Type.Optional(
         Type.Union([Type.Literal('before'), Type.Literal('after')], {
-          description:
-            'Before the request is handled (default), or after: then it has had its effect although the caller gave up.',
+          description: 'Delay before the request is handled (default), or after it, when it has already had its effect.',
         }),
       ),
     },
-    { ...closed, description: 'The answer comes late. Any request but those of the control surface.' },
+    { ...closed, description: 'The response is delayed. Applies to every request except those of the control API.' },
   ),
   'slow-body': Type.Object(
     { ...target, bytesPerSecond: Type.Integer({ minimum: 1, maximum: 1_000_000 }) },
-    { ...closed, description: 'The head of the answer comes at once, its body at this speed.' },
+    { ...closed, description: 'The headers of the response are sent at once, its body at this speed.' },
   ),
   reset: Type.Object(
     {
       ...target,
       when: Type.Union([Type.Literal('before'), Type.Literal('after'), Type.Literal('during')], {
-        description: 'Before the request has an effect, after it had one, or in the middle of the body of the answer.',
+        description: 'Before the request has an effect, after it, or in the middle of the response body.',
       }),
       bytes: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: 1_000_000_000,
           description:
-            'For `during`: after so many bytes of the body (default 0: the head alone). A shorter body is cut at its end.',
+            'For `during`: after this many bytes of the body (default 0: headers only). A shorter body is cut at its end.',
         }),
       ),
     },
     {
       ...closed,
-      description: 'The connection is reset (TCP RST) instead of answered. Git too: `during` breaks a pack in its middle.',
+      description: 'The connection is reset (TCP RST) instead of a response, also for git: `during` breaks a pack in the middle.',
     },
   ),
   'clock-skew': Type.Object(
@@ -97,43 +97,46 @@ export const faultKinds = {
     {
       ...closed,
       description:
-        'The clock of the emulator is wrong until disarmed: its Date header, the check of App JWTs, the life of tokens and all time stamps.',
+        'The clock of the emulator is wrong until the fault is disarmed: the Date header, the check of App JWTs, the expiry of tokens and all timestamps.',
     },
   ),
   'wider-token': Type.Object(
     {},
-    { ...closed, description: 'Minting answers a token as wide as the installation, whatever was asked.' },
+    {
+      ...closed,
+      description: 'A new installation token has all permissions and repositories of the installation, whatever was requested.',
+    },
   ),
   'fresh-token-refused': Type.Object(
     {
       status: Type.Union([Type.Literal(401), Type.Literal(403)], {
-        description: '401: the token is not replicated yet; 403: its permissions are not.',
+        description: '401: the token is not replicated yet; 403: its permissions are not replicated yet.',
       }),
       uses: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: 1000,
-          description: 'Uses of the token that are refused (default 1); then it works.',
+          description: 'How many uses of the token are refused (default 1) before it works.',
         }),
       ),
     },
-    { ...closed, description: 'A newly minted installation token is refused at first by REST and git.' },
+    { ...closed, description: 'REST and git refuse a new installation token at first.' },
   ),
   'token-revoked': Type.Object(target, {
     ...closed,
-    description: 'The token of a request is revoked for good just before the request is handled.',
+    description: 'The token of a request is revoked just before the request is handled.',
   }),
   'installation-suspended': Type.Object(target, {
     ...closed,
     description:
-      'The installation of a request (of its token, or named in its path) is suspended by its owner just before the request is handled.',
+      'The installation of a request (that of its token, or the one in its path) is suspended just before the request is handled.',
   }),
   'lost-webhook': Type.Object(
     {
       ...subject,
       record: Type.Optional(
         Type.Union([Type.Literal('nothing'), Type.Literal('failure'), Type.Literal('success')], {
-          description: 'What the list of deliveries says about it: nothing (default), that it failed, or that it arrived.',
+          description: 'What the list of deliveries shows: nothing (default), a failure, or a success.',
         }),
       ),
     },
@@ -142,21 +145,19 @@ export const faultKinds = {
   'doubled-webhook': Type.Object(
     {
       ...subject,
-      newGuid: Type.Optional(
-        Type.Boolean({ description: 'The second delivery has a GUID of its own (default: the same GUID).' }),
-      ),
+      newGuid: Type.Optional(Type.Boolean({ description: 'The second delivery has its own GUID (default: the same GUID).' })),
     },
     { ...closed, description: 'A webhook is delivered twice.' },
   ),
   'late-webhook': Type.Object(
     { ...subject, milliseconds },
-    { ...closed, description: 'A webhook is delivered so much later; those after it overtake it.' },
+    { ...closed, description: 'A webhook is delivered this much later; later ones overtake it.' },
   ),
   'reordered-webhook': Type.Object(
     { ...subject, milliseconds: Type.Optional(milliseconds) },
     {
       ...closed,
-      description: 'A webhook is held back until the next one of its hook was sent, or for so long (default 2000 milliseconds).',
+      description: 'A webhook is held back until the next one of its hook is sent, or for this long (default 2000 milliseconds).',
     },
   ),
 } as const
@@ -164,7 +165,7 @@ export const faultKinds = {
 type Kinds = typeof faultKinds
 export type FaultKind = keyof Kinds
 
-/** A fault as it is armed: its kind and the parameters of that kind. */
+/** A fault to arm: its kind and the parameters of that kind. */
 export type Fault = { readonly [Kind in FaultKind]: { readonly kind: Kind } & Readonly<Static<Kinds[Kind]>> }[FaultKind]
 export type FaultOf<Kind extends FaultKind> = Extract<Fault, { readonly kind: Kind }>
 

@@ -1,10 +1,10 @@
-// Owns: which part of GitHub a request is meant for, and whether a fault's matcher fits it. Pure.
+// Which part of GitHub a request addresses, and whether a fault matches it.
 export type Surface = 'rest' | 'git' | 'web' | 'control'
 
 export type Target = {
   readonly surface: Surface
   readonly method: string
-  /** Without query; of REST requests below the REST root. */
+  /** Without the query; of REST requests relative to the REST root. */
   readonly path: string
 }
 
@@ -22,14 +22,14 @@ function escaped(text: string): string {
   return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** Whether `path` begins with `pattern`, in which `*` stands for one segment. */
+/** Whether `path` starts with `pattern`, in which `*` stands for one segment. */
 export function pathFits(pattern: string, path: string): boolean {
   return new RegExp(`^${pattern.split('*').map(escaped).join('[^/]*')}`).test(path)
 }
 
 export type Matcher = { readonly method?: string; readonly path?: string }
 
-/** Whether the matcher of a fault fits; nobody can break the control surface, which is needed to mend things. */
+/** Whether a fault matches the request. No fault applies to the control API, which is needed to disarm faults. */
 export function fits(matcher: Matcher, target: Target): boolean {
   return (
     target.surface !== 'control' &&

@@ -1,5 +1,5 @@
-// Owns: handing out archives of commits, made by `git archive` as they are sent, to whoever holds the ticket of a redirect.
-// Never looks at a credential.
+// The download of archives, which `git archive` writes as they are sent, for the ticket in a redirect.
+// It never reads a credential.
 import { spawn } from 'node:child_process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
@@ -31,16 +31,16 @@ async function send(context: ActionContext, request: FastifyRequest, reply: Fast
     timeout: longestRun,
   })
   child.stderr.resume()
-  // A failure in the middle can only be shown by breaking the answer off.
+  // Once the response has started, a failure can only be shown by cutting it off.
   child.on('error', error => child.stdout.destroy(error))
   child.on('close', code => {
-    if (code !== 0) child.stdout.destroy(new Error(`git archive ended with ${code ?? 'a signal'}`))
+    if (code !== 0) child.stdout.destroy(new Error(`git archive failed with exit code ${code ?? 'none (a signal)'}`))
   })
   reply.raw.on('close', () => child.kill('SIGKILL'))
   return reply.type(form.type).header('content-disposition', `attachment; filename=${name}.${form.ending}`).send(child.stdout)
 }
 
-/** Registers the address that archive redirects lead to. */
+/** Registers the path to which archive requests are redirected. */
 export function registerArchiveRoutes(server: FastifyInstance, context: ActionContext): void {
   server.get('/_codeload/:owner/:repository/:format/:sha', (request, reply) => send(context, request, reply))
 }

@@ -1,5 +1,5 @@
-// One run of `git http-backend` as a CGI program: request in, response out, both streamed. Never decides about access and never sees a
-// credential: the caller checks and strips it.
+// One run of `git http-backend` as a CGI program: request in, response out, both streamed. It never decides about access and never sees
+// a credential: the caller checks and removes it.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'
@@ -13,15 +13,15 @@ export type BackendCall = {
   readonly query: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Shown to hooks as REMOTE_USER. */
+  /** The hooks' REMOTE_USER. */
   readonly remoteUser: string
-  /** Where the post-receive hook writes the ref updates. */
+  /** The file to which the post-receive hook writes the ref updates. */
   readonly pushReport?: string
-  /** Runs when git is done and before the response ends. */
+  /** Runs when git has ended and before the response ends. */
   readonly beforeEnd: () => Promise<void>
 }
 
-/** Largest request: a push of 512 MiB. */
+/** The largest request: a push of 512 MiB. */
 const largestRequest = 512 * 1024 * 1024
 const longestRun = 300_000
 const longestHead = 16 * 1024
@@ -31,7 +31,7 @@ function header(request: IncomingMessage, name: string): string {
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }
 
-/** Splits the CGI head (status and headers) off; the rest streams on. */
+/** Separates the CGI head (status and headers) from the body, which streams on. */
 function sendHead(response: ServerResponse, head: string): void {
   for (const line of head.split(/\r?\n/)) {
     const colon = line.indexOf(':')
@@ -48,12 +48,12 @@ function limitSize(limit: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
-      done(size > limit ? new Error('the request is larger than the emulator takes') : null, chunk)
+      done(size > limit ? new Error('the request is larger than the emulator accepts') : null, chunk)
     },
   })
 }
 
-/** Hands the backend's output to the response: first the CGI head, then the body, no faster than the client reads. */
+/** Sends the backend's output as the response: first the CGI head, then the body, no faster than the client reads. */
 function relay(child: ChildProcessWithoutNullStreams, response: ServerResponse): { readonly headSent: () => boolean } {
   let pending: Buffer | undefined = Buffer.alloc(0)
   const forward = (chunk: Buffer): void => {
@@ -73,7 +73,7 @@ function relay(child: ChildProcessWithoutNullStreams, response: ServerResponse):
     forward(rest)
   })
   response.on('close', () => {
-    // The client is gone: stop the backend.
+    // The client has disconnected: stop the backend.
     if (!response.writableFinished) child.kill('SIGKILL')
     child.stdout.resume()
   })
@@ -101,13 +101,13 @@ function environmentOf(call: BackendCall): NodeJS.ProcessEnv {
   }
 }
 
-/** Runs the backend to its end; resolves when the response is complete, rejects when git could not be run. */
+/** Runs the backend to its end; resolves when the response is complete, rejects when git failed to start. */
 export async function runHttpBackend(call: BackendCall): Promise<void> {
   const { request, response } = call
   const child = spawn('git', ['http-backend'], { env: environmentOf(call), timeout: longestRun })
   const relayed = relay(child, response)
   child.stderr.resume()
-  // git ends early when it refuses; the answer that it wrote is what counts.
+  // git ends early when it refuses; then the response that it wrote counts.
   child.stdin.on('error', () => undefined)
   const limited = limitSize(largestRequest)
   limited.on('error', () => child.kill('SIGKILL'))

@@ -1,5 +1,5 @@
-// Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own http-backend does the
-// transfer. Never passes a credential on.
+// Git over HTTP: who may fetch from or push to which repository, and the refusals that a git client shows. git's own http-backend does
+// the transfer; it never receives the credential.
 // https://git-scm.com/docs/http-protocol ; https://docs.github.com/en/get-started/git-basics/about-remote-repositories
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,9 +15,9 @@ import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../s
 import { authenticate } from '../tokens/authenticate.ts'
 import { runHttpBackend } from './http-backend.ts'
 
-/** What serving git needs beyond the actions. */
+/** What serving git needs in addition to the actions. */
 export type GitHttpContext = ActionContext & {
-  /** Reports defects of the emulator itself, which no answer can explain. */
+  /** Reports defects of the emulator itself, which no response can explain. */
   readonly report: (message: string) => void
 }
 
@@ -38,7 +38,7 @@ type GitRequest = {
   readonly service: Service
 }
 
-/** Decides about one git request. Somebody who cannot see the repository is asked for credentials, or told that it does not exist. */
+/** Decides about one git request. An actor who cannot see the repository is asked for credentials or told that it does not exist. */
 function decide(context: GitHttpContext, { authorization, owner, name, service }: GitRequest): Access {
   const { world } = context
   const authentication = authenticate(world, authorization, context.now())
@@ -56,7 +56,7 @@ function decide(context: GitHttpContext, { authorization, owner, name, service }
   return { allowed: true, repository, actor }
 }
 
-/** The refusal of an actor who sees the repository but lacks the permission. */
+/** The refusal for an actor who sees the repository but does not have the permission. */
 function refusalFor(actor: Exclude<Actor, { kind: 'app' }>, fullName: string, service: Service): Denied {
   if (actor.kind === 'anonymous') return unauthorized
   if (service === 'fetch') return denied(403, 'Read access to repository not granted')
@@ -69,7 +69,7 @@ function refuse(reply: FastifyReply, access: Denied): FastifyReply {
   return reply.code(access.status).type('text/plain; charset=utf-8').send(`${access.message}\n`)
 }
 
-/** What the hook wrote; it writes nothing when git refused every ref. */
+/** What the hook wrote; nothing when git refused every ref. */
 async function readReport(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
@@ -88,7 +88,7 @@ type Transfer = {
   readonly sender: User | undefined
 }
 
-/** Runs git's backend; a push is recorded before its answer ends, so that the client finds everything that follows from it. */
+/** Runs git's backend. A push is recorded before its response ends, so that the client finds all its consequences. */
 async function runTransfer(context: GitHttpContext, { request, reply, repository, path, sender }: Transfer): Promise<void> {
   const pusher = path === '/git-receive-pack' ? sender : undefined
   const folder = pusher && (await mkdtemp(join(tmpdir(), 'github-push-')))
@@ -112,7 +112,7 @@ async function runTransfer(context: GitHttpContext, { request, reply, repository
       ...(pushReport === undefined ? {} : { pushReport }),
     })
   } catch (error) {
-    // The response has begun: the backend has cut it off, and the reason can only be reported.
+    // The response has started and the backend has cut it off: the reason can only be reported.
     context.report(`git ${path} of repository ${repository.id} failed: ${error instanceof Error ? error.stack : 'unknown error'}`)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
@@ -133,7 +133,7 @@ async function serve(context: GitHttpContext, { request, reply, path, service }:
   if (!access.allowed) return refuse(reply, access)
   const { repository, actor } = access
   const present = fullName(context.world, repository)
-  // A client that uses a former name is redirected at its first request, says so to its user, and continues at the present name.
+  // A request for a former name is redirected; git tells its user and continues with the present name.
   if (path === '/info/refs' && `${owner}/${name}`.toLowerCase() !== present.toLowerCase()) {
     return reply.redirect(context.links.web(`/${present}.git${path}?${request.url.split('?')[1] ?? ''}`), 301)
   }
@@ -143,7 +143,7 @@ async function serve(context: GitHttpContext, { request, reply, path, service }:
   return reply
 }
 
-/** Registers the three addresses of the smart protocol; the dumb protocol is not served. */
+/** Registers the three paths of the smart protocol; the dumb protocol is not supported. */
 export function registerGitRoutes(server: FastifyInstance, context: GitHttpContext): void {
   for (const type of ['application/x-git-upload-pack-request', 'application/x-git-receive-pack-request']) {
     server.addContentTypeParser(type, (_request, payload, done) => done(null, payload))

@@ -1,5 +1,5 @@
-// Owns: running one git command with a closed environment and bounded output. Never runs a shell, never reads the caller's git
-// configuration, never passes a value that git could take for an option (callers put `--end-of-options` or a full ref name).
+// Runs one git command with a closed environment and bounded output. It never runs a shell, never reads the user's git configuration, and
+// never passes a value that git could read as an option (callers use `--end-of-options` or a full ref name).
 import { spawn } from 'node:child_process'
 
 /** Runs `git` with these arguments and resolves to its standard output; rejects with git's message when it fails. */
@@ -26,7 +26,7 @@ export class GitError extends Error {
 const longestOutput = 32 * 1024 * 1024
 const longestRun = 60_000
 
-/** A runner whose children see only `environment` (which must contain PATH). */
+/** A runner whose processes see only `environment`, which must contain PATH. */
 export function createGitCommand(environment: Readonly<Record<string, string>>): GitCommand {
   return (args, options = {}) =>
     new Promise((resolve, reject) => {
@@ -50,9 +50,12 @@ export function createGitCommand(environment: Readonly<Record<string, string>>):
       child.on('close', code => {
         const output = Buffer.concat(chunks).toString('utf8')
         if (code === 0) resolve(output)
-        else reject(new GitError(`git ${args[0]} ended with ${code ?? 'a signal'}: ${complaint.trim()}`, code, output))
+        else
+          reject(
+            new GitError(`git ${args[0]} failed with exit code ${code ?? 'none (a signal)'}: ${complaint.trim()}`, code, output),
+          )
       })
-      // git may end before it has read all of its input; its exit code tells the story.
+      // git may end before it has read all of its input; only its exit code counts.
       child.stdin.on('error', () => undefined)
       child.stdin.end(options.input ?? '')
     })

@@ -1,4 +1,4 @@
-// Owns: one commit as git tells it. Pure; the only place that knows the log format.
+// The parser of commits, and the only code that knows the log format.
 
 export type Signature = { readonly name: string; readonly email: string; readonly date: string }
 

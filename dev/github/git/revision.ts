@@ -1,18 +1,18 @@
-// Owns: which text may be handed to git as the name of a commit, and in which order a short name is looked up. Pure.
+// Which text may be passed to git as the name of a commit, and in which order a short name is looked up.
 // Rules of a ref name: git-check-ref-format(1).
 
-/** Whether the text is a plain ref name or commit id: no option, no range, no `@{}` or `~^:` expression. */
+/** Whether the text is a plain ref name or commit id: not an option, a range, or an `@{}` or `~^:` expression. */
 export function isSafeRevision(text: string): boolean {
   return (
     text.length > 0 &&
     text.length <= 255 &&
     !/^[-./]|[/.]$|\.\.|@\{|\/\/|\.lock$/.test(text) &&
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be kept out
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must be refused
     !/[\u0000-\u0020\u007f~^:?*[\\]/.test(text)
   )
 }
 
-/** Full names to try for what a caller wrote: a branch wins over a tag, and both over a commit id. */
+/** The full names to try for a short name: a branch comes before a tag, and both before a commit id. */
 export function refCandidates(text: string): readonly string[] {
   if (text.startsWith('refs/')) return [text]
   const named = [`refs/heads/${text}`, `refs/tags/${text}`]

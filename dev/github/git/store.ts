@@ -1,5 +1,5 @@
-// Owns: the bare repositories on disk, one folder per repository id (so that a rename moves nothing), and what is asked of them.
-// Never knows who asks: access is decided before.
+// The bare repositories on disk, one folder per repository id, so that renaming a repository moves nothing.
+// It never decides about access.
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGitCommand, type GitCommand, GitError } from './command.ts'
@@ -11,28 +11,28 @@ export type GitStore = {
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
   pathOf(repositoryId: number): string
-  /** Makes an empty repository; whatever lay under this id is gone. */
+  /** Makes an empty repository and deletes an earlier folder with this id. */
   create(repositoryId: number, defaultBranch: string): Promise<void>
-  /** The output of a command that says "no" by exit code 1, or `undefined` for that no. */
+  /** The output of a command that answers "no" with exit code 1; `undefined` for that answer. */
   ask(repositoryId: number, args: readonly string[]): Promise<string | undefined>
-  /** Removes the repository from the disk. */
+  /** Deletes the repository from the disk. */
   remove(repositoryId: number): Promise<void>
-  /** Brings refs (full names, `*` at the end allowed) of one repository into another under the same names. */
+  /** Copies refs (full names, `*` at the end allowed) of one repository into another under the same names. */
   copy(from: number, to: number, refs: readonly string[]): Promise<void>
-  /** Brings the objects of a commit of one repository into another; no ref moves. */
+  /** Copies the objects of a commit of one repository into another; no ref moves. */
   borrow(from: number, to: number, ref: string): Promise<void>
-  /** Which branch a clone checks out. */
+  /** Sets the branch that a clone checks out. */
   setHead(repositoryId: number, branch: string): Promise<void>
-  /** Ref name to commit id, below `prefix` (`refs/heads/`). */
+  /** Ref name → commit id, below `prefix` (`refs/heads/`). */
   refs(repositoryId: number, prefix: string): Promise<ReadonlyMap<string, string>>
   /** The commit that a branch, tag or commit id names; `undefined` when there is none. */
   resolve(repositoryId: number, revision: string): Promise<string | undefined>
   commit(repositoryId: number, sha: string): Promise<Commit>
-  /** Commits reachable from `to` but not from `from`, newest first, at most `limit`. `from` undefined: all. */
+  /** Commits reachable from `to` but not from `from` (undefined: all), newest first, at most `limit`. */
   commits(repositoryId: number, from: string | undefined, to: string, limit: number): Promise<readonly Commit[]>
-  /** Commits by arguments of `git log` that the caller has made safe. */
+  /** Commits by arguments of `git log` that the caller has validated. */
   log(repositoryId: number, range: readonly string[]): Promise<readonly Commit[]>
-  /** Points a ref at a commit, or removes it; `expected` guards against a push in between. */
+  /** Points a ref at a commit, or deletes it; `expected` detects a concurrent push. */
   updateRef(repositoryId: number, ref: string, sha: string | undefined, expected?: string): Promise<void>
 }
 
@@ -54,10 +54,10 @@ function configuration(folder: string): string {
 `
 }
 
-/** The hook hands the exact ref updates of a push to whoever started it; without a report file it does nothing. */
+/** The hook writes the exact ref updates of a push to the report file, if there is one. */
 const postReceive = '#!/bin/sh\nif [ -n "$PUSH_REPORT" ]; then cat > "$PUSH_REPORT"; else cat > /dev/null; fi\n'
 
-/** Prepares `folder` and answers the store over it. `searchPath` is the PATH under which git and sh are found. */
+/** Prepares `folder` and returns its store. `searchPath` is the PATH on which git and sh are found. */
 export async function createGitStore(folder: string, searchPath: string): Promise<GitStore> {
   await mkdir(join(folder, 'hooks'), { recursive: true })
   await writeFile(join(folder, 'gitconfig'), configuration(folder))
@@ -115,7 +115,7 @@ export async function createGitStore(folder: string, searchPath: string): Promis
     pathOf,
     ask,
     create: async (repositoryId, defaultBranch) => {
-      // What a start left behind that ended before its world was written.
+      // A folder left by an earlier run that ended before its state was written.
       await rm(pathOf(repositoryId), { recursive: true, force: true })
       await run(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`, pathOf(repositoryId)])
     },

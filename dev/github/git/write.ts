@@ -1,5 +1,5 @@
-// Owns: commits that the emulator makes itself: the first commit of a seeded repository and the merge of a pull request.
-// Works on objects only, without a work tree. Never moves a ref that it was not told to move.
+// Commits that the emulator itself makes: the first commit of a repository and the merge of a pull request.
+// It works on objects, without a work tree, and never moves a ref other than the given one.
 import { GitError } from './command.ts'
 import type { GitStore } from './store.ts'
 
@@ -18,7 +18,7 @@ function identity(author: Author, seconds: number): Record<string, string> {
 
 export type FileCommit = {
   readonly branch: string
-  /** Path to text. */
+  /** Path → text. */
   readonly files: Readonly<Record<string, string>>
   readonly message: string
   readonly author: Author
@@ -26,7 +26,7 @@ export type FileCommit = {
   readonly at: number
 }
 
-/** Makes a commit that contains exactly the given files, points the branch at it and returns its id. */
+/** Makes a commit with exactly the given files, points the branch at it and returns its id. */
 export async function commitFiles(git: GitStore, repositoryId: number, commit: FileCommit): Promise<string> {
   const { branch, files } = commit
   const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
@@ -38,7 +38,7 @@ export async function commitFiles(git: GitStore, repositoryId: number, commit: F
   return (await git.run(['rev-parse', `refs/heads/${branch}`], { cwd })).trim()
 }
 
-/** The tree that merging `head` into `base` gives; `undefined` when they conflict. */
+/** The tree of merging `head` into `base`; `undefined` when they conflict. */
 export async function mergedTree(git: GitStore, repositoryId: number, base: string, head: string): Promise<string | undefined> {
   try {
     return (await git.run(['merge-tree', '--write-tree', '--no-messages', base, head], { cwd: git.pathOf(repositoryId) })).trim()
@@ -48,7 +48,7 @@ export async function mergedTree(git: GitStore, repositoryId: number, base: stri
   }
 }
 
-/** Makes a commit object of a tree; nothing points at it yet. */
+/** Makes a commit object of a tree, to which no ref points yet. */
 export async function commitTree(
   git: GitStore,
   repositoryId: number,

@@ -1,4 +1,4 @@
-// Owns: `POST /login/oauth/access_token`: code, device code or refresh token in, user token out. A credential that is good once is
+// `POST /login/oauth/access_token`: code, device code or refresh token in, user token out. A credential that is good once is
 // spent before anything else can fail.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import { createHash, timingSafeEqual } from 'node:crypto'

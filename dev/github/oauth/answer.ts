@@ -1,4 +1,4 @@
-// Owns: how the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. Never decides anything.
+// How the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. It never decides anything.
 // https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'

@@ -1,4 +1,4 @@
-// Owns: the consent page of the OAuth web flow and where it sends the browser. Never redirects to an address that is not registered.
+// The consent page of the OAuth web flow and where it sends the browser. Never redirects to an address that is not registered.
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'

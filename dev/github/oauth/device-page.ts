@@ -1,4 +1,4 @@
-// Owns: the pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
+// The pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { type PageCall, type PageResult, pagesOf } from '../pages/browser.ts'

@@ -1,4 +1,4 @@
-// Owns: the device flow: the two codes, their life, and the answers to a device that polls. Never shows a page.
+// The device flow: the two codes, their life, and the answers to a device that polls. It never shows a page.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app#using-the-device-flow-to-generate-a-user-access-token
 // RFC 8628 §3.5.
 import type { FastifyInstance } from 'fastify'

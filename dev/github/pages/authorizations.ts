@@ -1,4 +1,4 @@
-// Owns: the page where a person sees which Apps may act for them, and takes that back.
+// The page where a person sees which Apps may act for them, and takes that back.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { revokeGrant } from '../actions/user-tokens.ts'

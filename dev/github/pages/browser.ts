@@ -1,4 +1,4 @@
-// Owns: the frame around every page handler: who is signed in, whether a posted form is genuine, and refusals as readable pages.
+// The frame around every page handler: who is signed in, whether a posted form is genuine, and refusals as readable pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { Refusal } from '../state/refusal.ts'

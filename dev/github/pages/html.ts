@@ -1,4 +1,4 @@
-// Owns: safe HTML. What is put into a template is escaped unless it was made by this template itself.
+// Safe HTML. What is put into a template is escaped unless it was made by this template itself.
 
 export class Html {
   readonly text: string

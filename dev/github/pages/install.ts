@@ -1,4 +1,4 @@
-// Owns: the App's public page and the way through an installation: choose the account, choose the repositories, go back to the
+// The App's public page and the way through an installation: choose the account, choose the repositories, go back to the
 // application. An owner installs; a member's try becomes a request that the owners see.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
 import type { FastifyInstance } from 'fastify'

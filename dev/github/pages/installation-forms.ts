@@ -1,4 +1,4 @@
-// Owns: what the pages about installations share: the choice of repositories in a form, and the address to which the browser returns.
+// What the pages about installations share: the choice of repositories in a form, and the address to which the browser returns.
 import type { Selection } from '../actions/install-app.ts'
 import type { App } from '../state/apps.ts'
 import type { Repository } from '../state/repositories.ts'

@@ -1,4 +1,4 @@
-// Owns: the page where an owner changes, suspends or removes one installation, and answers the requests of members.
+// The page where an owner changes, suspends or removes one installation, and answers the requests of members.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import {

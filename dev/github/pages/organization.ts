@@ -1,4 +1,4 @@
-// Owns: the start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
+// The start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { administers, canSee, membershipOf } from '../state/access.ts'

@@ -1,4 +1,4 @@
-// Owns: the page of one pull request and the buttons on it: open, comment, merge, close, reopen, draft, delete the branch.
+// The page of one pull request and the buttons on it: open, comment, merge, close, reopen, draft, delete the branch.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { createComment } from '../actions/pull-requests/comments.ts'

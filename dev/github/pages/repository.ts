@@ -1,4 +1,4 @@
-// Owns: the pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
+// The pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext, RepositoryAction } from '../actions/context.ts'
 import { canSee, mayUse } from '../state/access.ts'

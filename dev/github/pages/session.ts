@@ -1,4 +1,4 @@
-// Owns: who sits at the browser: the session cookie and the form token that stops forged posts. Never asks for a password: the
+// Who sits at the browser: the session cookie and the form token that stops forged posts. It never asks for a password: the
 // emulator's people have none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'

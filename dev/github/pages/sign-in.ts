@@ -1,4 +1,4 @@
-// Owns: signing in and out. The emulator's people have no passwords: one picks who one is.
+// Signing in and out. The emulator's people have no passwords: one picks who one is.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { userByLogin } from '../state/world.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes about the service itself.
+// The routes about the service itself.
 import { ok } from './protocol/answer.ts'
 import { publicRoute, type RestRoute } from './route.ts'
 

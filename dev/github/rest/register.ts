@@ -1,4 +1,4 @@
-// Owns: the REST surface as part of the server: its routes, its parser, its errors. What happens to one request is respond.ts.
+// The REST surface as part of the server: its routes, its parser, its errors. What happens to one request is respond.ts.
 // https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'

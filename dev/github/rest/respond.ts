@@ -1,4 +1,4 @@
-// Owns: what happens to one REST request around its route: version, faults, credentials, limits, headers, conditional answers. Never
+// What happens to one REST request around its route: version, faults, credentials, limits, headers, conditional answers. Never
 // knows what a route does. https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { targetOf } from '../faults/target.ts'

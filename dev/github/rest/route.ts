@@ -1,4 +1,4 @@
-// Owns: the declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
+// The declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
 // check in front of the handler, so that no handler runs for somebody who may not see its subject.
 import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'

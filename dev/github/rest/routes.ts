@@ -1,4 +1,4 @@
-// Owns: the list of every REST route. What is not in it does not exist: 404.
+// The list of every REST route. What is not in it does not exist: 404.
 import { appRoutes } from './app/apps.ts'
 import { authorizationRoutes } from './app/authorizations.ts'
 import { deliveryRoutes } from './app/deliveries.ts'

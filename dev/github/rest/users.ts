@@ -1,4 +1,4 @@
-// Owns: the routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
+// The routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
 import { acceptMembership } from '../actions/memberships.ts'
 import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'

@@ -1,4 +1,4 @@
-// Owns: the people and organizations of the local demo.
+// The people and organizations of the local demo.
 import type { Seed } from './seed.ts'
 
 function readme(name: string, text: string): Record<string, string> {

@@ -1,4 +1,4 @@
-// Owns: turning a seed into a World, its repositories on disk and the secret files that the tooling reads. Planted once; a state
+// Turning a seed into a World, its repositories on disk and the secret files that the tooling reads. Planted once; a state
 // folder that has a world is never planted again.
 import { generateKeyPair } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'

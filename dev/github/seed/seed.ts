@@ -1,5 +1,5 @@
-// Owns: the declarative description of a GitHub to start with. Ids are given, so that a seed means the same everywhere; they stay
-// below 100000. Never holds a secret: keys and tokens are made when the seed is planted.
+// The declarative description of a GitHub to start with. Ids are given, so that a seed means the same everywhere; they stay
+// below 100000. It never holds a secret: keys and tokens are made when the seed is planted.
 import type { RepositoryRole } from '../state/accounts.ts'
 import type { Permissions } from '../state/apps.ts'
 

@@ -1,5 +1,5 @@
-// Owns: the last yards between an answer and its socket: late, slow, cut off. Works on the raw response, so that REST, pages and git are
-// all reached the same way. Never looks at what the answer says.
+// The last yards between an answer and its socket: late, slow, cut off. Works on the raw response, so that REST, pages and git are
+// all reached the same way. It never looks at what the answer says.
 import type { ServerResponse } from 'node:http'
 
 /** Resolves after the time, or as soon as nobody listens any more. */

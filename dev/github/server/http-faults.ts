@@ -1,5 +1,5 @@
-// Owns: the faults that hit a request whatever it asks: before it is handled, or on the way of its answer. The refusals of REST are in
-// rest-faults.ts, because they look like REST. Never touches the control surface.
+// The faults that hit a request whatever it asks: before it is handled, or on the way of its answer. The refusals of REST are in
+// rest-faults.ts, because they look like REST. It never touches the control surface.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setSuspended } from '../actions/install-app.ts'
 import { fits, type Target, targetOf } from '../faults/target.ts'

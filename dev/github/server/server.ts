@@ -1,4 +1,4 @@
-// Owns: the HTTP server: which surface lives at which path. Never decides anything itself.
+// The HTTP server: which surface lives at which path. It never decides anything itself.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import fastify, { type FastifyInstance } from 'fastify'

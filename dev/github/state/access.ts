@@ -1,6 +1,6 @@
-// Owns: who may do what. The one place that REST, git and the pages ask; pure functions of the world and the actor.
-// Rule of the house (GitHub, "About authentication with a GitHub App"): an installation token reaches installation ∩ token; a user
-// token of an App reaches App ∩ installation ∩ person; a personal token and a browser session reach what the person reaches.
+// Who may do what: the only source of access decisions for REST, git and the pages, as pure functions of the state and the actor.
+// GitHub, "About authentication with a GitHub App": an installation token reaches installation ∩ token; a user token of an App reaches
+// App ∩ installation ∩ person; a personal token and a browser session reach what the person reaches.
 import type { Organization, OrganizationMembership, RepositoryRole, Team, User } from './accounts.ts'
 import { repositoryRoles } from './accounts.ts'
 import type { App, Installation, PermissionLevel } from './apps.ts'
@@ -24,7 +24,7 @@ function roleRank(role: RepositoryRole): number {
   return repositoryRoles.indexOf(role)
 }
 
-/** Whether `held` is at least `wanted`. */
+/** Whether the level `held` is at least `wanted`. */
 export function atLeast(held: PermissionLevel, wanted: PermissionLevel): boolean {
   return levelRank(held) >= levelRank(wanted)
 }
@@ -54,7 +54,7 @@ export function administers(world: World, userId: number, accountId: number): bo
   return membership?.role === 'admin' && membership.state === 'active'
 }
 
-/** A member of a child team has what each of its ancestors was given. A cycle in the tree ends the walk. */
+/** The strongest role by teams: a member of a child team has what each of its ancestors was granted. A cycle in the tree ends the walk. */
 function roleByTeams(world: World, userId: number, repository: Repository): RepositoryRole {
   let role: RepositoryRole = 'none'
   for (const team of world.teams.filter(one => one.members.some(member => member.userId === userId))) {
@@ -72,7 +72,7 @@ function roleByTeams(world: World, userId: number, repository: Repository): Repo
 }
 
 /**
- * The person's own role on a repository; `none` does not yet mean invisible, see {@link canSee} for public ones.
+ * The person's own role on a repository; with `none` a public repository is still visible, see {@link canSee}.
  * https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories
  */
 export function repositoryRole(world: World, userId: number, repository: Repository): RepositoryRole {
@@ -86,26 +86,26 @@ export function repositoryRole(world: World, userId: number, repository: Reposit
   return stronger(role, roleByTeams(world, userId, repository))
 }
 
-/** As {@link repositoryRole}, but everybody signed in reads what is public, and so may open issues and pull requests there. */
+/** As {@link repositoryRole}, but every signed-in person can read a public repository and open issues and pull requests there. */
 function effectiveRole(world: World, userId: number, repository: Repository): RepositoryRole {
   return repository.private
     ? repositoryRole(world, userId, repository)
     : stronger(repositoryRole(world, userId, repository), 'read')
 }
 
-/** What a repository role is worth, expressed as the level of one App permission. */
+/** The level of an App permission that corresponds to a repository role. */
 function roleAsLevel(role: RepositoryRole, permission: string): PermissionLevel {
   if (!roleAtLeast(role, 'read')) return 'none'
   if (permission === 'metadata') return 'read'
   if (permission === 'administration') return role === 'admin' ? 'write' : 'none'
   // Only Apps write checks.
   if (permission === 'checks') return 'read'
-  // Whoever may read a repository may open issues and pull requests in it and comment.
+  // A person who can read a repository can open issues and pull requests in it and comment.
   if (permission === 'issues' || permission === 'pull_requests') return 'write'
   return roleAtLeast(role, 'write') ? 'write' : 'read'
 }
 
-/** Whether the repository is among those that the installation was given. */
+/** Whether the installation includes the repository. */
 export function installationSelects(installation: Installation, repository: Repository): boolean {
   return (
     installation.accountId === repository.ownerId &&
@@ -113,12 +113,12 @@ export function installationSelects(installation: Installation, repository: Repo
   )
 }
 
-/** Whether a live installation reaches the repository. A suspended installation reaches nothing. */
+/** Whether an installation that is not suspended includes the repository. */
 export function installationCovers(installation: Installation, repository: Repository): boolean {
   return installation.suspendedAt === null && installationSelects(installation, repository)
 }
 
-/** The strength with which the actor holds `permission` on the repository, leaving aside what is public. */
+/** The level at which the actor holds `permission` on the repository, apart from public access. */
 export function permissionOn(world: World, actor: Actor, repository: Repository, permission: string): PermissionLevel {
   switch (actor.kind) {
     case 'anonymous':
@@ -140,21 +140,21 @@ export function permissionOn(world: World, actor: Actor, repository: Repository,
   }
 }
 
-/** Whether the repository exists at all for this actor; who cannot see it must be told 404, never 403. */
+/** Whether the actor may know that the repository exists; the response for one who may not must be 404, never 403. */
 export function canSee(world: World, actor: Actor, repository: Repository): boolean {
   return !repository.private || permissionOn(world, actor, repository, 'metadata') !== 'none'
 }
 
 export type Need = { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> }
 
-/** Whether the actor has what is needed; reading what is public needs no permission. */
+/** Whether the actor has the permission; reading a public repository needs none. */
 export function mayUse(world: World, actor: Actor, repository: Repository, need: Need): boolean {
   return (
     (need.level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, need.permission), need.level)
   )
 }
 
-/** The strength with which the actor holds an organization permission (`members`, ...). */
+/** The level at which the actor holds an organization permission (`members`, ...). */
 export function permissionOnOrganization(
   world: World,
   actor: Actor,
@@ -165,7 +165,7 @@ export function permissionOnOrganization(
     const membership = membershipOf(organization, userId)
     if (membership?.state !== 'active') return 'none'
     if (membership.role === 'admin') return 'write'
-    // What the settings of an organization say is for its owners.
+    // Only owners may read the settings of an organization.
     return permission === 'organization_administration' ? 'none' : 'read'
   }
   switch (actor.kind) {
@@ -186,7 +186,7 @@ export function permissionOnOrganization(
   }
 }
 
-/** The account in whose name the actor writes: the person, or the App's bot. */
+/** The account that the actor writes as: the person, or the App's bot. */
 export function actingUserId(actor: Actor): number | undefined {
   switch (actor.kind) {
     case 'anonymous':

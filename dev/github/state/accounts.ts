@@ -1,10 +1,10 @@
-// Owns: the shape of people, organizations and teams as the emulator remembers them. Identity is always the numeric id;
-// users and organizations share one id space, as on GitHub. Never holds a credential or behaviour.
+// The shape of users, organizations and teams. Their identity is the numeric id; users and organizations share one sequence of ids, as on
+// GitHub. It never holds a credential.
 
 export type AccountRole = 'admin' | 'member'
 export type MembershipState = 'active' | 'pending'
 
-/** What a collaborator, a team or an organization's base permission can give on a repository, weakest first. */
+/** The roles that a collaborator, a team or an organization's base permission can grant on a repository, weakest first. */
 export const repositoryRoles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 export type RepositoryRole = (typeof repositoryRoles)[number]
 
@@ -14,7 +14,7 @@ export type User = {
   login: string
   name: string
   email: string
-  /** `Bot` is the account in whose name a GitHub App acts; its login is `<slug>[bot]`. */
+  /** `Bot` is the account as which a GitHub App acts; its login is `<slug>[bot]`. */
   readonly type: 'User' | 'Bot'
   readonly createdAt: string
 }

@@ -1,10 +1,10 @@
-// Owns: the shape of GitHub Apps, their installations and the consents people gave them. An App's private key is not here: as on
-// GitHub, only the public half is kept; the private half is written once to a file for its owner.
+// The shape of GitHub Apps, their installations and the consents of their users. It never holds an App's private key: as on GitHub, only
+// the public half is kept, and the private half is written once to a file for the owner.
 
-/** Strength of a permission of a GitHub App, weakest first. https://docs.github.com/en/rest/apps/apps */
+/** Levels of a permission of a GitHub App, weakest first. https://docs.github.com/en/rest/apps/apps */
 export const permissionLevels = ['none', 'read', 'write', 'admin'] as const
 export type PermissionLevel = (typeof permissionLevels)[number]
-/** Permission name (`contents`, `members`, ...) to level; a name that is absent is not granted. */
+/** Permission name (`contents`, `members`, ...) to level; an absent name is not granted. */
 export type Permissions = Readonly<Record<string, PermissionLevel>>
 
 export type App = {
@@ -16,14 +16,14 @@ export type App = {
   readonly botId: number
   readonly clientId: string
   clientSecret: string
-  /** PEM, up to 25 as on GitHub; any of them verifies an App JWT. */
+  /** PEM, up to 25 as on GitHub; each of them can verify an App JWT. */
   publicKeys: string[]
   webhookUrl: string | null
   webhookSecret: string
   callbackUrls: string[]
   setupUrl: string | null
   setupOnUpdate: boolean
-  /** "Request user authorization (OAuth) during installation": the setup URL is then unavailable. */
+  /** "Request user authorization (OAuth) during installation": the setup URL is then not used. */
   requestOAuthOnInstall: boolean
   /** "Enable Device Flow". */
   deviceFlow: boolean
@@ -38,7 +38,7 @@ export type Installation = {
   readonly appId: number
   readonly accountId: number
   repositorySelection: 'all' | 'selected'
-  /** Meaningful for `selected` only. */
+  /** Only used with `selected`. */
   repositoryIds: number[]
   permissions: Permissions
   events: readonly string[]
@@ -48,7 +48,7 @@ export type Installation = {
   suspendedById: number | null
 }
 
-/** A member who may not install asked the owners of the account to do so. */
+/** The request of a member, who may not install the App, to the owners of the account. */
 export type InstallationRequest = {
   readonly id: number
   readonly appId: number
@@ -59,5 +59,5 @@ export type InstallationRequest = {
   readonly createdAt: string
 }
 
-/** A person's standing consent that an App acts for them. */
+/** A user's consent that an App may act for them. */
 export type Authorization = { readonly id: number; readonly appId: number; readonly userId: number; readonly createdAt: string }

@@ -1,4 +1,4 @@
-// Owns: the shape of check suites and check runs. Only an App writes checks; people look at them.
+// The shape of check suites and check runs. Only Apps write checks.
 
 export const checkStatuses = ['queued', 'in_progress', 'completed'] as const
 export type CheckStatus = (typeof checkStatuses)[number]
@@ -6,7 +6,7 @@ export type CheckStatus = (typeof checkStatuses)[number]
 export const checkConclusions = ['success', 'failure', 'neutral', 'cancelled', 'skipped', 'timed_out', 'action_required'] as const
 export type CheckConclusion = (typeof checkConclusions)[number]
 
-/** All runs of one App on one commit. Its own status and conclusion follow from its runs. */
+/** All runs of one App on one commit, whose status and conclusion follow from its runs. */
 export type CheckSuite = {
   readonly id: number
   readonly repositoryId: number

@@ -1,4 +1,4 @@
-// Owns: the form of time in answers. Never reads the clock by itself; the clock is a dependency.
+// The format of timestamps. It never reads the clock itself; the clock is a dependency.
 
 /** `2026-01-31T12:00:00Z`: UTC without fractions, as GitHub writes it. `milliseconds` since the epoch. */
 export function timestamp(milliseconds: number): string {

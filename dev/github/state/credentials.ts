@@ -1,5 +1,5 @@
-// Owns: the shape of everything that grants access: tokens, codes and browser sessions. Each is filed under the SHA-256 of its
-// secret text; the text itself is never stored. Times are milliseconds since the epoch.
+// The shape of everything that grants access: tokens, codes and browser sessions. Each is stored under the SHA-256 of its secret text;
+// the text itself is never stored. Times are milliseconds since the epoch.
 import type { Permissions } from './apps.ts'
 
 export type InstallationToken = {
@@ -22,7 +22,7 @@ export type UserToken = {
   readonly expiresAt: number
 }
 
-/** A classic personal access token with the scope `repo` and `read:org`. */
+/** A classic personal access token with the scopes `repo` and `read:org`. */
 export type PersonalToken = {
   readonly kind: 'personal'
   readonly userId: number
@@ -30,22 +30,22 @@ export type PersonalToken = {
   readonly expiresAt: number
 }
 
-/** One try of the device flow, filed under its device code. */
+/** One device authorization, stored under its device code. */
 export type DeviceAuthorization = {
   readonly appId: number
-  /** Key of the code that the person types. */
+  /** Key of the code that the user types. */
   readonly userCodeKey: string
   state: 'pending' | 'granted' | 'denied'
   userId: number | null
-  /** Milliseconds that must lie between two polls; each poll that comes too soon makes it five seconds longer. */
+  /** Milliseconds that must pass between two polls; each poll that comes too soon adds five seconds. */
   interval: number
   lastPollAt: number | null
   readonly validUntil: number
-  /** When it is forgotten; until then polling answers `expired_token`. */
+  /** When it is deleted; between expiry and then, polling answers `expired_token`. */
   readonly expiresAt: number
 }
 
-/** Lets whoever holds it load one repository as an archive; made for each redirect. */
+/** Allows one download of an archive; made for each redirect. */
 export type ArchiveTicket = { readonly repositoryId: number; readonly expiresAt: number }
 
 export type AccessToken = InstallationToken | UserToken | PersonalToken
@@ -53,9 +53,9 @@ export type AccessToken = InstallationToken | UserToken | PersonalToken
 export type RefreshToken = {
   readonly appId: number
   readonly userId: number
-  /** Key of the access token that dies when this refresh token is used. */
+  /** Key of the access token that ends when this refresh token is used. */
   readonly accessTokenKey: string
-  /** Made by the device flow: refreshing it needs no client secret. */
+  /** Issued by the device flow: refreshing it needs no client secret. */
   readonly byDevice: boolean
   readonly expiresAt: number
 }

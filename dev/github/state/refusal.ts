@@ -1,4 +1,4 @@
-// Owns: the way an action refuses. REST turns it into a status and a body, a page into a sentence.
+// The refusal of an action. REST turns it into a status and a body, a page into a sentence.
 
 export class Refusal extends Error {
   readonly status: 403 | 404 | 405 | 409 | 422

@@ -1,5 +1,5 @@
-// Owns: the shape of repositories and of everything that hangs on one. The commits themselves live in the bare git repository on
-// disk, named by the repository's id; nothing here repeats what git knows, but for the commits that a pull request points at.
+// The shape of repositories and of everything that belongs to one. The commits are in the bare git repository on disk, named by the
+// repository's id; the state repeats nothing that git knows, except the commits of a pull request.
 import type { RepositoryRole } from './accounts.ts'
 
 export type Repository = {
@@ -16,13 +16,13 @@ export type Repository = {
   pushedAt: string
   /** Issues and pull requests of a repository share one sequence of numbers. */
   lastNumber: number
-  /** The repository that this one was forked from; it may be gone. */
+  /** The repository from which this one was forked; it may have been deleted. */
   readonly parentId: number | null
 }
 
 type Given = Pick<Repository, 'id' | 'ownerId' | 'name' | 'description' | 'private' | 'createdAt'>
 
-/** An empty repository without collaborators and pull requests; `more` says what differs. */
+/** An empty repository without collaborators and pull requests; `more` sets what differs. */
 export function newRepository(given: Given, more: Partial<Repository> = {}): Repository {
   return {
     archived: false,
@@ -37,7 +37,7 @@ export function newRepository(given: Given, more: Partial<Repository> = {}): Rep
   }
 }
 
-/** A name that a repository had; it leads to the repository until another one takes the name. Lower case. */
+/** A former name of a repository; it leads to the repository until another one takes the name. Lower case. */
 export type RepositoryRedirect = { readonly owner: string; readonly name: string; readonly repositoryId: number }
 
 export type PullRequest = {

@@ -1,5 +1,5 @@
-// Owns: the one living World and its file. A change is applied at once; its snapshot reaches the disk by write + atomic rename.
-// Concurrent changes share one write. Never decides anything about what the world contains.
+// The current state and its file. A change applies at once; a snapshot then reaches the disk by write and rename, and concurrent changes
+// share one write. It never decides what the state contains.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 export type WorldStore = {
   readonly world: World
-  /** Applies a change and schedules its snapshot. The callback must be synchronous: nobody sees half a change. */
+  /** Applies a change and schedules its snapshot. The callback must be synchronous, so that no reader sees half a change. */
   change<Result>(apply: (world: World) => Result): Result
   /** Resolves when every change made so far is on disk; rejects when it could not be written. */
   durable(): Promise<void>
@@ -27,7 +27,7 @@ export async function readWorld(file: string): Promise<World | undefined> {
   return world
 }
 
-/** Drops what has expired, so that the snapshot stays as small as what is alive. */
+/** Deletes what has expired, so that the snapshot stays small. */
 function dropExpired(credentials: Credentials, now: number): void {
   const tables: Record<string, { readonly expiresAt: number }>[] = [
     credentials.accessTokens,

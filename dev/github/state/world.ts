@@ -1,4 +1,4 @@
-// Owns: the whole state of the emulator as one plain, serializable value. Never does I/O; never knows HTTP.
+// The whole state of the emulator as one plain, serializable value. It never does I/O and never knows HTTP.
 import type { Account, Organization, Team, User } from './accounts.ts'
 import type { App, Authorization, Installation, InstallationRequest } from './apps.ts'
 import type { CheckRun, CheckSuite } from './checks.ts'
@@ -35,7 +35,7 @@ export type World = {
   credentials: Credentials
 }
 
-/** A world with nobody in it. Ids made at run time start above every id that a seed may use (100000). */
+/** The empty state. Ids made at run time start above every id that a seed may use (100000). */
 export function emptyWorld(): World {
   return {
     version: 2,
@@ -60,7 +60,7 @@ export function emptyWorld(): World {
   }
 }
 
-/** The next unused id. Every entity draws from one sequence, so an id of one kind never is by chance an id of another. */
+/** The next unused id. All kinds share one sequence, so that an id of one kind is never by chance an id of another. */
 export function nextId(world: World): number {
   world.lastId += 1
   return world.lastId
@@ -98,13 +98,13 @@ export function repositoryById(world: World, id: number): Repository | undefined
   return world.repositories.find(one => one.id === id)
 }
 
-/** Looks a repository up by `owner/name`; both are case-insensitive, as on GitHub. */
+/** Finds a repository by `owner/name`; both are case-insensitive, as on GitHub. */
 export function repositoryByName(world: World, owner: string, name: string): Repository | undefined {
   const account = accountByLogin(world, owner)
   return account && world.repositories.find(one => one.ownerId === account.id && sameName(one.name, name))
 }
 
-/** The repository that once had this name; asked only when none has it now. */
+/** The repository that once had this name; only for a name that no repository has now. */
 export function repositoryByFormerName(world: World, owner: string, name: string): Repository | undefined {
   const found = world.repositoryRedirects.findLast(one => sameName(one.owner, owner) && sameName(one.name, name))
   return found && repositoryById(world, found.repositoryId)
@@ -142,21 +142,21 @@ export function pullRequestByNumber(world: World, repositoryId: number, number: 
   return world.pullRequests.find(one => one.repositoryId === repositoryId && one.number === number)
 }
 
-/** The account that must exist because another entity refers to it; a dangling reference is a defect of the emulator. */
+/** The account to which another entity refers; a dangling reference is a defect of the emulator. */
 export function accountOf(world: World, id: number): Account {
   const account = accountById(world, id)
-  if (!account) throw new Error(`account ${id} is referred to but does not exist`)
+  if (!account) throw new Error(`account ${id} does not exist but another entity refers to it`)
   return account
 }
 
 /** As {@link accountOf}, for a person or a bot. */
 export function userOf(world: World, id: number): User {
   const user = userById(world, id)
-  if (!user) throw new Error(`user ${id} is referred to but does not exist`)
+  if (!user) throw new Error(`user ${id} does not exist but another entity refers to it`)
   return user
 }
 
-/** `owner/name` as it is today. */
+/** The present `owner/name`. */
 export function fullName(world: World, repository: Repository): string {
   return `${accountOf(world, repository.ownerId).login}/${repository.name}`
 }

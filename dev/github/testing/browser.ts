@@ -1,4 +1,4 @@
-// Owns: a small browser for tests and the demo: cookies per origin, redirects followed by hand, forms filled and sent as a person would.
+// A small browser for tests and the demo: cookies per origin, redirects followed by hand, forms filled and sent as a person would.
 // Runs no scripts; knows nothing of any site.
 
 export type BrowserPage = {

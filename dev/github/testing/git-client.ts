@@ -1,4 +1,4 @@
-// Owns: running the real git client as a person or a builder would. For tests.
+// Running the real git client as a person or a builder would. For tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Owns: the OAuth web flow as an application and its user do it together. For tests.
+// The OAuth web flow as an application and its user do it together. For tests.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from './browser.ts'

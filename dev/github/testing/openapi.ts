@@ -1,5 +1,5 @@
-// Owns: the check of REST answers against GitHub's own OpenAPI description (the package @octokit/openapi). An answer that the
-// description does not know, or whose body does not fit, fails the test that caused it. Never bends the description to fit.
+// The check of REST answers against GitHub's own OpenAPI description (the package @octokit/openapi). An answer that the
+// description does not know, or whose body does not fit, fails the test that caused it. It never bends the description to fit.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv, type ValidateFunction } from 'ajv'

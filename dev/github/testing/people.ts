@@ -1,4 +1,4 @@
-// Owns: what people do at the emulator's pages, click by click. For tests and as the pattern for the demo.
+// What people do at the emulator's pages, click by click. For tests and as the pattern for the demo.
 import type { RunningEmulator } from '../emulator.ts'
 import { type Browser, type BrowserPage, createBrowser } from './browser.ts'
 

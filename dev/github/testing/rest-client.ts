@@ -1,4 +1,4 @@
-// Owns: real Octokit clients against an emulator, one per kind of caller, whose answers are checked against GitHub's description.
+// Real Octokit clients against an emulator, one per kind of caller, whose answers are checked against GitHub's description.
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'

@@ -1,4 +1,4 @@
-// Owns: an HTTP server that takes webhooks and keeps them as they came, byte for byte. For tests.
+// An HTTP server that takes webhooks and keeps them as they came, byte for byte. For tests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

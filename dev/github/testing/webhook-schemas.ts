@@ -1,4 +1,4 @@
-// Owns: the check of webhook payloads against GitHub's own description of them (the package @octokit/openapi-webhooks). Never bends the
+// The check of webhook payloads against GitHub's own description of them (the package @octokit/openapi-webhooks). It never bends the
 // description to fit.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,4 +1,4 @@
-// Owns: the check of the JSON web token with which an App speaks for itself. Pure but for the signature check; never does I/O.
+// The check of the JSON web token with which an App authenticates as itself.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 import { createPublicKey, verify } from 'node:crypto'
 import type { App } from '../state/apps.ts'
@@ -24,7 +24,7 @@ function decode(part: string | undefined): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether the text has the shape of a JWT rather than of any `gh?_` token. */
+/** Whether the text has the form of a JWT rather than of a `gh?_` token. */
 export function looksLikeJwt(text: string): boolean {
   return /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(text) && !/^gh[a-z]_/.test(text)
 }

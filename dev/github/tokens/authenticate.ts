@@ -1,4 +1,4 @@
-// Owns: from the Authorization header to the actor. Never decides what the actor may do (access.ts).
+// From the Authorization header to the actor. It never decides what the actor may do (state/access.ts).
 import type { Actor } from '../state/access.ts'
 import { appById, installationById, userById, type World } from '../state/world.ts'
 import { checkAppJwt, looksLikeJwt } from './app-jwt.ts'
@@ -9,10 +9,10 @@ export type Authentication =
   | { readonly ok: false; readonly status: 401 | 403 | 404; readonly message: string }
 
 const badCredentials: Authentication = { ok: false, status: 401, message: 'Bad credentials' }
-/** Longest header that is looked at; the longest credential GitHub gives out has about 520 characters. */
+/** The longest header that is read; GitHub's longest credential has about 520 characters. */
 const longestHeader = 4096
 
-/** Both halves of Basic credentials; `undefined` when the header is not well-formed Basic. */
+/** User name and password of Basic credentials; `undefined` when the header is malformed. */
 export function basicCredentials(header: string): { readonly name: string; readonly password: string } | undefined {
   const encoded = /^basic ([A-Za-z0-9+/=]+)$/i.exec(header)?.[1]
   if (encoded === undefined) return undefined
@@ -21,7 +21,7 @@ export function basicCredentials(header: string): { readonly name: string; reado
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-/** The actor behind one opaque token, or why there is none. `now` is milliseconds since the epoch. */
+/** The actor of one opaque token, or why there is none. `now` is milliseconds since the epoch. */
 export function authenticateToken(world: World, token: string, now: number): Authentication {
   const found = world.credentials.accessTokens[credentialKey(token)]
   if (!found || found.expiresAt <= now) return badCredentials
@@ -45,7 +45,7 @@ export function authenticateToken(world: World, token: string, now: number): Aut
   }
 }
 
-/** The credential in an Authorization header: after `Bearer` or `token`, or a token as user name or password of Basic. */
+/** The credential in an Authorization header: after `Bearer` or `token`, or as user name or password of Basic. */
 export function tokenOf(header: string | undefined): string | undefined {
   if (header === undefined || header.length > longestHeader) return undefined
   const basic = basicCredentials(header)
@@ -53,7 +53,7 @@ export function tokenOf(header: string | undefined): string | undefined {
   return /^(?:bearer|token) (\S+)$/i.exec(header)?.[1]
 }
 
-/** The actor behind an Authorization header; without one it is anonymous. A JWT is taken as bearer only. */
+/** The actor of an Authorization header; anonymous without one. A JWT is accepted as a bearer token only. */
 export function authenticate(world: World, header: string | undefined, now: number): Authentication {
   if (header === undefined || header === '') return { ok: true, actor: { kind: 'anonymous' } }
   const credential = tokenOf(header)

@@ -1,11 +1,11 @@
-// Owns: what the text of each credential looks like. Never knows what a credential is good for.
+// The text format of each credential. It never knows what a credential permits.
 // https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/ ; the stateless form of installation tokens is
 // `ghs_<APPID>_<JWT>`, about 520 characters (github.blog changelog, 2026-04).
 import { createHash, type KeyObject, randomBytes, randomInt, sign } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Random characters of base 62; unbiased, because bytes beyond the last full multiple of 62 are thrown away. */
+/** Random characters of base 62; unbiased, because bytes beyond the last full multiple of 62 are discarded. */
 export function randomText(length: number): string {
   let text = ''
   while (text.length < length)
@@ -30,7 +30,7 @@ export function newShortInstallationToken(): string {
   return `ghs_${randomText(36)}`
 }
 
-/** 20 lower-case hexadecimal characters, as GitHub's codes are. */
+/** 20 lower-case hexadecimal characters, the form of GitHub's codes. */
 export function newAuthorizationCode(): string {
   return randomBytes(10).toString('hex')
 }
@@ -40,16 +40,16 @@ export function newDeviceCode(): string {
   return randomBytes(20).toString('hex')
 }
 
-/** Letters and digits that are hard to take for one another. */
+/** Letters and digits that are hard to confuse. */
 const legible = 'BCDFGHJKLMNPQRSTVWXZ23456789'
 
-/** `XXXX-XXXX`, for a person to type. */
+/** `XXXX-XXXX`, for a user to type. */
 export function newUserCode(): string {
   const letters = Array.from({ length: 8 }, () => legible[randomInt(legible.length)]).join('')
   return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
-/** The address part that opens one archive. */
+/** The part of the path that permits one archive download. */
 export function newArchiveTicket(): string {
   return randomText(40)
 }
@@ -58,7 +58,7 @@ function segment(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** The stateless form; about 520 characters with `.`, `-` and `_` in it. `now` and `expiresAt` are milliseconds. */
+/** The stateless form: about 520 characters, also `.`, `-` and `_`. `now` and `expiresAt` are milliseconds. */
 export function newStatelessInstallationToken(
   facts: { readonly appId: number; readonly installationId: number; readonly now: number; readonly expiresAt: number },
   key: KeyObject,
@@ -75,7 +75,7 @@ export function newStatelessInstallationToken(
   return `ghs_${facts.appId}_${header}.${claims}.${signature}`
 }
 
-/** The name under which a credential is filed. */
+/** The key under which a credential is stored. */
 export function credentialKey(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

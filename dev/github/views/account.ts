@@ -1,9 +1,9 @@
-// Owns: how people and organizations look in JSON. Pure. Logins are display only; the id is the identity.
+// The JSON of users and organizations. Logins are for display; the id is the identity.
 import type { Account, Organization, OrganizationMembership, User } from '../state/accounts.ts'
 import { repositoriesOf } from '../state/world.ts'
 import { nodeId, type View } from './view.ts'
 
-/** OpenAPI `simple-user`; organizations appear in this form too, with `type: Organization`. */
+/** OpenAPI `simple-user`; organizations have this form too, with `type: Organization`. */
 export function simpleUser({ links }: Pick<View, 'links'>, account: Account) {
   const url = links.api(`/users/${account.login}`)
   const type = account.kind === 'organization' ? 'Organization' : account.type
@@ -30,7 +30,7 @@ export function simpleUser({ links }: Pick<View, 'links'>, account: Account) {
   }
 }
 
-/** OpenAPI `public-user`: what everybody may know of an account. */
+/** OpenAPI `public-user`: the public fields of an account. */
 export function publicUser(context: View, account: Account) {
   return {
     ...simpleUser(context, account),
@@ -51,7 +51,7 @@ export function publicUser(context: View, account: Account) {
   }
 }
 
-/** OpenAPI `private-user`: what a person's own token shows. */
+/** OpenAPI `private-user`: what a user's own token shows. */
 export function privateUser(context: View, user: User) {
   const owned = repositoriesOf(context.world, user.id).filter(one => one.private).length
   return {

@@ -1,4 +1,4 @@
-// Owns: how Apps and installations look in JSON. Pure; never shows a secret or a key.
+// The JSON of Apps and installations. It never contains a secret or a key.
 import type { App, Installation } from '../state/apps.ts'
 import { accountOf, appById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'

@@ -1,4 +1,4 @@
-// Owns: how check suites and check runs look in JSON. Pure.
+// The JSON of check suites and check runs.
 import type { Commit } from '../git/commit.ts'
 import type { CheckRun, CheckSuite } from '../state/checks.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
@@ -71,7 +71,7 @@ export function checkRunView(view: View, repository: Repository, run: CheckRun) 
   }
 }
 
-/** What a suite says as a whole: it is as far as its slowest run and as good as its worst. */
+/** Status and conclusion of a suite: as far as its slowest run and as good as its worst. */
 export function suiteState(runs: readonly CheckRun[]): Pick<CheckRun, 'status' | 'conclusion'> {
   if (runs.length === 0) return { status: 'queued', conclusion: null }
   if (runs.some(one => one.status !== 'completed')) {

@@ -1,11 +1,11 @@
-// Owns: how comments look in JSON, and the pull request as the issue that a comment belongs to. Pure.
+// The JSON of comments, and of the pull request as the issue to which a comment belongs.
 import type { IssueComment, PullRequest, Repository } from '../state/repositories.ts'
 import { fullName, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { authorAssociation } from './pull-request.ts'
 import { nodeId, type View } from './view.ts'
 
-/** OpenAPI `reaction-rollup`; `url` is the resource that is reacted to. */
+/** OpenAPI `reaction-rollup`; `url` is the resource of the reactions. */
 function noReactions(url: string) {
   return {
     url: `${url}/reactions`,

@@ -1,4 +1,4 @@
-// Owns: how commits look in JSON, in REST and in push events. Pure. An author is a person of this GitHub when the e-mail address is.
+// The JSON of commits, in REST and in push events. An author is a user of this GitHub when their e-mail address is one of its users'.
 import type { Commit, Signature } from '../git/commit.ts'
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
@@ -43,7 +43,7 @@ export function commitView(view: View, repository: Repository, commit: Commit) {
   }
 }
 
-/** A commit as push events carry it. */
+/** A commit in a push event. */
 export function pushedCommit(view: View, repository: Repository, commit: Commit) {
   const signature = (one: Signature) => {
     const user = personOf(view, one)

@@ -1,4 +1,4 @@
-// Owns: the parts that every webhook payload about a repository shares. Pure.
+// The fields that all webhook payloads about a repository share.
 import type { User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
 import { organizationById } from '../state/world.ts'
@@ -6,7 +6,7 @@ import { simpleOrganization, simpleUser } from './account.ts'
 import { repositoryView } from './repository.ts'
 import type { View } from './view.ts'
 
-/** Where it happened and who did it. */
+/** The repository, its organization and the sender of an event. */
 export function eventFrame(context: View, repository: Repository, sender: User) {
   const organization = organizationById(context.world, repository.ownerId)
   return {

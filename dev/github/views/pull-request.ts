@@ -1,4 +1,4 @@
-// Owns: how pull requests look in JSON. Pure: what git must say (commits, lines, mergeability) is handed in.
+// The JSON of pull requests. The caller passes in what comes from git (commits, lines, mergeability).
 import { membershipOf, repositoryRole } from '../state/access.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
 import { accountOf, fullName, organizationById, repositoryById, userOf, type World } from '../state/world.ts'
@@ -16,11 +16,11 @@ export type PullRequestFacts = {
 
 function repositoryOf(view: View, id: number): Repository {
   const repository = repositoryById(view.world, id)
-  if (!repository) throw new Error(`repository ${id} is referred to but does not exist`)
+  if (!repository) throw new Error(`repository ${id} does not exist but another entity refers to it`)
   return repository
 }
 
-/** GitHub's word for how a person stands to a repository. */
+/** GitHub's `author_association` of a user with a repository. */
 export function authorAssociation(world: World, userId: number, repository: Repository): string {
   if (repository.ownerId === userId) return 'OWNER'
   const organization = organizationById(world, repository.ownerId)
@@ -28,7 +28,7 @@ export function authorAssociation(world: World, userId: number, repository: Repo
   return repositoryRole(world, userId, repository) === 'none' ? 'NONE' : 'COLLABORATOR'
 }
 
-/** One end of a pull request; a fork that was deleted has no repository any more. */
+/** One end of a pull request; the repository of a deleted fork is `null`. */
 function branchOf(view: View, repository: Repository | undefined, branch: { readonly ref: string; readonly sha: string }) {
   if (!repository) return { label: `unknown:${branch.ref}`, ref: branch.ref, sha: branch.sha, user: null, repo: null }
   const owner = accountOf(view.world, repository.ownerId)
@@ -100,7 +100,7 @@ export function simplePullRequest(view: View, pull: PullRequest) {
 
 const sound = new Set(['success', 'neutral', 'skipped'])
 
-/** Whether the newest status per context and every check run has succeeded; a commit without any is sound. */
+/** Whether the latest status of every context and every check run has succeeded; also true for a commit without any. */
 function headIsSound(world: World, repositoryId: number, sha: string): boolean {
   const newestFirst = world.statuses.filter(one => one.repositoryId === repositoryId && one.sha === sha).reverse()
   const latest = newestFirst.filter((one, at) => newestFirst.findIndex(other => other.context === one.context) === at)
@@ -111,7 +111,7 @@ function headIsSound(world: World, repositoryId: number, sha: string): boolean {
   return latest.every(one => one.state === 'success') && runs.every(one => one.conclusion !== null && sound.has(one.conclusion))
 }
 
-/** One word for what stands between a pull request and its merge. */
+/** GitHub's `mergeable_state`. */
 function mergeableState(world: World, pull: PullRequest, facts: PullRequestFacts): string {
   if (facts.mergeable === null) return 'unknown'
   if (!facts.mergeable) return 'dirty'

@@ -1,4 +1,4 @@
-// Owns: how repositories look in JSON. Pure. The many `_url` fields are templates that clients expand.
+// The JSON of repositories. The many `_url` fields are templates that clients expand.
 import { type Actor, canSee, permissionOn, repositoryRole } from '../state/access.ts'
 import type { Repository } from '../state/repositories.ts'
 import { accountOf, fullName, type World } from '../state/world.ts'
@@ -110,7 +110,7 @@ export function repositoryView(view: View, repository: Repository) {
   }
 }
 
-/** What the actor may do with the repository, in the five flags of GitHub. */
+/** What the actor may do with the repository, as GitHub's five flags. */
 export function permissionFlags(world: World, actor: Actor, repository: Repository) {
   if (actor.kind === 'installation') {
     const write = permissionOn(world, actor, repository, 'contents') === 'write'
@@ -120,7 +120,7 @@ export function permissionFlags(world: World, actor: Actor, repository: Reposito
   return { ...roleFlags(role), pull: !repository.private || role !== 'none' }
 }
 
-/** Where a fork came from, as far as the actor may see it. */
+/** The parent of a fork, as far as the actor may see it. */
 function familyOf(view: View, actor: Actor, repository: Repository) {
   const parent = view.world.repositories.find(one => one.id === repository.parentId)
   if (!parent || !canSee(view.world, actor, parent)) return {}

@@ -1,8 +1,8 @@
-// Owns: the words for a role on a repository: the exact one, the older one of four, and the flags. Pure.
+// The names of a role on a repository: the exact one, the older one of four, and the flags.
 import { roleAtLeast } from '../state/access.ts'
 import type { RepositoryRole } from '../state/accounts.ts'
 
-/** The older field `permission` knows four words; `role_name` has the exact one. */
+/** The older field `permission` has four values; `role_name` has the exact one. */
 export function olderWord(role: RepositoryRole): 'none' | 'read' | 'write' | 'admin' {
   switch (role) {
     case 'maintain':
@@ -17,7 +17,7 @@ export function olderWord(role: RepositoryRole): 'none' | 'read' | 'write' | 'ad
   }
 }
 
-/** `pull`, `push` and the rest, as requests name a role; the exact words are taken too. */
+/** Parses a role as requests name it (`pull`, `push` and so on); the exact names are accepted too. */
 export const roleOfWord: Readonly<Record<string, RepositoryRole>> = {
   pull: 'read',
   push: 'write',

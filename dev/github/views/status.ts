@@ -1,4 +1,4 @@
-// Owns: how commit statuses, deployments and deployment statuses look in JSON. Pure.
+// The JSON of commit statuses, deployments and deployment statuses.
 import type { CommitState, CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
 import { fullName, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
@@ -33,7 +33,7 @@ export function statusView(view: View, repository: Repository, status: CommitSta
   }
 }
 
-/** The one word for all contexts: failure wins over pending, pending over success; no status at all is pending. */
+/** The combined state of all contexts: failure before pending, pending before success; pending without any status. */
 function combinedState(latest: readonly CommitStatus[]): CommitState {
   if (latest.some(one => one.state === 'failure' || one.state === 'error')) return 'failure'
   return latest.length === 0 || latest.some(one => one.state === 'pending') ? 'pending' : 'success'

@@ -1,4 +1,4 @@
-// Owns: how teams look in JSON. Pure.
+// The JSON of teams.
 import type { Organization, Team } from '../state/accounts.ts'
 import { organizationById, type World } from '../state/world.ts'
 import { fullOrganization } from './account.ts'

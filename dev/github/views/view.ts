@@ -1,10 +1,9 @@
-// What a view needs: the state to show and the addresses to put into it. Every address of an answer or a page is made here; nothing is
-// looked up.
-// Two shapes are known: a GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App pages
-// under `/apps`); the REST prefix is free, so that the second one can be served below a path of its own.
+// The input of every view: the state to show and the links to put into it. All addresses in responses and pages are made here.
+// There are two forms: GitHub Enterprise Server (REST under `/api/v3`, App pages under `/github-apps`) and github.com (App pages under
+// `/apps`). The REST prefix is free, so that the second form can be served below a path.
 import type { World } from '../state/world.ts'
 
-/** What every view is given. */
+/** The input of every view. */
 export type View = { readonly links: Links; readonly world: World }
 
 export type Flavour = 'enterprise-server' | 'github.com'
@@ -13,17 +12,17 @@ export type Links = {
   readonly flavour: Flavour
   readonly webUrl: string
   readonly apiUrl: string
-  /** Absolute address of a page; `path` begins with a slash. */
+  /** Absolute URL of a page; `path` starts with a slash. */
   web(path: string): string
-  /** Absolute address of a REST resource; `path` begins with a slash. */
+  /** Absolute URL of a REST resource; `path` starts with a slash. */
   api(path: string): string
   /** Public page of an App. */
   appPage(slug: string): string
-  /** Page where an owner changes one installation. */
+  /** The page on which an owner changes one installation. */
   installationPage(installationId: number): string
 }
 
-/** Links below `webUrl` (no trailing slash), REST below `webUrl + restPrefix` unless it has an address of its own. */
+/** Links below `webUrl` (no trailing slash); REST below `webUrl + restPrefix` unless it has its own URL. */
 export function createLinks(webUrl: string, restPrefix: string, flavour: Flavour, apiUrl = `${webUrl}${restPrefix}`): Links {
   const web = (path: string): string => `${webUrl}${path}`
   return {

@@ -1,4 +1,4 @@
-// Owns: what a test wants to go wrong with one webhook delivery, as a plan for the dispatcher. Never sends.
+// What a test wants to go wrong with one webhook delivery, as a plan for the dispatcher. It never sends.
 import type { Faults } from '../faults/faults.ts'
 import type { FaultOf } from '../faults/kinds.ts'
 

@@ -1,4 +1,4 @@
-// Owns: the log of webhook deliveries, newest last, bounded in number, size and age, in a file of JSON lines beside the world. Never
+// The log of webhook deliveries, newest last, bounded in number, size and age, in a file of JSON lines beside the world. Never
 // sends anything.
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import type { Delivery } from './delivery.ts'

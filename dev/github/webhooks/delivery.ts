@@ -1,4 +1,4 @@
-// Owns: one delivery of one webhook: the record that the log keeps, and the HTTP request itself. Never retries: GitHub does not.
+// One delivery of one webhook: the record that the log keeps, and the HTTP request itself. Never retries: GitHub does not.
 import { readFile } from 'node:fs/promises'
 import { Agent, request } from 'undici'
 

@@ -1,4 +1,4 @@
-// Owns: the order in which deliveries of one hook leave: one at a time, in the order they came in, unless a fault holds one back. Never
+// The order in which deliveries of one hook leave: one at a time, in the order they came in, unless a fault holds one back. Never
 // knows what a delivery is.
 export type HookQueues = {
   /** Queues a job of a hook; `false` when too many wait. */

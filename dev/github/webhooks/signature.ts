@@ -1,4 +1,4 @@
-// Owns: the signature of a webhook delivery. https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+// The signature of a webhook delivery. https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 import { createHmac } from 'node:crypto'
 
 /** `sha256=<hex>` over the raw bytes of the body. */

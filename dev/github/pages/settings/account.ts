@@ -1,4 +1,4 @@
-// Owns: the page where a person renames themselves or an organization of theirs.
+// The page where a person renames themselves or an organization of theirs.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { renameAccount } from '../../actions/people/rename-account.ts'

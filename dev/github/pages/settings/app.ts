@@ -1,4 +1,4 @@
-// Owns: the page where the owner of an App changes what it asks for: permissions, events, device flow.
+// The page where the owner of an App changes what it asks for: permissions, events, device flow.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'

@@ -1,4 +1,4 @@
-// Owns: the page where an administrator renames, hides, archives, gives away or deletes a repository, and where anybody with access
+// The page where an administrator renames, hides, archives, gives away or deletes a repository, and where anybody with access
 // forks it.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'

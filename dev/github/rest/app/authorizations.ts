@@ -1,4 +1,4 @@
-// Owns: the routes by which an application checks and ends its users' tokens, with its client id and secret as Basic credentials.
+// The routes by which an application checks and ends its users' tokens, with its client id and secret as Basic credentials.
 // https://docs.github.com/en/rest/apps/oauth-applications
 import { createHash } from 'node:crypto'
 import { endUserToken, revokeGrant } from '../../actions/user-tokens.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes about installations as an installation token or a person's token sees them.
+// The routes about installations as an installation token or a person's token sees them.
 // https://docs.github.com/en/rest/apps/installations
 import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../state/access.ts'
 import type { User } from '../../state/accounts.ts'

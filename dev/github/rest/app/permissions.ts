@@ -1,4 +1,4 @@
-// Owns: reading the `permissions` of a body: names to levels. Whether they may be had is decided elsewhere.
+// Reading the `permissions` of a body: names to levels. Whether they may be had is decided elsewhere.
 import { type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
 import { RestError } from '../protocol/answer.ts'
 

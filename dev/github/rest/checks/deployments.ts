@@ -1,4 +1,4 @@
-// Owns: the routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
+// The routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
 import { emitDeployment, emitDeploymentStatus } from '../../actions/checks/deployment-events.ts'
 import { timestamp } from '../../state/clock.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'

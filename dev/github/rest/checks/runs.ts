@@ -1,4 +1,4 @@
-// Owns: the routes about check runs. Only the App that made a run may change it; no person may make one.
+// The routes about check runs. Only the App that made a run may change it; no person may make one.
 // https://docs.github.com/en/rest/checks/runs
 import { changeRun, createRun, type RunReport, rerequestRun } from '../../actions/checks/runs.ts'
 import type { App } from '../../state/apps.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
+// The routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
 import { emitStatus } from '../../actions/checks/deployment-events.ts'
 import { timestamp } from '../../state/clock.ts'
 import { type CommitStatus, commitStates } from '../../state/repositories.ts'

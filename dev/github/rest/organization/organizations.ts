@@ -1,4 +1,4 @@
-// Owns: the routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
+// The routes about organizations and their members. https://docs.github.com/en/rest/orgs/members
 import { leaveOrganization, setRole } from '../../actions/memberships.ts'
 import { membershipOf } from '../../state/access.ts'
 import { userByLogin, userOf } from '../../state/world.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
+// The routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
 import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes about teams, by slug and by the numeric forms that GitHub serves beside them.
+// The routes about teams, by slug and by the numeric forms that GitHub serves beside them.
 // https://docs.github.com/en/rest/teams/teams
 import { joinTeam, leaveTeam } from '../../actions/memberships.ts'
 import type { Team, User } from '../../state/accounts.ts'

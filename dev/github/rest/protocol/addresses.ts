@@ -1,4 +1,4 @@
-// Owns: the addresses under which REST is reached: below the web address as on an Enterprise Server (`/api/v3`), or on a host of its own
+// The addresses under which REST is reached: below the web address as on an Enterprise Server (`/api/v3`), or on a host of its own
 // as on github.com (`api.<host>`). Pure.
 import type { IncomingMessage } from 'node:http'
 

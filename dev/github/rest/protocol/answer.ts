@@ -1,4 +1,4 @@
-// Owns: what a REST handler gives back, and the errors of the REST API. Never touches HTTP.
+// What a REST handler gives back, and the errors of the REST API. It never touches HTTP.
 
 export type RestAnswer = {
   readonly status: number

@@ -1,4 +1,4 @@
-// Owns: reading fields out of a JSON body that an outsider wrote. Every field has a bound; a wrong one is answered 422 with its name.
+// Reading fields out of a JSON body that an outsider wrote. Every field has a bound; a wrong one is answered 422 with its name.
 import { invalidField, RestError } from './answer.ts'
 
 export type Fields = {

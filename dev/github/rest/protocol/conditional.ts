@@ -1,4 +1,4 @@
-// Owns: whether the caller has the answer already: ETag, Last-Modified and the 304 they allow. Never sends anything.
+// Whether the caller has the answer already: ETag, Last-Modified and the 304 they allow. It never sends anything.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 import { createHash } from 'node:crypto'
 import type { RestAnswer } from './answer.ts'

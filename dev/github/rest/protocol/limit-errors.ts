@@ -1,4 +1,4 @@
-// Owns: how GitHub says that a rate limit was hit: texts, headers and the address that clients recognise them by. Never counts.
+// How GitHub says that a rate limit was hit: texts, headers and the address that clients recognise them by. Never counts.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
 import { RestError } from './answer.ts'
 

@@ -1,4 +1,4 @@
-// Owns: the count of requests per hour and caller. All tokens of one installation share one bucket, as do all of one person.
+// The count of requests per hour and caller. All tokens of one installation share one bucket, as do all of one person.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 import { type Actor, installationSelects } from '../../state/access.ts'
 import type { Installation } from '../../state/apps.ts'

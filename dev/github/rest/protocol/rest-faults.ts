@@ -1,4 +1,4 @@
-// Owns: the refusals of the REST API that a test asked for. Never does anything else: a refused request has no effect.
+// The refusals of the REST API that a test asked for. It never does anything else: a refused request has no effect.
 import type { Faults } from '../../faults/faults.ts'
 import { fits, type Target } from '../../faults/target.ts'
 import { tokenOf } from '../../tokens/authenticate.ts'

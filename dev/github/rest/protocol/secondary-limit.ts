@@ -1,4 +1,4 @@
-// Owns: the limits against bursts: requests at once, points per minute and endpoint, content made per minute and hour. Never answers.
+// The limits against bursts: requests at once, points per minute and endpoint, content made per minute and hour. It never answers.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 import { hours, minutes } from '../../state/clock.ts'
 import type { LimitStatus } from './limit-errors.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
+// The routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
 import { createComment, deleteComment, editComment } from '../../actions/pull-requests/comments.ts'
 import { repositoryRole, roleAtLeast } from '../../state/access.ts'
 import type { IssueComment } from '../../state/repositories.ts'

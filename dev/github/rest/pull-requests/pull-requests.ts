@@ -1,4 +1,4 @@
-// Owns: the routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
+// The routes about pull requests. https://docs.github.com/en/rest/pulls/pulls
 import { pullRequestFacts } from '../../actions/pull-requests/facts.ts'
 import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests/pull-requests.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes about branches and commits. https://docs.github.com/en/rest/branches/branches
+// The routes about branches and commits. https://docs.github.com/en/rest/branches/branches
 import type { Repository } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'

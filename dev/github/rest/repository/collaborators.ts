@@ -1,4 +1,4 @@
-// Owns: the routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
+// The routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
 // https://docs.github.com/en/rest/collaborators/collaborators
 import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
 import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'

@@ -1,4 +1,4 @@
-// Owns: the routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
+// The routes that change, move, fork and delete a repository. https://docs.github.com/en/rest/repos/repos
 import { changeRepository } from '../../actions/repository/change.ts'
 import { deleteRepository } from '../../actions/repository/delete.ts'
 import { forkRepository } from '../../actions/repository/fork.ts'

@@ -1,4 +1,4 @@
-// Owns: every route of check runs called once with success, and what each must say.
+// Every route of check runs called once with success, and what each must say.
 import { expect } from 'vitest'
 import { bot, type Site } from './site.ts'
 

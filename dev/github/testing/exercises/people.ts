@@ -1,4 +1,4 @@
-// Owns: every route of organizations, teams, collaborators and invitations called once with success, and what each must say.
+// Every route of organizations, teams, collaborators and invitations called once with success, and what each must say.
 import { expect } from 'vitest'
 import { person, type Site } from './site.ts'
 

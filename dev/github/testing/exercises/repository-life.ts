@@ -1,4 +1,4 @@
-// Owns: every route that changes, forks, moves or ends a repository called once with success, and what each must say.
+// Every route that changes, forks, moves or ends a repository called once with success, and what each must say.
 import { expect } from 'vitest'
 import { person, type Site } from './site.ts'
 

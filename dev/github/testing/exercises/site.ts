@@ -1,4 +1,4 @@
-// Owns: who takes part in an exercise of the REST routes: the clients of the people and the App on one emulator with one installation.
+// Who takes part in an exercise of the REST routes: the clients of the people and the App on one emulator with one installation.
 import type { RunningEmulator } from '../../emulator.ts'
 import type { RestClient, RestClients } from '../rest-client.ts'
 
