@@ -1,7 +1,7 @@
-// Fault 12: AdmissionReviews that no API server should send, and those at the edge of what it may. The answer is always an AdmissionReview
-// with the same uid, or a 4xx that the API server takes for a refusal (failurePolicy Fail); nothing crashes, passes or has a side effect.
+// Fault 12 of the list in fault-page.ts: AdmissionReviews that no API server sends, and extreme ones that it may send. Every answer must be an
+// AdmissionReview with the same uid, or a 4xx that the API server treats as a refusal (failurePolicy Fail); no crash, no bypass, no side effect.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdmissionFixture, type Answer, ask, startAdmissionFixture } from './fixtures/admission-fixture.ts'
+import { type AdmissionFixture, type Answer, post, startAdmissionFixture } from './fixtures/admission-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 12
@@ -51,7 +51,7 @@ const without = (field: string): Json => {
 const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`label-${index}`, 'x'.repeat(60)]))
 const deep = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":${JSON.stringify(request).replace('"somebody-else"', `${'['.repeat(100_000)}${']'.repeat(100_000)}`)}}`
 
-/** `mayPass`: a request that is nobody's attack and that the rules let through. */
+/** `mayPass`: the request is not an attack and the rules allow it. */
 type Case = { readonly name: string; readonly body: unknown; readonly mayPass?: true }
 const cases: readonly Case[] = [
   { name: 'no request', body: { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } },
@@ -117,7 +117,7 @@ function responseIn(answer: Answer): { readonly uid?: unknown; readonly allowed?
     : undefined
 }
 
-/** True for an answer in the contract. */
+/** Whether the answer follows the contract of the header. */
 function isProper(answer: Answer): boolean {
   const response = responseIn(answer)
   return answer.status === 200
@@ -125,14 +125,14 @@ function isProper(answer: Answer): boolean {
     : answer.status >= 400 && answer.status < 500
 }
 
-test('malformed and extreme reviews', async () => {
+test('malformed and extreme reviews are answered by contract, are not allowed and cause no write', async () => {
   const writes = fixture.kube.writes()
   const counts = { improper: 0, passed: 0, crashed: 0, reviews: 0 }
   for (const one of cases)
     for (const path of ['/validate', '/mutate']) {
       counts.reviews += 1
       try {
-        const answer = await ask(await fixture.target(), path, bodyOf(one.body))
+        const answer = await post(await fixture.target(), path, bodyOf(one.body))
         const proper = isProper(answer)
         const passed = path === '/validate' && one.mayPass !== true && responseIn(answer)?.allowed === true
         expect
@@ -145,7 +145,7 @@ test('malformed and extreme reviews', async () => {
         expect.soft(error, one.name).toBeUndefined()
       }
     }
-  const good = await ask(
+  const good = await post(
     await fixture.target(),
     '/validate',
     JSON.stringify(review({ object: { ...object, spec: { ...spec, requestedBy: 'github|github.com|7' } } })),
@@ -186,17 +186,17 @@ test('malformed and extreme reviews', async () => {
   })
 }, 60_000)
 
-test('with and without dryRun the judgement is the same', async () => {
+test('a review gets the same decision with and without dryRun', async () => {
   const different = { count: 0 }
   for (const one of cases) {
     if (typeof one.body === 'string') continue
     const body = one.body as { readonly request?: Json | null }
-    const wet = await ask(
+    const wet = await post(
       await fixture.target(),
       '/validate',
       JSON.stringify({ ...body, request: body.request && { ...body.request, dryRun: false } }),
     )
-    const dry = await ask(
+    const dry = await post(
       await fixture.target(),
       '/validate',
       JSON.stringify({ ...body, request: body.request && { ...body.request, dryRun: true } }),

@@ -1,5 +1,5 @@
-// Fault 15: the database is down, slow, full, silent, cut off in the middle of a commit, or killed. Nothing privileged happens while the log
-// cannot take it, nothing that was acknowledged is lost, nothing is there twice, and reading goes on where there is something to read.
+// Fault 15 of the list in fault-page.ts: the database is down, slow, full, silent, disconnected in the middle of a commit, or killed. No
+// privileged action happens while the log cannot record it, no acknowledged entry is lost or duplicated, and reads that can work do.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -26,7 +26,7 @@ const fault = 15
 const long = process.env['SEKISHO_LONG'] === '1'
 
 let postgres: TestPostgres
-/** The owner, past every proxy. */
+/** Connection of the owner, without a proxy. */
 let owner: Database
 let github: Awaited<ReturnType<typeof startGitHubFixture>>
 let silence: Promise<Silence>
@@ -34,7 +34,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   owner = connectServer(postgres.url('postgres'), silentLog)
   github = await startGitHubFixture(systemClock)
-  // It waits for time limits; the other faults pass meanwhile.
+  // It waits for time limits; the other tests run meanwhile.
   silence = silentDatabase()
   silence.catch(() => {})
 }, 60_000)
@@ -45,15 +45,15 @@ afterAll(async () => {
   await postgres?.stop()
 })
 
-type Place = {
+type TestDatabase = {
   readonly proxy: DatabaseProxy
   readonly store: Store
   readonly direct: Database
   readonly stop: () => Promise<void>
 }
 
-/** A database of its own, behind a proxy of its own. */
-async function openPlace(): Promise<Place> {
+/** Opens a new database behind its own proxy. */
+async function openTestDatabase(): Promise<TestDatabase> {
   const name = `d${randomBytes(5).toString('hex')}`
   await owner.pool.query(`CREATE DATABASE ${name}`)
   const proxy = await startDatabaseProxy(postgres.url(name))
@@ -81,7 +81,7 @@ const append = (store: Store, reason: string): Promise<boolean> =>
     () => false,
   )
 
-/** Entries that were acknowledged and are not there, and entries that are there twice. */
+/** Counts acknowledged entries that are missing, duplicated entries and gaps. */
 async function lostAndDoubled(
   direct: Database,
   acknowledged: readonly string[],
@@ -98,10 +98,10 @@ async function lostAndDoubled(
   }
 }
 
-async function recordWhole(named: string, place: Place, acknowledged: readonly string[]): Promise<void> {
-  const { lost, doubled, gaps } = await lostAndDoubled(place.direct, acknowledged)
+async function recordWhole(named: string, database: TestDatabase, acknowledged: readonly string[]): Promise<void> {
+  const { lost, doubled, gaps } = await lostAndDoubled(database.direct, acknowledged)
   await recordLosses(named, lost, gaps + doubled)
-  expect(await verifyLog(place.store.audit)).toMatchObject({ ok: true })
+  expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
 }
 
 async function recordLosses(named: string, lost: number, gapsAndDoubles: number): Promise<void> {
@@ -116,15 +116,15 @@ async function withDesk(store: Store): Promise<GitHubDesk> {
   return desk
 }
 
-/** Tokens that reached anybody, and calls of GitHub, of a workload with a live token and one without. */
+/** Requests a token for a workload with an active token and for one without; counts delivered tokens and calls of GitHub. */
 async function privileged(
   desk: GitHubDesk,
 ): Promise<{ readonly delivered: number; readonly calls: number; readonly seconds: number }> {
-  desk.proxy.taken()
+  desk.proxy.takeCount()
   const since = performance.now()
   const results = await Promise.allSettled([desk.request('known'), desk.request(`new-${randomBytes(4).toString('hex')}`)])
   const seconds = (performance.now() - since) / 1000
-  return { delivered: results.filter(({ status }) => status === 'fulfilled').length, calls: desk.proxy.taken(), seconds }
+  return { delivered: results.filter(({ status }) => status === 'fulfilled').length, calls: desk.proxy.takeCount(), seconds }
 }
 
 async function recordRefused(named: string, desk: GitHubDesk): Promise<void> {
@@ -142,16 +142,16 @@ async function recordRefused(named: string, desk: GitHubDesk): Promise<void> {
 }
 
 describe('PostgreSQL', () => {
-  test('is down', async () => {
-    const place = await openPlace()
-    onTestFinished(place.stop)
-    const desk = await withDesk(place.store)
-    const keys = await loadIssuerKeys(place.store.keys, systemClock, () => {})
+  test('is down: no token is issued or minted, logins can still be verified, and the log recovers', async () => {
+    const database = await openTestDatabase()
+    onTestFinished(database.stop)
+    const desk = await withDesk(database.store)
+    const keys = await loadIssuerKeys(database.store.keys, systemClock, () => {})
     await desk.request('known')
     const named = 'PostgreSQL is down'
-    place.proxy.refuse(true)
+    database.proxy.refuse(true)
     await recordRefused(named, desk)
-    expect(await place.store.healthy()).toBe(false)
+    expect(await database.store.healthy()).toBe(false)
     await keys.period()
     expect(await keys.sign({ iss: 'x' }, 'JWT')).toMatch(/^ey/)
     await recordOutcome({
@@ -162,9 +162,9 @@ describe('PostgreSQL', () => {
       unit: 'keys',
       atLeast: 1,
     })
-    place.proxy.refuse(false)
+    database.proxy.refuse(false)
     const since = performance.now()
-    await expect.poll(() => append(place.store, 'after'), { timeout: 15_000, interval: 50 }).toBe(true)
+    await expect.poll(() => append(database.store, 'after'), { timeout: 15_000, interval: 50 }).toBe(true)
     await recordOutcome({
       fault,
       case: `${named}, and is back`,
@@ -174,25 +174,25 @@ describe('PostgreSQL', () => {
       atMost: 5,
     })
     expect((await privileged(desk)).delivered).toBe(2)
-    expect(await verifyLog(place.store.audit)).toMatchObject({ ok: true })
+    expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
   }, 60_000)
 
-  test('has no room left for the log', async () => {
-    const place = await openPlace()
-    onTestFinished(place.stop)
-    const desk = await withDesk(place.store)
+  test('has no space left for the log: no token is issued, and reads still work', async () => {
+    const database = await openTestDatabase()
+    onTestFinished(database.stop)
+    const desk = await withDesk(database.store)
     await desk.request('known')
     const named = 'the disk of the log is full (error 53100 at every insert)'
-    const before = await place.store.audit.head()
-    await place.direct.pool.query(`CREATE FUNCTION audit.full() RETURNS trigger LANGUAGE plpgsql AS
+    const before = await database.store.audit.head()
+    await database.direct.pool.query(`CREATE FUNCTION audit.full() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
       CREATE TRIGGER a_full BEFORE INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.full()`)
     await recordRefused(named, desk)
     const reads = await Promise.allSettled([
-      place.store.audit.list({ limit: 10 }),
-      place.store.audit.head(),
-      verifyLog(place.store.audit),
-      place.store.tokens.revoking(),
+      database.store.audit.list({ limit: 10 }),
+      database.store.audit.head(),
+      verifyLog(database.store.audit),
+      database.store.tokens.revoking(),
     ])
     await recordOutcome({
       fault,
@@ -202,21 +202,21 @@ describe('PostgreSQL', () => {
       unit: '%',
       atLeast: 100,
     })
-    expect(await place.store.audit.head()).toEqual(before)
-    await place.direct.pool.query('DROP TRIGGER a_full ON audit.entries')
+    expect(await database.store.audit.head()).toEqual(before)
+    await database.direct.pool.query('DROP TRIGGER a_full ON audit.entries')
     expect((await privileged(desk)).delivered).toBe(2)
-    expect(await verifyLog(place.store.audit)).toMatchObject({ ok: true })
+    expect(await verifyLog(database.store.audit)).toMatchObject({ ok: true })
   }, 60_000)
 
-  test('is slow', async () => {
-    const place = await openPlace()
-    onTestFinished(place.stop)
+  test('is slow: all appends are acknowledged and kept', async () => {
+    const database = await openTestDatabase()
+    onTestFinished(database.stop)
     const seconds = long ? 5 : 2
-    await place.direct.pool.query(`CREATE FUNCTION audit.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$;
+    await database.direct.pool.query(`CREATE FUNCTION audit.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$;
       CREATE TRIGGER a_slow AFTER INSERT ON audit.entries FOR EACH STATEMENT EXECUTE FUNCTION audit.slow()`)
     const reasons = Array.from({ length: 200 }, (_, index) => `slow ${index}`)
     const since = performance.now()
-    const done = await Promise.all(reasons.map(reason => append(place.store, reason)))
+    const done = await Promise.all(reasons.map(reason => append(database.store, reason)))
     const named = `every insert into the log takes ${seconds} s; 200 appends at once`
     await recordOutcome({
       fault,
@@ -234,34 +234,34 @@ describe('PostgreSQL', () => {
       unit: 's',
       atMost: 3 * seconds + 1,
     })
-    await recordWhole(named, place, reasons)
+    await recordWhole(named, database, reasons)
   }, 60_000)
 
-  test('loses the connection at every message of an append', async () => {
-    const place = await openPlace()
-    onTestFinished(place.stop)
+  test('loses the connection at every message of an append: acknowledged entries are kept exactly once', async () => {
+    const database = await openTestDatabase()
+    onTestFinished(database.stop)
     const acknowledged: string[] = []
     let [cuts, recovered] = [0, 0]
     for (const when of ['before', 'after'] as const)
       for (let message = 1; message <= 8; message += 1) {
-        // With a first one, so that the cut meets a connection in use.
+        // First a successful append, so that the cut hits a connection in use.
         const settled = `settled ${when} ${message}`
-        if (await append(place.store, settled)) acknowledged.push(settled)
+        if (await append(database.store, settled)) acknowledged.push(settled)
         const reason = `cut ${when} ${message}`
-        place.proxy.cutAt(message, when)
+        database.proxy.cutAt(message, when)
         const batch = [reason, `${reason} too`, `${reason} three`]
-        const done = await Promise.all(batch.map(one => append(place.store, one)))
+        const done = await Promise.all(batch.map(one => append(database.store, one)))
         acknowledged.push(...batch.filter((_, index) => done[index] === true))
-        if (place.proxy.wasCut()) cuts += 1
+        if (database.proxy.wasCut()) cuts += 1
         const again = `again ${when} ${message}`
-        await expect.poll(() => append(place.store, again), { timeout: 15_000, interval: 50 }).toBe(true)
+        await expect.poll(() => append(database.store, again), { timeout: 15_000, interval: 50 }).toBe(true)
         acknowledged.push(again)
         recovered += 1
       }
     const named = 'the connection is cut before and after each message of an append'
     await recordOutcome({ fault, case: named, measure: 'cuts made', value: cuts, unit: 'cuts', atLeast: 2 })
     expect(recovered).toBe(16)
-    await recordWhole(named, place, acknowledged)
+    await recordWhole(named, database, acknowledged)
   }, 60_000)
 })
 
@@ -269,15 +269,15 @@ type Silence = {
   readonly turnedAway: number
   readonly firstAnswer: number
   readonly heapMegabytes: number
-  readonly place: Place
+  readonly database: TestDatabase
   readonly acknowledged: readonly string[]
 }
 
-/** A line on which nothing comes and nothing goes, and many who want to write. */
+/** The proxy passes nothing while many appends are requested. */
 async function silentDatabase(): Promise<Silence> {
-  const place = await openPlace()
-  await place.store.audit.append(record('before'))
-  place.proxy.hold(true)
+  const database = await openTestDatabase()
+  await database.store.audit.append(record('before'))
+  database.proxy.hold(true)
   const heap = process.memoryUsage().heapUsed
   const since = performance.now()
   let first = Number.POSITIVE_INFINITY
@@ -285,19 +285,19 @@ async function silentDatabase(): Promise<Silence> {
   const reasons = Array.from({ length: 20_000 }, (_, index) => `silent ${index}`)
   const acknowledged: string[] = []
   const all = reasons.map(async (reason, index) => {
-    const done = await append(place.store, reason)
+    const done = await append(database.store, reason)
     if (done) acknowledged.push(reason)
     else if (performance.now() - since < 5000) turnedAway += 1
     if (index === 0) first = (performance.now() - since) / 1000
   })
   await all[0]
   const heapMegabytes = (process.memoryUsage().heapUsed - heap) / 1_048_576
-  place.proxy.hold(false)
+  database.proxy.hold(false)
   await Promise.all(all)
-  return { turnedAway, firstAnswer: first, heapMegabytes, place, acknowledged }
+  return { turnedAway, firstAnswer: first, heapMegabytes, database, acknowledged }
 }
 
-test('a process on the embedded database is killed', async () => {
+test('acknowledged entries survive when a process on the embedded database is killed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'killed-'))
   const sealingKey = randomBytes(32).toString('base64')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -323,8 +323,8 @@ test('a process on the embedded database is killed', async () => {
     log: silentLog,
   })
   try {
-    const verdict = await verifyLog(store.audit)
-    expect(verdict).toMatchObject({ ok: true })
+    const verification = await verifyLog(store.audit)
+    expect(verification).toMatchObject({ ok: true })
     const there = new Set<string>()
     let count = 0
     for (let after = 0; ; ) {
@@ -337,14 +337,14 @@ test('a process on the embedded database is killed', async () => {
     }
     const named = `a process that appends to PGlite is killed (SIGKILL), ${kills} times`
     const lost = acknowledged.filter(reason => !there.has(reason)).length
-    await recordLosses(named, lost, count - there.size + (verdict.ok ? 0 : 1))
+    await recordLosses(named, lost, count - there.size + (verification.ok ? 0 : 1))
   } finally {
     await store.close()
   }
 }, 300_000)
 
-test('the database is silent', async () => {
-  const { turnedAway, firstAnswer, heapMegabytes, place, acknowledged } = await silence
+test('while the database is silent, appends are refused within bounds and none is lost', async () => {
+  const { turnedAway, firstAnswer, heapMegabytes, database, acknowledged } = await silence
   try {
     const named = 'the line to PostgreSQL is silent; 20,000 appends at once'
     await recordOutcome({
@@ -371,8 +371,8 @@ test('the database is silent', async () => {
       unit: 's',
       atMost: 30,
     })
-    await recordWhole(named, place, acknowledged)
+    await recordWhole(named, database, acknowledged)
   } finally {
-    await place.stop()
+    await database.stop()
   }
 }, 120_000)

@@ -15,7 +15,7 @@ const outcome = (change: Partial<RecordedOutcome>): RecordedOutcome => ({
   ...change,
 })
 
-test('every outcome has its row, under its fault, in the order of the list', () => {
+test('every outcome has a row under its fault, in the order of the list', () => {
   const page = faultPage(
     [
       outcome({}),

@@ -1,5 +1,5 @@
-// The page docs/reference/faults.md from what the tests in this folder recorded: one row for each outcome, with its bound and whether it was
-// met. Pure: everything on it was measured, nothing is made up for what was not.
+// Renders docs/reference/faults.md from the outcomes that the tests in this folder recorded: one row for each, with its bound and whether it was
+// met. Contains the numbered list of faults. Pure: the page shows only what was measured.
 import type { Machine } from '../bench/harness/machine.ts'
 import type { RecordedOutcome } from './outcome.ts'
 
@@ -28,7 +28,7 @@ const faults: ReadonlyMap<number, string> = new Map([
 
 const columns = ['No.', 'Case', 'Measure', 'Value', 'Bound', 'Met']
 
-/** Outcomes of one run and of runs before it; the newest day heads the page, each older row says its own. */
+/** `outcomes` of the last run and of earlier ones; the latest day heads the page, older rows show their own. */
 export function faultPage(outcomes: readonly RecordedOutcome[], machine: Machine): string {
   const inOrder = outcomes.toSorted((a, b) => a.fault - b.fault || compare(a.case, b.case) || compare(a.measure, b.measure))
   const day =
@@ -69,7 +69,7 @@ function cells(outcome: RecordedOutcome, day: string): readonly string[] {
   return [String(fault), outcome.case, outcome.measure, `${value}${older}`, named, outcome.met ? 'yes' : '**no**']
 }
 
-/** Three digits are more than a shared machine can promise; whole numbers stay whole. */
+/** Three digits: a shared machine cannot promise more. Integers stay exact. */
 function figure(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)))
 }

@@ -1,5 +1,5 @@
-// Fault 7: GitHub is away, slow, limits us, or takes things back. The minutes of an outage pass on a clock that the test moves; requests for
-// tokens, the App's client, the registry and the audit log are the product's.
+// Fault 7 of the list in fault-page.ts: GitHub is unavailable, slow, limits us, or withdraws access. The minutes of an outage pass on a clock
+// that the test moves; the token desk, the App client, the registry and the audit log are the product's.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
 import { createRepositoryClient } from '../../src/github/index.ts'
@@ -29,13 +29,13 @@ afterAll(async () => {
 })
 
 async function openEnvironment(answerWithinMilliseconds?: number): Promise<Environment> {
-  const patience = answerWithinMilliseconds === undefined ? {} : { answerWithinMilliseconds }
-  return { clock, desk: await openGitHubDesk({ ...fixture, store, clock, ...patience }) }
+  const limit = answerWithinMilliseconds === undefined ? {} : { answerWithinMilliseconds }
+  return { clock, desk: await openGitHubDesk({ ...fixture, store, clock, ...limit }) }
 }
 
-type Tally = { delivered: number; expired: number; refused: number; unforeseen: unknown[] }
+type Tally = { delivered: number; expired: number; refused: number; unexpected: unknown[] }
 
-async function ask({ clock, desk }: Environment, workload: string, tally: Tally): Promise<boolean> {
+async function requestToken({ clock, desk }: Environment, workload: string, tally: Tally): Promise<boolean> {
   try {
     const { expiresAt } = await desk.request(workload)
     tally.delivered += 1
@@ -44,11 +44,11 @@ async function ask({ clock, desk }: Environment, workload: string, tally: Tally)
   } catch (error) {
     tally.refused += 1
     if (!isAppError(error, 'unavailable') && !isAppError(error, 'too_many_requests') && !isAppError(error, 'upstream_failed'))
-      tally.unforeseen.push(error)
+      tally.unexpected.push(error)
     return false
   }
 }
-const newTally = (): Tally => ({ delivered: 0, expired: 0, refused: 0, unforeseen: [] })
+const newTally = (): Tally => ({ delivered: 0, expired: 0, refused: 0, unexpected: [] })
 
 const outages: readonly (readonly [string, GitHubFault])[] = [
   ['answers 502', { kind: 'status', status: 502, message: 'Server Error' }],
@@ -66,46 +66,46 @@ const outages: readonly (readonly [string, GitHubFault])[] = [
   ['begins to answer and does not end', { kind: 'slow body' }],
 ]
 
-test('outages of five minutes', async () => {
+test('during outages of five minutes known tokens are issued, GitHub is called rarely, and minting recovers', async () => {
   const stepSeconds = 10
   const environments = await Promise.all(
     outages.map(async ([name, outage]) => {
       const environment = await openEnvironment(250)
       const before = await environment.desk.request('settled')
-      environment.desk.proxy.taken()
-      environment.desk.proxy.misbehave(outage)
+      environment.desk.proxy.takeCount()
+      environment.desk.proxy.setFault(outage)
       return { ...environment, name, before, settled: newTally(), waiting: newTally(), calls: 0, recovery: 0, back: false }
     }),
   )
   onTestFinished(async () => {
     for (const { desk } of environments) await desk.stop()
   })
-  // One clock for all of them, so that their minutes pass together.
+  // All share one clock, so that their minutes pass together.
   for (let second = 0; second < 300; second += stepSeconds) {
     await Promise.all(
       environments.flatMap(environment => [
-        ask(environment, 'settled', environment.settled),
-        ...['a', 'b', 'c'].map(workload => ask(environment, workload, environment.waiting)),
+        requestToken(environment, 'settled', environment.settled),
+        ...['a', 'b', 'c'].map(workload => requestToken(environment, workload, environment.waiting)),
       ]),
     )
     clock.advance(stepSeconds)
   }
   for (const environment of environments) {
-    environment.calls = environment.desk.proxy.taken()
-    environment.desk.proxy.misbehave(undefined)
+    environment.calls = environment.desk.proxy.takeCount()
+    environment.desk.proxy.setFault(undefined)
   }
   for (let second = 0; second < 120 && environments.some(({ back }) => !back); second += 1) {
     await Promise.all(
       environments.map(async environment => {
         if (environment.back) return
-        environment.back = await ask(environment, 'a', newTally())
+        environment.back = await requestToken(environment, 'a', newTally())
         environment.recovery = second
       }),
     )
     clock.advance(1)
   }
   for (const { name, before, desk, settled, waiting, calls, recovery, back } of environments) {
-    expect.soft([...settled.unforeseen, ...waiting.unforeseen], name).toEqual([])
+    expect.soft([...settled.unexpected, ...waiting.unexpected], name).toEqual([])
     expect.soft(back, name).toBe(true)
     expect.soft((await desk.request('settled')).token.equals(before.token), name).toBe(true)
     const named = `GitHub ${name} for 5 minutes; 4 workloads ask every ${stepSeconds} s`
@@ -139,14 +139,14 @@ test('outages of five minutes', async () => {
   expect(await verifyLog(store.audit)).toMatchObject({ ok: true })
 }, 120_000)
 
-test('GitHub does not answer: how long a caller waits', async () => {
+test('a caller gets an answer within the time limit when GitHub does not answer', async () => {
   const kinds: readonly GitHubFault[] = [{ kind: 'hang' }, { kind: 'slow body' }]
-  // At the same time: each waits for GitHub's whole time limit.
+  // Concurrent: each waits for GitHub's whole time limit.
   await Promise.all(
     kinds.map(async kind => {
       const environment = await openEnvironment()
       onTestFinished(() => environment.desk.stop())
-      environment.desk.proxy.misbehave(kind)
+      environment.desk.proxy.setFault(kind)
       const since = performance.now()
       await expect(environment.desk.request(`patient-${kind.kind}`)).rejects.toMatchObject({
         code: 'unavailable',
@@ -165,17 +165,17 @@ test('GitHub does not answer: how long a caller waits', async () => {
   )
 }, 60_000)
 
-describe('with GitHub at hand', () => {
+describe('with a reachable GitHub', () => {
   let environment: Environment
   beforeAll(async () => {
     environment = await openEnvironment()
   })
   afterAll(() => environment?.desk.stop())
 
-  test('a token is used to its end while GitHub is away, and not beyond', async () => {
+  test('a token is issued until it expires while GitHub is unavailable, and not longer', async () => {
     const { desk } = environment
     await desk.request('to-the-end')
-    desk.proxy.misbehave({ kind: 'status', status: 503, message: 'Unavailable' })
+    desk.proxy.setFault({ kind: 'status', status: 503, message: 'Unavailable' })
     const tally = newTally()
     let [last, dead] = [0, 0]
     for (let second = 0; second < 4500; second += 30) {
@@ -190,7 +190,7 @@ describe('with GitHub at hand', () => {
       }
       clock.advance(30)
     }
-    desk.proxy.misbehave(undefined)
+    desk.proxy.setFault(undefined)
     const named = 'GitHub is away for 75 minutes; a workload asks every 30 s'
     expect(tally.refused).toBeGreaterThan(0)
     await recordOutcome({ fault, case: named, measure: 'life of a token that is used', value: last, unit: 's', atLeast: 3500 })
@@ -204,14 +204,14 @@ describe('with GitHub at hand', () => {
     })
   }, 60_000)
 
-  test('many ask for the same while GitHub is slow and then fails', async () => {
+  test('many equal requests share one call of GitHub, whether it fails or succeeds', async () => {
     const { desk } = environment
     clock.advance(120)
-    desk.proxy.taken()
-    desk.proxy.misbehave({ kind: 'status', status: 500, message: 'Server Error' })
+    desk.proxy.takeCount()
+    desk.proxy.setFault({ kind: 'status', status: 500, message: 'Server Error' })
     const failed = await Promise.allSettled(Array.from({ length: 200 }, () => desk.request('crowd')))
-    const calls = desk.proxy.taken()
-    desk.proxy.misbehave(undefined)
+    const calls = desk.proxy.takeCount()
+    desk.proxy.setFault(undefined)
     clock.advance(120)
     const served = await Promise.all(Array.from({ length: 200 }, () => desk.request('crowd')))
     expect(failed.every(({ status }) => status === 'rejected')).toBe(true)
@@ -222,35 +222,35 @@ describe('with GitHub at hand', () => {
       fault,
       case: named,
       measure: 'calls of GitHub when it answers',
-      value: desk.proxy.taken(),
+      value: desk.proxy.takeCount(),
       unit: 'calls',
       atMost: 1,
     })
   }, 60_000)
 
-  test('a clock that GitHub does not accept costs one more call and no token', async () => {
+  test('a clock that GitHub does not accept costs one more call and issues no token', async () => {
     const { desk } = environment
     clock.advance(120)
-    desk.proxy.misbehave({
+    desk.proxy.setFault({
       kind: 'status',
       status: 401,
       message: "'Issued at' claim ('iat') must be an Integer representing the time",
     })
-    desk.proxy.taken()
+    desk.proxy.takeCount()
     await expect(desk.request('unauthorized')).rejects.toMatchObject({ reason: 'CredentialRefused' })
-    desk.proxy.misbehave(undefined)
+    desk.proxy.setFault(undefined)
     await recordOutcome({
       fault,
       case: 'GitHub answers 401 to the App',
       measure: 'calls of GitHub for one request',
-      value: desk.proxy.taken(),
+      value: desk.proxy.takeCount(),
       unit: 'calls',
       atMost: 2,
     })
     expect((await desk.request('unauthorized')).repositories).toHaveLength(1)
   })
 
-  test('a token that somebody revoked at GitHub is found out by its user in few calls', async () => {
+  test('the user of a token that was revoked at GitHub learns it within few calls', async () => {
     const { desk } = environment
     const { token } = await desk.request('revoked')
     await desk.client.revoke(token)
@@ -258,9 +258,9 @@ describe('with GitHub at hand', () => {
     const callsOf = async (age: number): Promise<number> => {
       const client = createRepositoryClient({ endpoints, token, log: silentLog, clock })
       clock.advance(age)
-      desk.proxy.taken()
+      desk.proxy.takeCount()
       await expect(client.branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
-      return desk.proxy.taken()
+      return desk.proxy.takeCount()
     }
     await recordOutcome({
       fault,
@@ -294,10 +294,10 @@ describe('with GitHub at hand', () => {
     ],
     ['was deleted', ({ github, installation }) => uninstallApp(github.context, installation, 1001), { code: 'not_found' }],
   ]
-  test.each(ended)('an installation that %s', async (name, end, expected) => {
+  test.each(ended)('issues no token under an installation that %s', async (name, end, expected) => {
     const { desk } = environment
     end(desk)
-    desk.proxy.taken()
+    desk.proxy.takeCount()
     const results = await Promise.allSettled(['x', 'y', 'z'].map(workload => desk.request(`${name}-${workload}`)))
     for (const result of results) expect(result.status === 'rejected' ? result.reason : 'delivered').toMatchObject(expected)
     const handedOut = results.filter(({ status }) => status === 'fulfilled').length
@@ -313,7 +313,7 @@ describe('with GitHub at hand', () => {
       fault,
       case: `an installation ${name}`,
       measure: 'calls of GitHub for a request',
-      value: desk.proxy.taken() / 3,
+      value: desk.proxy.takeCount() / 3,
       unit: 'calls',
       atMost: 1,
     })

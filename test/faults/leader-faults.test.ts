@@ -1,5 +1,5 @@
-// Fault 6: two real processes that want one lease, and the leader dies, leaves or is stopped and wakes up again. Who wrote what, and when, is
-// read from the proxy's log and the server's own versions, never from the processes.
+// Fault 6 of the list in fault-page.ts: two real processes compete for one lease, and the leader dies, exits, or is suspended and resumed. Who
+// wrote what and when is read from the proxy's log and the server's resourceVersions, never from the processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,6 +12,7 @@ import { configMaps } from '../../src/api/builtin/index.ts'
 import { tooManyRequests } from './chaos-proxy/faults.ts'
 import type { LoggedRequest } from './chaos-proxy/request-log.ts'
 import { type ChaosFixture, fieldManager, secondsSince, until, withChaos } from './fixtures/chaos-fixture.ts'
+import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 6
@@ -20,7 +21,7 @@ const counter = 'counter'
 
 type Replica = {
   readonly process: ChildProcess
-  /** Writes of the counter that the server carried out. */
+  /** Successful writes of the counter. */
   readonly writes: () => readonly LoggedRequest[]
 }
 
@@ -39,7 +40,7 @@ async function startReplica(fixture: ChaosFixture, kubeconfig: string, identity:
   return { process: child, writes }
 }
 
-/** One that leads and writes, and one that waits. */
+/** A replica that leads and writes, and one that waits. */
 async function withPair(): Promise<Pair> {
   const fixture = await withChaos()
   const { direct, namespace, proxy } = fixture
@@ -59,13 +60,13 @@ async function withPair(): Promise<Pair> {
   return { ...fixture, leader, follower }
 }
 
-/** Seconds until the follower's first write. */
+/** Seconds from `since` until the follower's first write. */
 async function followed({ follower }: Pair, since: number): Promise<number> {
   await until('the second to write', () => follower.writes().length > 0)
   return Math.round((follower.writes()[0]?.at ?? 0) - since) / 1000
 }
 
-/** Writes of the first that the server carried out after the first write of the second: by the server's own order. */
+/** The first leader's writes after the first write of the second, by the server's own order. */
 function writesTooLate({ leader, follower }: Pair): number {
   const version = (write: LoggedRequest | undefined): bigint => BigInt(write?.answeredVersion ?? expect.fail('no version'))
   const handover = version(follower.writes()[0])
@@ -89,7 +90,7 @@ async function killed(): Promise<void> {
   await recordHandover('the leader is killed (SIGKILL)', await followed(pair, since), 17.4, pair)
 }
 
-async function asked(): Promise<void> {
+async function terminated(): Promise<void> {
   const pair = await withPair()
   const ended = once(pair.leader.process, 'exit')
   const since = performance.now()
@@ -98,8 +99,8 @@ async function asked(): Promise<void> {
   expect(await ended).toEqual([0, null])
 }
 
-/** Stopped for 20 s, then goes on where it was, with what it was doing. */
-async function stopped(name: string, doing: (pair: Pair) => Promise<void>): Promise<void> {
+/** Suspends the leader for 20 s and resumes it in the middle of what it was doing. */
+async function suspended(name: string, doing: (pair: Pair) => Promise<void>): Promise<void> {
   const pair = await withPair()
   const { leader, follower, proxy } = pair
   await doing(pair)
@@ -109,26 +110,25 @@ async function stopped(name: string, doing: (pair: Pair) => Promise<void>): Prom
   expect(follower.writes().length, 'the second leads by now').toBeGreaterThan(0)
   leader.process.kill('SIGCONT')
   const awake = performance.now()
-  const looksAgain = ({ verb, resource, userAgent }: LoggedRequest): boolean =>
+  const readsLease = ({ verb, resource, userAgent }: LoggedRequest): boolean =>
     verb === 'get' && resource === 'leases' && userAgent.endsWith('first')
-  await until('the first to look at the lease again', () => proxy.log.entries(looksAgain, awake).length > 1)
+  await until('the first to read the lease again', () => proxy.log.entries(readsLease, awake).length > 1)
   const before = follower.writes().length
   await until('the second to go on', () => follower.writes().length > before + 20)
   expect(secondsSince(since)).toBeGreaterThan(20)
   await recordTooLate(name, pair)
 }
 
-// Each with its own lease, all at once: what they do most is wait.
-test('the leader dies, leaves, or sleeps', async () => {
-  const outcomes = await Promise.allSettled([
+// Each case has its own lease; they run concurrently because they mostly wait.
+test('after the leader is killed, terminated or suspended, the other one takes over and the old one writes nothing', async () => {
+  await expectAllFulfilled([
     killed(),
-    asked(),
-    stopped('the leader is stopped for 20 s and goes on', async () => {}),
-    stopped('the leader is stopped for 20 s while a write waits to be repeated after a 429', async ({ proxy }) => {
+    terminated(),
+    suspended('the leader is stopped for 20 s and goes on', async () => {}),
+    suspended('the leader is stopped for 20 s while a write waits to be repeated after a 429', async ({ proxy }) => {
       const match = ({ fieldManager: by, name }: { fieldManager: string | undefined; name: string | undefined }): boolean =>
         by === 'first' && name === counter
       await proxy.onRequest({ kind: 'refuse', ...tooManyRequests(3) }, { match }).firstUse
     }),
   ])
-  expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
 })

@@ -1,11 +1,11 @@
-// One measured outcome of a fault: checked against its bound, and kept for docs/reference/faults.md, which is generated from these files.
-// An outcome outside its bound fails the test that measured it, and is kept all the same.
+// One measured outcome of a fault: checked against its bound, and stored for docs/reference/faults.md, which is generated from these files.
+// An outcome outside its bound fails the test that measured it, and is stored all the same.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 
 export type Outcome = {
-  /** Its number in the list of faults (docs/reference/faults.md). */
+  /** Its number in the list of faults (fault-page.ts). */
   readonly fault: number
   /** What was done to the platform: "the API server is away for 10 s". One line of the table. */
   readonly case: string
@@ -25,7 +25,7 @@ export function outcomesFolder(): string {
   return join(readClusterSettings().stateFolder, 'faults')
 }
 
-/** Keeps the outcome (the same case and measure replace the one before), then throws when it is outside its bounds. */
+/** Stores the outcome (replacing the previous one of the same case and measure), then throws when it is outside its bounds. */
 export async function recordOutcome(outcome: Outcome): Promise<void> {
   const { fault, value, unit, atMost, atLeast } = outcome
   if (atMost === undefined && atLeast === undefined) throw new Error('an outcome without a bound cannot fail')
@@ -44,6 +44,6 @@ export async function recordOutcome(outcome: Outcome): Promise<void> {
   const bound = [atLeast === undefined ? '' : `at least ${atLeast}`, atMost === undefined ? '' : `at most ${atMost}`]
   if (!met)
     throw new Error(
-      `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, ${bound.filter(Boolean).join(' and ')} is asked`,
+      `fault ${fault}, ${outcome.case}: ${outcome.measure} was ${value} ${unit}, expected ${bound.filter(Boolean).join(' and ')}`,
     )
 }

@@ -1,5 +1,5 @@
-// Fault 3: after a restart the caches are filled from the past: lists answer as of an older version, and the watches that follow stay behind
-// for a while. Whatever the controller does with what it believes, no child that lives is deleted or made again.
+// Fault 3 of the list in fault-page.ts: after a restart the caches are filled with an older state: lists answer as of an older version, and the
+// watches that follow lag for a while. Whatever the controller does meanwhile, no existing child is deleted or recreated.
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { configMaps } from '../../src/api/builtin/index.ts'
@@ -15,22 +15,23 @@ import {
   withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
-import { fieldManager, forEver, uidsOf, until } from './fixtures/chaos-fixture.ts'
+import { fieldManager, uidsOf, unlimited, until } from './fixtures/chaos-fixture.ts'
+import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 3
 
 const renderer = withCharts()
 
-/** A version of the server between two moments of the test: that of a write that nobody looks at. */
+/** A resourceVersion of the server between two steps of the test: that of a write to an unrelated object. */
 async function versionNow({ direct, namespace }: ApplicationEnvironment): Promise<string> {
   const data = { at: String(performance.now()) }
-  const moment = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'moment' }, data }
-  const { metadata } = await direct.apply(configMaps, moment, { fieldManager, force: true })
+  const marker = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'marker' }, data }
+  const { metadata } = await direct.apply(configMaps, marker, { fieldManager, force: true })
   return metadata.resourceVersion ?? expect.fail('no version')
 }
 
-/** Who they are and how often their specs have been changed. */
+/** The identities of the children and how often their specs have changed. */
 async function childrenOf({ direct, namespace }: ApplicationEnvironment): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>()
   for (const type of childTypes)
@@ -39,17 +40,17 @@ async function childrenOf({ direct, namespace }: ApplicationEnvironment): Promis
   return found
 }
 
-/** The life of one Application: made, a process taken away, given back, and a new image. A moment of the past after each step. */
-async function live(
+/** The history of one Application: created, a process removed, added again, and a new image. Records a version after each step. */
+async function runHistory(
   environment: ApplicationEnvironment,
 ): Promise<readonly { readonly when: string; readonly version: string }[]> {
-  const moments = [{ when: 'before it was there', version: await versionNow(environment) }]
+  const snapshots = [{ when: 'before it was there', version: await versionNow(environment) }]
   const step = async (when: string, spec: Record<string, unknown>, n: number): Promise<void> => {
     await environment.apply('shop', spec)
-    moments.push({ when: `when ${when} was asked for`, version: await versionNow(environment) })
+    snapshots.push({ when: `when ${when} was asked for`, version: await versionNow(environment) })
     await environment.settled('shop', n)
     await until(`${when} to be complete`, async () => (await pruned(environment)) === true)
-    moments.push({ when: `when ${when} was done`, version: await versionNow(environment) })
+    snapshots.push({ when: `when ${when} was done`, version: await versionNow(environment) })
   }
   const { manager } = await startController(environment, renderer)
   await step('two processes', { processes: [web, worker], image: image(1) }, 1)
@@ -57,10 +58,10 @@ async function live(
   await step('two processes again', { processes: [web, worker], image: image(1) }, 1)
   await step('a new image', { processes: [web, worker], image: image(2) }, 2)
   await manager.stop()
-  return moments
+  return snapshots
 }
 
-/** The inventory names exactly what is there. */
+/** Whether the inventory has as many entries as there are children. */
 async function pruned(environment: ApplicationEnvironment): Promise<boolean> {
   const { direct, namespace } = environment
   const shop = await direct.get(application, { namespace, name: 'shop' })
@@ -71,17 +72,17 @@ async function pruned(environment: ApplicationEnvironment): Promise<boolean> {
 async function restartIntoThePast(what: string, resources: readonly string[]): Promise<void> {
   const environment = await withApplications()
   const { proxy, direct, namespace } = environment
-  const moments = await live(environment)
+  const snapshots = await runHistory(environment)
   const state = await stateOf(environment, 'shop')
   const since = performance.now()
   let before = await childrenOf(environment)
   let remade = 0
   let changed = 0
-  for (const { when, version } of moments) {
+  for (const { when, version } of snapshots) {
     const caughtUp = Promise.withResolvers<void>()
     const stale = proxy.onRequest(
       { kind: 'stale', resourceVersion: version, until: caughtUp.promise },
-      { uses: forEver, match: matching({ verb: ['list', 'watch'], resource: resources }) },
+      { uses: unlimited, match: matching({ verb: ['list', 'watch'], resource: resources }) },
     )
     const { manager, runs, quietFor } = await startController(environment, renderer)
     const cache = manager.cache(application)
@@ -103,7 +104,7 @@ async function restartIntoThePast(what: string, resources: readonly string[]): P
     await manager.stop()
   }
   const deletes = proxy.log.entries(({ verb }) => verb === 'delete', since).length
-  const name = `${moments.length} restarts into the past of ${what}`
+  const name = `${snapshots.length} restarts into the past of ${what}`
   const count = (measure: string, value: number, unit: string): Promise<void> =>
     recordOutcome({ fault, case: name, measure, value, unit, atMost: 0 })
   await count('living children deleted or made again', remade, 'objects')
@@ -111,13 +112,12 @@ async function restartIntoThePast(what: string, resources: readonly string[]): P
   await count('deletions sent', deletes, 'requests')
 }
 
-// Each in an environment of its own, all at once: what they do most is wait.
-test('restarts into the past', async () => {
+// Each case has its own environment; they run concurrently because they mostly wait.
+test('a restart with an older state deletes and recreates no child', async () => {
   const children = ['deployments', 'services', 'ingresses', 'pods']
-  const outcomes = await Promise.allSettled([
+  await expectAllFulfilled([
     restartIntoThePast('all kinds', ['applications', ...children]),
     restartIntoThePast('Applications alone', ['applications']),
     restartIntoThePast('children alone', children),
   ])
-  expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
 })

@@ -1,5 +1,5 @@
-// Fault 16: somebody who owns the database alters the audit log. Single changes are found by the chain; a cut end, a chain computed anew and
-// an exchanged database by the signed checkpoints that the broker keeps outside.
+// Fault 16 of the list in fault-page.ts: somebody with the database owner's rights alters the audit log. The chain reveals single changes; the
+// signed checkpoints that the broker keeps outside reveal a truncated log, a recomputed chain and a replaced database.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditRecord } from '../../src/api/audit-event.ts'
@@ -60,7 +60,7 @@ async function filled(environment: string, entries = length) {
 }
 
 test(
-  'single changes',
+  'every change of a single entry is detected and its first invalid entry is named',
   async () => {
     const log = await filled('entry')
     await database.pool.query('CREATE TABLE audit.original AS SELECT * FROM audit.entries')
@@ -70,14 +70,14 @@ test(
     for (const [kind, at, salt] of samples) {
       const change = mutation(kind, at, salt, length)
       await tamper(database, `${restore}; ${change.sql}`)
-      const verdict = await verifyLog(log)
+      const verification = await verifyLog(log)
       found.changes += 1
-      if (!verdict.ok) found.detected += 1
-      if (!verdict.ok && verdict.sequence === change.sequence) found.named += 1
-      else expect.soft(verdict, change.name).toMatchObject({ ok: false, sequence: change.sequence })
+      if (!verification.ok) found.detected += 1
+      if (!verification.ok && verification.sequence === change.sequence) found.named += 1
+      else expect.soft(verification, change.name).toMatchObject({ ok: false, sequence: change.sequence })
     }
     await tamper(database, restore)
-    for (let look = 0; look < 20; look += 1) if (!(await verifyLog(log)).ok) found.falseAlarms += 1
+    for (let check = 0; check < 20; check += 1) if (!(await verifyLog(log)).ok) found.falseAlarms += 1
     const named = `${mutations} changes of single entries: update, delete, insert, reorder`
     const share = (count: number): number => (100 * count) / found.changes
     await recordOutcome({
@@ -108,7 +108,7 @@ test(
   (long ? 30 : 5) * 60_000,
 )
 
-/** A chain that fits, written by somebody who computes every hash anew from `from` on. */
+/** Rewrites the log from entry `from` on as a valid chain with recomputed hashes. */
 async function rewrite(from: number): Promise<void> {
   const rows = await openLog().list({ after: 0, limit: 1000 })
   const kept = rows.filter(({ sequence }) => sequence < from)
@@ -122,7 +122,7 @@ async function rewrite(from: number): Promise<void> {
   await inTurn(database.pool, turn => turn.insert(forged))
 }
 
-describe('what the chain alone cannot show', () => {
+describe('changes that only checkpoints reveal', () => {
   const structural: readonly { readonly name: string; readonly alter: () => Promise<unknown>; readonly sequence: number }[] = [
     {
       name: 'the last 3 entries are cut off',
@@ -157,8 +157,8 @@ describe('what the chain alone cannot show', () => {
     await alter()
     const alone = await verifyLog(log)
     const [early, late] = await Promise.all(checkpoints.map(head => verifyLog(log, head)))
-    const verdicts = [early, late].filter(verdict => verdict !== undefined && !verdict.ok)
-    const first = Math.min(...verdicts.map(verdict => (verdict.ok ? Number.NaN : verdict.sequence)))
+    const failures = [early, late].filter(verification => verification !== undefined && !verification.ok)
+    const first = Math.min(...failures.map(verification => (verification.ok ? Number.NaN : verification.sequence)))
     expect(alone.ok).toBe(true)
     expect(first).toBe(sequence)
     const reported = (await keep.once()) === 'broken'
@@ -169,7 +169,7 @@ describe('what the chain alone cannot show', () => {
       fault,
       case: name,
       measure: 'found by verify with the kept checkpoints',
-      value: verdicts.length > 0 ? 100 : 0,
+      value: failures.length > 0 ? 100 : 0,
       unit: '%',
       atLeast: 100,
     })
@@ -183,12 +183,12 @@ describe('what the chain alone cannot show', () => {
     })
   })
 
-  test('a checkpoint that somebody else signed, or altered, proves nothing', async () => {
+  test('a checkpoint that is altered or signed with another key is refused', async () => {
     const kube = createMemoryKube()
     const log = await filled('entry', 3)
-    const stranger = await ownKeys()
+    const foreignKeys = await ownKeys()
     const shared = { kube: kube.client, audit: log, issuer, everyMilliseconds: 60_000, clock: systemClock, log: silentLog }
-    await createCheckpointExport({ ...shared, keys: stranger }).once()
+    await createCheckpointExport({ ...shared, keys: foreignKeys }).once()
     const kept = await kube.client.get(configMaps, { namespace: platformNamespace, name: checkpointsName })
     const [statement = ''] = Object.values(kept?.data ?? {})
     await expect(checkpointsIn(statement, keys.publicKeys, issuer)).rejects.toMatchObject({ code: 'integrity_violation' })

@@ -1,5 +1,5 @@
-// Fault 18: one tenant floods a controller. On the real queue and runner, in real time: a reconcile computes for a moment and waits for
-// what would be the API server. What is measured is another tenant's single change, from the cache to the end of its reconcile.
+// Fault 18 of the list in fault-page.ts: one tenant floods a controller. Uses the real queue and runner in real time: a reconcile computes for a
+// while and waits for a simulated API server. Measured: another tenant's single change, from the cache to the end of its reconcile.
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { onTestFinished, test } from 'vitest'
@@ -51,11 +51,11 @@ function startRunner(answer: (namespace: string, signal: AbortSignal) => Promise
   let version = 1
   return {
     floods: () => floods,
-    /** Every object is changed at once, as one command of one tenant can do. */
+    /** Changes every object at once, as one command of a tenant can do. */
     flood(count: number) {
       for (let index = 0; index < count; index++) store.upsert(configMap('flood', `object-${index}`, ++version))
     },
-    /** Milliseconds until single changes of the other tenant have converged, one after the other: the median. */
+    /** The median time in milliseconds in which consecutive single changes of the other tenant converge. */
     async singleChange(): Promise<number> {
       const times: number[] = []
       for (let index = 0; index < changes; index++) {
@@ -70,12 +70,12 @@ function startRunner(answer: (namespace: string, signal: AbortSignal) => Promise
   }
 }
 
-test('a tenant that enqueues 10,000 objects does not make another wait', async () => {
+test('a tenant that enqueues 10,000 objects does not delay another tenant', async () => {
   const controller = startRunner(() => wait(answerMilliseconds))
   const idle = await controller.singleChange()
   controller.flood(10_000)
   const flooded = await controller.singleChange()
-  // The flood was there the whole time, and it was worked on.
+  // The flood was present all the time, and part of it was processed.
   if (controller.floods() === 0 || controller.floods() >= 10_000)
     throw new Error(`the flood did ${controller.floods()} of 10,000`)
   await recordOutcome({
@@ -88,7 +88,7 @@ test('a tenant that enqueues 10,000 objects does not make another wait', async (
   })
 })
 
-test('a tenant whose reconciles hang does not make another wait', async () => {
+test('a tenant whose reconciles hang does not delay another tenant', async () => {
   const controller = startRunner(async (namespace, signal) => {
     if (namespace === 'flood') await wait(3_600_000, undefined, { signal })
     else await wait(answerMilliseconds)

@@ -1,5 +1,5 @@
-// Fault 2: events that never arrive, arrive late, or arrive twice. Each event of a whole rollout is lost once, each for an Application of its
-// own; all of them end in the state that they would have had anyway, at the latest when the caches are listed again.
+// Fault 2 of the list in fault-page.ts: events that are lost, late or duplicated. Each event of a whole rollout is lost once, each for a separate
+// Application; all reach the state that they would have reached anyway, at the latest when the caches are listed again.
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
@@ -19,7 +19,7 @@ import {
   withCharts,
   worker,
 } from './fixtures/application-controller-fixture.ts'
-import { forEver, secondsSince, uidsOf, until } from './fixtures/chaos-fixture.ts'
+import { secondsSince, uidsOf, unlimited, until } from './fixtures/chaos-fixture.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 2
@@ -28,14 +28,14 @@ const watchSeconds = 2
 
 const renderer = withCharts()
 
-/** Two rollouts and the end of a process: objects appear, change and go. */
-async function play(environment: ApplicationEnvironment, name: string, between: () => Promise<unknown>): Promise<void> {
+/** Two rollouts and the removal of a process: objects are created, changed and deleted. */
+async function runRollouts(environment: ApplicationEnvironment, name: string, between: () => Promise<unknown>): Promise<void> {
   await environment.apply(name, { processes: [web, worker], image: image(1) })
   await between()
   await environment.apply(name, { processes: [web], image: image(2) })
 }
 
-/** `deployments web MODIFIED 2`: the same event in every Application's life, whatever its name. */
+/** `deployments web MODIFIED 2`: identifies the same event for every Application, whatever its name. */
 function eventName(application: string, event: EventFacts, count: number): string {
   return `${event.watch.resource} ${event.name.slice(application.length)} ${event.type} ${count}`
 }
@@ -44,13 +44,13 @@ function ofApplication(application: string): (event: EventFacts) => boolean {
   return ({ name }) => name === application || name.startsWith(`${application}-`)
 }
 
-test('each event of two rollouts is lost once', async () => {
+test('an Application reaches the same state although any one event of two rollouts is lost', async () => {
   const environment = await withApplications()
   const { proxy } = environment
-  proxy.onRequest({ kind: 'shorten', seconds: watchSeconds }, { uses: forEver, match: matching({ verb: 'watch' }) })
+  proxy.onRequest({ kind: 'shorten', seconds: watchSeconds }, { uses: unlimited, match: matching({ verb: 'watch' }) })
   const { manager } = await startController(environment, renderer, { relistMilliseconds })
 
-  await play(environment, 'model', () => environment.settled('model', 1))
+  await runRollouts(environment, 'model', () => environment.settled('model', 1))
   await environment.settled('model', 2)
   const model = await stateOf(environment, 'model')
   const counts = new Map<string, number>()
@@ -83,10 +83,12 @@ test('each event of two rollouts is lost once', async () => {
     )
     return { application, lost, armed }
   })
-  const delays = losses.map(({ armed, lost }) => armed.firstUse.then(() => knownAfter(environment, manager, dropped.get(lost))))
+  const delays = losses.map(({ armed, lost }) =>
+    armed.firstUse.then(() => secondsUntilKnown(environment, manager, dropped.get(lost))),
+  )
   await Promise.all(
     losses.map(async ({ application }) => {
-      await play(environment, application, () => environment.settled(application, 1))
+      await runRollouts(environment, application, () => environment.settled(application, 1))
       await environment.settled(application, 2)
     }),
   )
@@ -116,7 +118,7 @@ test('each event of two rollouts is lost once', async () => {
     unit: '%',
     atLeast: 100,
   })
-  // A list is due after 5 s and made when the watch that runs then has ended, and an attempt takes a second to come.
+  // A list is due after 5 s and made when the current watch has ended; a retry takes up to a second.
   const longest = Math.max(...(await Promise.all(delays.filter((_, index) => losses[index]?.armed.used() === 1))))
   await recordOutcome({
     fault,
@@ -128,11 +130,15 @@ test('each event of two rollouts is lost once', async () => {
   })
 })
 
-/** Seconds until the controller's cache is as new as the event, or knows with the server that there is no such object any more. */
-async function knownAfter({ direct }: ApplicationEnvironment, manager: Manager, event: EventFacts | undefined): Promise<number> {
+/** Seconds until the controller's cache is as new as the event, or agrees with the server that the object does not exist. */
+async function secondsUntilKnown(
+  { direct }: ApplicationEnvironment,
+  manager: Manager,
+  event: EventFacts | undefined,
+): Promise<number> {
   const since = performance.now()
   const type = [application, ...childTypes].find(({ plural }) => plural === event?.watch.resource)
-  if (event === undefined || type === undefined) throw new Error('an event of a kind that is not looked at was lost')
+  if (event === undefined || type === undefined) throw new Error('an event of an unexpected kind was lost')
   const { name, namespace } = event
   const key = namespace === undefined ? { name } : { name, namespace }
   const cache = manager.cache<KubeObject>(type, type.plural === application.plural ? {} : { labelSelector: applicationSelector })
@@ -144,18 +150,18 @@ async function knownAfter({ direct }: ApplicationEnvironment, manager: Manager, 
   return secondsSince(since)
 }
 
-test('all events late and doubled', async () => {
+test('late and duplicated events cause no recreated child and no list', async () => {
   const environment = await withApplications()
   const { proxy, direct, namespace } = environment
   await startController(environment, renderer)
-  await play(environment, 'calm', () => environment.settled('calm', 1))
+  await runRollouts(environment, 'calm', () => environment.settled('calm', 1))
   await environment.settled('calm', 2)
   const calm = await stateOf(environment, 'calm')
   const since = performance.now()
   let turn = 0
-  proxy.onEvent({ kind: 'duplicate' }, { uses: forEver, match: () => turn++ % 2 === 0 })
-  const late = proxy.onEvent({ kind: 'late', until: () => wait(300) }, { uses: forEver })
-  await play(environment, 'storm', () => environment.settled('storm', 1))
+  proxy.onEvent({ kind: 'duplicate' }, { uses: unlimited, match: () => turn++ % 2 === 0 })
+  const late = proxy.onEvent({ kind: 'late', until: () => wait(300) }, { uses: unlimited })
+  await runRollouts(environment, 'storm', () => environment.settled('storm', 1))
   const uids = await uidsOf(direct, childTypes, namespace)
   await environment.settled('storm', 2)
   await until('storm to be as it was in calm', async () => (await stateOf(environment, 'storm')) === calm)

@@ -1,11 +1,12 @@
-// Fault 4: everything that can happen to a watch. Afterwards the local copy equals the server again, with at most one list for each fault,
-// without a storm of connections, and without one left behind.
+// Fault 4 of the list in fault-page.ts: everything that can happen to a watch. Afterwards the cache equals the server again, after at most one
+// list for each fault, without a storm of connections and without leaked ones.
 import { readdir, readlink } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { type EventFault, expired, internalError, matching } from './chaos-proxy/faults.ts'
-import { type ChaosFixture, forEver, secondsSince, until, withChaos, withMirror } from './fixtures/chaos-fixture.ts'
+import { type ChaosFixture, secondsSince, unlimited, until, withChaos, withMirror } from './fixtures/chaos-fixture.ts'
+import { expectAllFulfilled } from './fixtures/concurrent-cases.ts'
 import { recordOutcome } from './outcome.ts'
 
 const fault = 4
@@ -45,14 +46,14 @@ async function tooOldAtOpening(): Promise<void> {
   await recordAfter(fixture, '410 when a watch is opened', since)
 }
 
-/** It is resumed from the last of them. */
+/** The watch is resumed from the last bookmark. */
 async function bookmarksAlone(): Promise<void> {
   const fixture = await withChaos()
   const short = fixture.proxy.onRequest({ kind: 'shorten', seconds: 4 }, { match: matching({ verb: 'watch' }) })
   const mirror = await withMirror(fixture)
   await short.firstUse
   const since = performance.now()
-  // Moves the server's version on, without an event for this watch.
+  // Advances the server's version without an event for this watch.
   await mirror.touchOther()
   await until('the second watch', () => fixture.proxy.log.watches('configmaps').length === 2)
   const bookmark = fixture.proxy.events().findLast(({ type }) => type === 'BOOKMARK')
@@ -67,9 +68,9 @@ async function bookmarksAlone(): Promise<void> {
   await mirror.equal()
 }
 
-// Each in an environment of its own, all at once: what they do most is wait.
-test('one fault', async () => {
-  const outcomes = await Promise.allSettled([
+// Each case has its own environment; they run concurrently because they mostly wait.
+test('the cache equals the server again after each watch fault', async () => {
+  await expectAllFulfilled([
     spoiled('410 in mid-stream', { kind: 'error', ...expired }),
     spoiled('an ERROR event of status 500', { kind: 'error', ...internalError }),
     spoiled('a truncated line', { kind: 'truncate' }),
@@ -78,12 +79,11 @@ test('one fault', async () => {
     tooOldAtOpening(),
     bookmarksAlone(),
   ])
-  expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
 })
 
-test('no connection is left behind by 1,000 reconnects', async () => {
+test('1,000 reconnects leak no connection', async () => {
   const fixture = await withChaos()
-  // Waits are shortened for the sake of the test's own time; connections are real.
+  // Delays are shortened to keep the test short; connections are real.
   const sleep: Clock['sleep'] = (milliseconds, signal) => systemClock.sleep(milliseconds / 1000, signal)
   const mirror = await withMirror(fixture, { clock: { ...systemClock, sleep } })
   await mirror.put('a', 'first')
@@ -99,7 +99,7 @@ test('no connection is left behind by 1,000 reconnects', async () => {
   const opened = (): number => fixture.proxy.log.watches('configmaps').length
   const target = opened() + 1000
   for (const [index, spoiled] of kinds.entries())
-    fixture.proxy.onEvent(spoiled, { uses: forEver, match: () => opened() < target && opened() % kinds.length === index })
+    fixture.proxy.onEvent(spoiled, { uses: unlimited, match: () => opened() < target && opened() % kinds.length === index })
   let most = 0
   for (let n = 0; opened() < target; n++) {
     await mirror.put('a', String(n))
@@ -112,7 +112,7 @@ test('no connection is left behind by 1,000 reconnects', async () => {
   await recordOutcome({ fault, case: name, measure: 'sockets left over', value: left, unit: 'sockets', atMost: 4 })
 })
 
-/** Sockets of this process: both ends of what the test opens. */
+/** Number of sockets of this process: both ends of what the test opens. */
 async function openSockets(): Promise<number> {
   const folder = '/proc/self/fd'
   const targets = await Promise.all((await readdir(folder)).map(name => readlink(`${folder}/${name}`).catch(() => '')))
@@ -122,7 +122,7 @@ async function openSockets(): Promise<number> {
 async function hangsUp(): Promise<void> {
   const fixture = await withChaos()
   const mirror = await withMirror(fixture)
-  const armed = fixture.proxy.onEvent({ kind: 'close-after' }, { uses: forEver })
+  const armed = fixture.proxy.onEvent({ kind: 'close-after' }, { uses: unlimited })
   const since = performance.now()
   for (let n = 0; secondsSince(since) < 10; n++) {
     await mirror.put('churn', String(n))
@@ -131,7 +131,7 @@ async function hangsUp(): Promise<void> {
   armed.disarm()
   await mirror.equal()
   const watches = fixture.proxy.log.watches('configmaps', since)
-  // The first of them was not a reconnect.
+  // The first watch was not a reconnect.
   const rate = Math.round((100 * (watches.length - 1)) / secondsSince(since)) / 100
   const name = 'the server hangs up after each of 10 events a second'
   expect(armed.used()).toBeGreaterThan(3)
@@ -153,17 +153,16 @@ async function silence(name: string, begin: (fixture: ChaosFixture) => void): Pr
   await recordOutcome({ fault, case: name, measure: 'lists', value: lists, unit: 'requests', atMost: 1 })
 }
 
-// By the time limits that the product has; all at once, because they are long: nearly a minute, so only in the long form.
+// With the product's time limits; concurrent, because they take nearly a minute, so only in the long form.
 test.runIf(process.env['SEKISHO_LONG'] === '1')(
-  'a server that hangs up after each event is not stormed; silence is found',
+  'a server that closes watches after each event is not flooded with reconnects; silent watches are detected',
   async () => {
-    const outcomes = await Promise.allSettled([
+    await expectAllFulfilled([
       hangsUp(),
       silence('a watch falls silent, without an end', ({ proxy }) => {
         proxy.onEvent({ kind: 'stall' }, { match: matching({ name: 'a' }) })
       }),
       silence('all connections die without a word', ({ proxy }) => proxy.deaden()),
     ])
-    expect(outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))).toEqual([])
   },
 )

@@ -1,5 +1,5 @@
-// Fault 9: webhooks that come twice, late, in another order, not at all, or all at once. The broker is whole; what it wakes looks at where
-// branches are now and has one effect for each new head. Effects are counted, not calls.
+// Fault 9 of the list in fault-page.ts: webhooks that arrive twice, late, out of order, not at all, or all at once. The broker is the product's;
+// the followers that it wakes read the current heads of the branches and have one effect for each new head. Effects are counted, not calls.
 import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -69,7 +69,7 @@ async function deliver({ event, guid, body }: Delivery): Promise<number> {
   return answer.status
 }
 
-/** Waits until everything that was stored is handled and what it woke has looked. */
+/** Waits until all stored deliveries are handled and the woken followers have reconciled. */
 async function settled(): Promise<void> {
   await waitUntil('the branches are followed', async () => followed.behind().length === 0 || undefined, patience)
   let [before, since] = [-1, Date.now()]
@@ -92,7 +92,7 @@ async function effectsOf(work: () => Promise<unknown>): Promise<readonly string[
   return followed.effects.slice(before)
 }
 
-test('the same delivery five times at once, and once more', async () => {
+test('a delivery that arrives six times is handled once and has one effect', async () => {
   followed.heads.set('branch-0', head(1))
   const one = push('branch-0', head(1))
   const statuses: number[] = []
@@ -123,7 +123,7 @@ test('the same delivery five times at once, and once more', async () => {
   })
 })
 
-test('the same payload under ten other ids', async () => {
+test('a handled payload that arrives under ten other ids has no effect', async () => {
   const { body } = push('branch-0', head(1))
   const effects = await effectsOf(() =>
     Promise.all(Array.from({ length: 10 }, () => deliver({ event: 'push', guid: randomUUID(), body }))),
@@ -138,7 +138,7 @@ test('the same payload under ten other ids', async () => {
   })
 })
 
-test('out of order', async () => {
+test('deliveries out of order cause no effect of an older head', async () => {
   followed.heads.set('branch-1', head(22))
   const effects = await effectsOf(async () => {
     await deliver(push('branch-1', head(22)))
@@ -154,12 +154,12 @@ test('out of order', async () => {
     atMost: 0,
   })
   const installation = { id: installationId, account: { id: fixture.organization.id } }
-  const told = (action: string): Delivery => ({
+  const installationEvent = (action: string): Delivery => ({
     event: 'installation',
     guid: randomUUID(),
     body: JSON.stringify({ action, installation, sender: { id: 1001 }, repositories: [] }),
   })
-  const statuses = [await deliver(told('deleted')), await deliver(told('created'))]
+  const statuses = [await deliver(installationEvent('deleted')), await deliver(installationEvent('created'))]
   const after = await effectsOf(async () => deliver(push('branch-1', head(22))))
   await recordOutcome({
     fault,
@@ -172,7 +172,7 @@ test('out of order', async () => {
   expect(after).toEqual([])
 })
 
-test('what GitHub could not deliver', async () => {
+test('deliveries that failed are redelivered by one poll', async () => {
   const { context } = fixture.github
   const [app] = context.world.apps
   const url = app?.webhookUrl ?? ''
@@ -206,7 +206,7 @@ test('what GitHub could not deliver', async () => {
   context.store.change(() => app && Object.assign(app, { webhookUrl: url }))
   expect(followed.behind()).toEqual(missed)
   const since = performance.now()
-  const asked = await poll()
+  const requested = await poll()
   await context.webhooks.idle()
   await settled()
   const seconds = (performance.now() - since) / 1000
@@ -224,7 +224,7 @@ test('what GitHub could not deliver', async () => {
     fault,
     case: named,
     measure: 'deliveries asked for',
-    value: asked,
+    value: requested,
     unit: 'deliveries',
     atMost: missed.length,
     atLeast: missed.length,
@@ -240,7 +240,7 @@ test('what GitHub could not deliver', async () => {
   })
 }, 90_000)
 
-test('a replay three days later', async () => {
+test('a delivery that is replayed three days later has no effect', async () => {
   const replayed = push('branch-0', head(1))
   const handledTimes = async (): Promise<number> =>
     (await fixture.store.audit.list({ action: 'webhook.received', limit: 1000 })).filter(
@@ -269,7 +269,7 @@ test('a replay three days later', async () => {
   })
 })
 
-test('a burst', async () => {
+test('a burst of pushes is acknowledged in time and has one effect for each head', async () => {
   const pushes = Array.from({ length: burst }, (_, index) => {
     const branch = branches[index % branches.length] ?? ''
     return { branch, after: head(10_000 + index) }
@@ -277,7 +277,7 @@ test('a burst', async () => {
   const waits: number[] = []
   const statuses = new Map<number, number>()
   const last = new Map(pushes.map(({ branch, after }) => [branch, after]))
-  // The branches are where the last push of each left them before the first webhook comes: GitHub is always ahead of its webhooks.
+  // The branches have their final heads before the first webhook arrives: GitHub is always ahead of its webhooks.
   for (const [branch, after] of last) followed.heads.set(branch, after)
   const since = performance.now()
   const effects = await effectsOf(async () => {

@@ -1,5 +1,5 @@
-// Writes docs/reference/faults.md from the outcomes that the fault tests of this checkout recorded, or those of the folders that are named:
-// `node test/faults/write-docs.ts [folder …]`. Measures nothing itself and fails when there is nothing to write about.
+// Writes docs/reference/faults.md from the outcomes that the fault tests of this checkout recorded, or from those in the given folders:
+// `node test/faults/write-docs.ts [folder …]`. Measures nothing itself and fails when there are no outcomes.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ const read = async (file: string): Promise<RecordedOutcome> => JSON.parse(await 
 const all = await Promise.all(files.flat().map(read))
 if (all.length === 0) throw new Error(`there are no outcomes in ${folders.join(', ')}: run npx vitest run --project faults first`)
 const keyOf = (outcome: RecordedOutcome): string => `${outcome.fault} ${outcome.case} ${outcome.measure}`
-// Of outcomes that were recorded in several places the latest counts.
+// If an outcome was recorded in several folders, the latest one is used.
 const outcomes = [...Map.groupBy(all, keyOf).values()].flatMap(same =>
   same.toSorted((a, b) => Date.parse(b.date) - Date.parse(a.date)).slice(0, 1),
 )

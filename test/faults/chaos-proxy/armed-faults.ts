@@ -1,10 +1,10 @@
-// The faults that a test has armed, each for a number of uses and for what its predicate matches. The first that matches is used.
-// It knows neither requests nor events.
+// The faults that a test has armed, each for a number of uses and with a predicate. The first one that matches is used.
+// Independent of what requests and events are.
 
 export type ArmOptions<Facts> = {
   /** Default: everything. */
   readonly match?: (facts: Facts) => boolean
-  /** Default: once. `Number.POSITIVE_INFINITY` until it is disarmed. */
+  /** Default: once. `Number.POSITIVE_INFINITY`: until it is disarmed. */
   readonly uses?: number
 }
 

@@ -1,4 +1,4 @@
-// The proxy itself, against a small upstream: what is not armed passes untouched, and each fault does what its name says, as often as asked.
+// The proxy itself, against a small upstream: traffic without an armed fault passes unchanged, and each fault does what its name says.
 import { Agent, type Dispatcher, request as send } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
@@ -33,19 +33,19 @@ async function withProxy() {
   /** Reads a watch in the background. */
   const follow = async () => {
     const answer = await call('GET', watch)
-    const heard = { text: '', end: 'open' as 'open' | 'ended' | 'broken' }
+    const received = { text: '', end: 'open' as 'open' | 'ended' | 'broken' }
     const read = async (): Promise<void> => {
-      for await (const chunk of answer.body) heard.text += String(chunk)
+      for await (const chunk of answer.body) received.text += String(chunk)
     }
     read().then(
       () => {
-        heard.end = 'ended'
+        received.end = 'ended'
       },
       () => {
-        heard.end = 'broken'
+        received.end = 'broken'
       },
     )
-    return { heard, names: () => [...heard.text.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name) }
+    return { received, names: () => [...received.text.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name) }
   }
   return { small, proxy, call, status, follow }
 }
@@ -61,11 +61,12 @@ describe('facts of a request', () => {
     ['POST', '/apis/apps/v1/namespaces/acme/deployments', 'create', 'deployments', 'acme', undefined, undefined],
     ['DELETE', '/apis/sekisho.dev/v1alpha1/tenants/t', 'delete', 'tenants', undefined, 't', undefined],
     ['GET', '/readyz', 'other', '', undefined, undefined, undefined],
-  ])('%s %s', (method, url, verb, resource, namespace, name, subresource) => {
+  ])('%s %s', (method, url, ...facts) => {
+    const [verb, resource, namespace, name, subresource] = facts
     expect(requestFacts({ method, url })).toMatchObject({ verb, resource, namespace, name, subresource })
   })
 
-  test('an apply is told from a patch by its content type; reviews are no writes', () => {
+  test('an apply differs from a patch by its content type; reviews are not writes', () => {
     const apply = requestFacts({ method: 'PATCH', url: `${one}?fieldManager=me`, contentType: 'application/apply-patch+yaml' })
     expect(apply).toMatchObject({ verb: 'apply', fieldManager: 'me' })
     expect(isWrite(apply)).toBe(true)
@@ -75,11 +76,11 @@ describe('facts of a request', () => {
 })
 
 describe('without faults', () => {
-  test('passes requests on as the upstream user, answers back, and notes both', async () => {
+  test('forwards requests with the credentials of the upstream, returns the answers, and logs both', async () => {
     const { small, proxy, call } = await withProxy()
     const answer = await call('PATCH', `${one}?fieldManager=me`, { body: '{}' })
     expect(await answer.body.json()).toMatchObject({ metadata: { uid: 'u-7' }, authorization: 'Bearer upstream' })
-    expect(small.seen).toEqual([`PATCH ${one}?fieldManager=me`])
+    expect(small.requests).toEqual([`PATCH ${one}?fieldManager=me`])
     expect(proxy.log.writes()).toMatchObject([
       { verb: 'patch', name: 'a', fieldManager: 'me', status: 200, answeredVersion: '7' },
     ])
@@ -87,21 +88,21 @@ describe('without faults', () => {
     expect(proxy.log.writes(performance.now())).toEqual([])
   })
 
-  test('refuses who does not know its token', async () => {
+  test('refuses a client without its token', async () => {
     const { small, proxy } = await withProxy()
     const answer = await send(new URL(list, proxy.connection.server), { headers: { authorization: 'Bearer guess' } })
-    expect([answer.statusCode, small.seen]).toEqual([401, []])
+    expect([answer.statusCode, small.requests]).toEqual([401, []])
     await answer.body.dump()
   })
 
-  test('streams a watch line by line and lets go of the upstream when the client leaves', async () => {
+  test('streams a watch line by line and closes the upstream watch when the client disconnects', async () => {
     const { small, proxy, call } = await withProxy()
     const leaves = new AbortController()
     const answer = await call('GET', watch, { signal: leaves.signal })
     const chunks = answer.body[Symbol.asyncIterator]()
-    small.say('ADDED', 'a', '6')
+    small.sendEvent('ADDED', 'a', '6')
     expect(String((await chunks.next()).value)).toContain('"name":"a"')
-    small.say('ADDED', 'b', '7')
+    small.sendEvent('ADDED', 'b', '7')
     expect(String((await chunks.next()).value)).toContain('"name":"b"')
     expect(proxy.events().map(({ name }) => name)).toEqual(['a', 'b'])
     leaves.abort()
@@ -112,7 +113,7 @@ describe('without faults', () => {
 })
 
 describe('request faults', () => {
-  test('a refusal is used as often as it was armed for, and only on what it matches', async () => {
+  test('a refusal is used as often as it was armed, and only for matching requests', async () => {
     const { small, proxy, call, status } = await withProxy()
     const armed = proxy.onRequest({ kind: 'refuse', ...tooManyRequests(3) }, { uses: 2, match: matching({ verb: 'list' }) })
     expect(await status('GET', one)).toBe(200)
@@ -122,14 +123,14 @@ describe('request faults', () => {
     expect(await status('GET', list)).toBe(429)
     expect(await status('GET', list)).toBe(200)
     expect(armed.used()).toBe(2)
-    expect(small.seen).toHaveLength(2)
+    expect(small.requests).toHaveLength(2)
     const forGood = proxy.onRequest({ kind: 'refuse', ...expired }, { uses: Number.POSITIVE_INFINITY })
     expect([await status('GET', list), await status('GET', list)]).toEqual([410, 410])
     forGood.disarm()
     expect(await status('GET', list)).toBe(200)
   })
 
-  test('the first write of each object', async () => {
+  test('firstOfEach matches the first write of each object', async () => {
     const { proxy, status } = await withProxy()
     const match = firstOfEach(({ path }: { readonly path: string }) => path)
     proxy.onRequest(
@@ -139,7 +140,7 @@ describe('request faults', () => {
     expect([await status('PUT', one), await status('PUT', one), await status('PUT', '/api/v1/nodes/n')]).toEqual([409, 200, 409])
   })
 
-  test('slow, reset and a lost answer', async () => {
+  test('slow delays a request, reset prevents it, lose-answer executes it without an answer', async () => {
     const { small, proxy, status } = await withProxy()
     proxy.onRequest({ kind: 'slow', milliseconds: 150 })
     const started = performance.now()
@@ -147,46 +148,46 @@ describe('request faults', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(149)
     proxy.onRequest({ kind: 'reset' })
     await expect(status('PUT', one)).rejects.toThrow()
-    expect(small.seen).toHaveLength(1)
+    expect(small.requests).toHaveLength(1)
     proxy.onRequest({ kind: 'lose-answer' })
     await expect(status('PUT', one)).rejects.toThrow()
-    expect(small.seen).toHaveLength(2)
+    expect(small.requests).toHaveLength(2)
   })
 
-  test('half-open: no answer on that connection for ever, and on others all is well', async () => {
+  test('half-open: requests on that connection get no answer; other connections work', async () => {
     const { proxy, call, status } = await withProxy()
     proxy.onRequest({ kind: 'half-open' })
     await expect(call('GET', list, { signal: AbortSignal.timeout(200) })).rejects.toThrow(/timeout/i)
     expect(await status('GET', list)).toBe(200)
   })
 
-  test('all connections can die at once: a watch on one stays open and hears nothing more', async () => {
+  test('deaden: a watch on an existing connection stays open and receives nothing more', async () => {
     const { small, proxy, status, follow } = await withProxy()
-    const { heard } = await follow()
+    const { received } = await follow()
     proxy.deaden()
-    small.say('ADDED', 'a', '6')
+    small.sendEvent('ADDED', 'a', '6')
     await until('the lost line to be noted', () => proxy.events().length === 1)
     expect(await status('GET', list)).toBe(200)
-    expect(heard).toEqual({ text: '', end: 'open' })
+    expect(received).toEqual({ text: '', end: 'open' })
     expect(proxy.openSockets()).toBe(1)
   })
 
-  test('shorten: the server is asked to end the watch sooner', async () => {
+  test('shorten: the server is asked to end the watch earlier', async () => {
     const { small, proxy, follow } = await withProxy()
     proxy.onRequest({ kind: 'shorten', seconds: 4 })
     await follow()
-    expect(small.seen[0]).toContain('timeoutSeconds=4')
+    expect(small.requests[0]).toContain('timeoutSeconds=4')
   })
 
-  test('stale: a list of the past, and a watch from there that is quiet until told', async () => {
+  test('stale: a list of an older version, and a watch from there that is silent until the gate opens', async () => {
     const { small, proxy, status, follow } = await withProxy()
     const gate = Promise.withResolvers<void>()
     proxy.onRequest({ kind: 'stale', resourceVersion: '3', until: gate.promise }, { uses: 2 })
     await status('GET', list)
-    expect(small.seen[0]).toContain('resourceVersion=3&resourceVersionMatch=Exact')
+    expect(small.requests[0]).toContain('resourceVersion=3&resourceVersionMatch=Exact')
     const { names } = await follow()
-    expect(small.seen[1]).toMatch(/resourceVersion=3$/)
-    small.say('ADDED', 'a', '4')
+    expect(small.requests[1]).toMatch(/resourceVersion=3$/)
+    small.sendEvent('ADDED', 'a', '4')
     expect(names()).toEqual([])
     gate.resolve()
     await until('the past to arrive', () => names().length === 1)
@@ -194,14 +195,14 @@ describe('request faults', () => {
 })
 
 describe('event faults', () => {
-  test('dropped, doubled and late events, in the order of the server', async () => {
+  test('dropped, duplicated and late events keep the order of the server', async () => {
     const { small, proxy, follow } = await withProxy()
     const { names } = await follow()
     const gate = Promise.withResolvers<void>()
     const dropped = proxy.onEvent({ kind: 'drop' }, { match: matching({ name: 'a' }) })
     proxy.onEvent({ kind: 'duplicate' }, { match: matching({ name: 'b', type: 'MODIFIED' }) })
     proxy.onEvent({ kind: 'late', until: () => gate.promise }, { match: matching({ name: 'c' }) })
-    for (const name of ['a', 'a', 'b', 'c', 'd']) small.say('MODIFIED', name, '6')
+    for (const name of ['a', 'a', 'b', 'c', 'd']) small.sendEvent('MODIFIED', name, '6')
     await dropped.firstUse
     await until('what is before the late one', () => names().length === 3)
     expect(names()).toEqual(['a', 'b', 'b'])
@@ -219,33 +220,33 @@ describe('event faults', () => {
     ['stall', 'open', ''],
   ] as const)('%s leaves the watch %s', async (kind, end, text) => {
     const { small, proxy, follow } = await withProxy()
-    const { heard, names } = await follow()
-    small.say('ADDED', 'a', '6')
+    const { received, names } = await follow()
+    small.sendEvent('ADDED', 'a', '6')
     await until('the first line', () => names().length === 1)
-    const before = heard.text
+    const before = received.text
     proxy.onEvent({ kind })
-    small.say('ADDED', 'b', '7')
+    small.sendEvent('ADDED', 'b', '7')
     await until('the upstream watch to be closed', () => small.openWatches() === 0)
-    await until('the end of the watch', () => heard.end === end)
-    const more = heard.text.slice(before.length)
+    await until('the end of the watch', () => received.end === end)
+    const more = received.text.slice(before.length)
     expect([more.startsWith(text), more === '']).toEqual([true, text === ''])
     expect(more.endsWith('\n')).toBe(kind === 'close-after')
   })
 
-  test('an ERROR event stands for the event and ends the watch', async () => {
+  test('an ERROR event replaces the event and ends the watch', async () => {
     const { small, proxy, follow } = await withProxy()
-    const { heard } = await follow()
+    const { received } = await follow()
     proxy.onEvent({ kind: 'error', ...expired }, { match: matching({ type: 'BOOKMARK' }) })
-    small.say('BOOKMARK', '', '9')
-    await until('the end', () => heard.end === 'ended')
-    expect(JSON.parse(heard.text)).toMatchObject({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } })
+    small.sendEvent('BOOKMARK', '', '9')
+    await until('the end', () => received.end === 'ended')
+    expect(JSON.parse(received.text)).toMatchObject({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } })
   })
 
-  test('what the server ends is ended', async () => {
+  test('a watch that the server ends is ended for the client', async () => {
     const { small, follow } = await withProxy()
-    const { heard } = await follow()
+    const { received } = await follow()
     small.endWatches()
-    await until('the end', () => heard.end === 'ended')
+    await until('the end', () => received.end === 'ended')
   })
 })
 
@@ -253,13 +254,13 @@ describe('outages', () => {
   test.each([
     ['refuse', /ECONNREFUSED/],
     ['reset', /ECONNRESET|closed/],
-  ] as const)('%s: everybody is cut off, and served again on the same port', async (kind, message) => {
+  ] as const)('%s: all connections are cut; afterwards the proxy serves on the same port again', async (kind, message) => {
     const { small, proxy, status, follow } = await withProxy()
-    const { heard } = await follow()
+    const { received } = await follow()
     await proxy.down(kind)
-    await until('the watch to break', () => heard.end === 'broken')
+    await until('the watch to break', () => received.end === 'broken')
     await expect(status('GET', list)).rejects.toThrow(message)
-    expect(small.seen).toHaveLength(1)
+    expect(small.requests).toHaveLength(1)
     await proxy.up()
     expect(await status('GET', list)).toBe(200)
   })

@@ -1,5 +1,5 @@
-// A reverse proxy between our client and a real API server that spoils what tests arm, and notes every request.
-// It must not become an API server: every object that it passes on is the real server's, and it keeps none.
+// A reverse proxy between our client and a real API server that plays armed faults and logs every request.
+// It must not become an API server: every object that it forwards comes from the real server, and it stores none.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -21,17 +21,25 @@ export type ChaosProxy = {
   readonly onEvent: ArmedFaults<EventFault, EventFacts>['arm']
   readonly down: Listener['down']
   readonly up: Listener['up']
-  /** All present connections die without a word. */
+  /** All existing connections stay open but carry nothing more. */
   readonly deaden: () => void
   readonly openSockets: () => number
   readonly log: RequestLog
-  /** Every line of every watch, in the order in which it came from the server. */
+  /** Every line of every watch, in the order in which the server sent them. */
   readonly events: () => readonly PassedEvent[]
-  /** For a client in this process. Others are refused: behind the proxy stand an administrator's rights. */
+  /** For a client in this process. Others are refused: the proxy forwards with an administrator's credentials. */
   readonly connection: KubeConnection
-  /** The same for another process, as the text of a kubeconfig file. */
+  /** The same for another process, as the text of a kubeconfig. */
   readonly kubeconfig: () => string
   readonly close: () => Promise<void>
+}
+
+type Exchange = {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly entry: LoggedRequest
+  readonly fault: RequestFault | undefined
+  readonly body: Buffer
 }
 
 const largestRequestBytes = 4 * 1024 * 1024
@@ -102,16 +110,19 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
     if (end === 'ended' && outgoing.socket !== null && !listener.isDead(outgoing.socket)) outgoing.end()
   }
 
-  async function pass(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    entry: LoggedRequest,
-    fault: RequestFault | undefined,
-    body: Buffer,
-  ): Promise<void> {
+  async function answerWhole(answer: Dispatcher.ResponseData, { incoming, outgoing, entry, fault }: Exchange): Promise<void> {
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    if (isWrite(entry) && answer.statusCode < 300) noteObject(entry, bytes)
+    if (fault?.kind === 'lose-answer') return void incoming.socket.resetAndDestroy()
+    if (listener.isDead(incoming.socket)) return
+    entry.bytes = bytes.length
+    outgoing.end(bytes)
+  }
+
+  async function pass(exchange: Exchange): Promise<void> {
+    const { incoming, outgoing, entry, fault, body } = exchange
     const gone = new AbortController()
     outgoing.on('close', () => gone.abort())
-    const stale = fault?.kind === 'stale' ? fault : undefined
     const answer = await forward(incoming, changedQuery(entry, fault), gone.signal, body)
     entry.status = answer.statusCode
     if (listener.isDead(incoming.socket)) return void answer.body.destroy()
@@ -120,19 +131,21 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
       if (value !== undefined) outgoing.setHeader(name, value)
     }
     outgoing.statusCode = answer.statusCode
-    if (entry.verb === 'watch' && answer.statusCode === 200) {
-      if (stale !== undefined) {
-        outgoing.flushHeaders()
-        await stale.until
-      }
-      return passWatch(answer, entry, outgoing)
+    if (entry.verb !== 'watch' || answer.statusCode !== 200) return answerWhole(answer, exchange)
+    if (fault?.kind === 'stale') {
+      outgoing.flushHeaders()
+      await fault.until
     }
-    const bytes = Buffer.from(await answer.body.arrayBuffer())
-    if (isWrite(entry) && answer.statusCode < 300) noteObject(entry, bytes)
-    if (fault?.kind === 'lose-answer') return void incoming.socket.resetAndDestroy()
-    if (listener.isDead(incoming.socket)) return
-    entry.bytes = bytes.length
-    outgoing.end(bytes)
+    return passWatch(answer, entry, outgoing)
+  }
+
+  async function play(exchange: Exchange): Promise<void> {
+    const { incoming, outgoing, entry, fault } = exchange
+    if (fault?.kind === 'refuse') return refuse(outgoing, entry, fault)
+    if (fault?.kind === 'reset') return void incoming.socket.resetAndDestroy()
+    if (fault?.kind === 'half-open') return listener.deaden(incoming.socket)
+    if (fault?.kind === 'slow') await wait(fault.milliseconds)
+    if (!outgoing.closed) await pass(exchange)
   }
 
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -150,15 +163,11 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
     if (listener.isDead(incoming.socket)) return
     const fault = requestFaults.take(entry)
     entry.fault = fault?.kind
-    if (fault?.kind === 'refuse') return refuse(outgoing, entry, fault)
-    if (fault?.kind === 'reset') return void incoming.socket.resetAndDestroy()
-    if (fault?.kind === 'half-open') return listener.deaden(incoming.socket)
-    if (fault?.kind === 'slow') await wait(fault.milliseconds)
-    if (!outgoing.closed) await pass(incoming, outgoing, entry, fault, body)
+    await play({ incoming, outgoing, entry, fault, body })
   }
 
   server.on('request', (incoming, outgoing) => {
-    // A client that left, or a server that did: what it was answering has no receiver any more, or no end.
+    // The client or the server disconnected: the answer has no receiver, or no end.
     handle(incoming, outgoing).catch(() => incoming.socket.destroy())
   })
 
@@ -181,7 +190,7 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
       JSON.stringify({
         apiVersion: 'v1',
         kind: 'Config',
-        // Plain HTTP on loopback: without the last word client-node refuses that.
+        // Plain HTTP on loopback: client-node refuses that without `insecure-skip-tls-verify`.
         clusters: [{ name: 'chaos', cluster: { server: address(), 'insecure-skip-tls-verify': true } }],
         users: [{ name: 'chaos', user: { token: token.slice('Bearer '.length) } }],
         contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos' } }],
@@ -194,7 +203,7 @@ export async function startChaosProxy(upstream: Upstream): Promise<ChaosProxy> {
   }
 }
 
-/** What a fault changes in the question itself: the real server then answers it. */
+/** The query parameters by which a fault changes the request that the real server answers. */
 function changedQuery({ verb, continues }: RequestFacts, fault: RequestFault | undefined): Readonly<Record<string, string>> {
   if (fault?.kind === 'shorten' && verb === 'watch') return { timeoutSeconds: String(fault.seconds) }
   if (fault?.kind !== 'stale' || continues) return {}

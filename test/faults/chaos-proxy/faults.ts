@@ -1,5 +1,5 @@
 // The faults that the proxy can play, as data, and the metav1.Status bodies that a real API server sends with them.
-// Request faults stand for, or come before, an answer; event faults hit one line of an open watch. Nothing here acts.
+// Request faults replace or precede an answer; event faults change one line of an open watch.
 import type { RequestFacts } from './request-facts.ts'
 
 export type StatusFault = {
@@ -10,33 +10,33 @@ export type StatusFault = {
 }
 
 export type RequestFault =
-  /** Refused by this status; the request does not reach the server. */
+  /** Refused with this status; the request does not reach the server. */
   | ({ readonly kind: 'refuse' } & StatusFault)
   /** Forwarded after this time. */
   | { readonly kind: 'slow'; readonly milliseconds: number }
-  /** Never answered, and its connection is dead from now on. */
+  /** Never answered; its connection carries nothing from now on. */
   | { readonly kind: 'half-open' }
   /** Its connection is reset; the request does not reach the server. */
   | { readonly kind: 'reset' }
-  /** Forwarded, carried out, and the connection is reset instead of the answer. */
+  /** Forwarded and executed; the connection is reset instead of the answer. */
   | { readonly kind: 'lose-answer' }
-  /** A watch that the server itself ends after this time, with a bookmark before it. */
+  /** A watch that the server itself ends after this time, after a bookmark. */
   | { readonly kind: 'shorten'; readonly seconds: number }
-  /** A list answers with the past of this version; a watch begins there and says nothing until `until` resolves. */
+  /** A list answers with the state of this version; a watch starts there and is silent until `until` resolves. */
   | { readonly kind: 'stale'; readonly resourceVersion: string; readonly until: Promise<void> }
 
 export type EventFault =
   | { readonly kind: 'drop' }
   | { readonly kind: 'duplicate' }
-  /** This event, and all behind it, after what `until` answers with. */
+  /** This event and all later ones are delayed until `until` resolves. */
   | { readonly kind: 'late'; readonly until: () => Promise<unknown> }
-  /** An ERROR event in its place, then the end. */
+  /** An ERROR event instead of this one, then the end. */
   | ({ readonly kind: 'error' } & StatusFault)
-  /** Nothing more, and no end. */
+  /** Nothing more is sent, and the watch does not end. */
   | { readonly kind: 'stall' }
-  /** Half of its line, then the end. */
+  /** Half of the line, then the end. */
   | { readonly kind: 'truncate' }
-  /** The end, in its place. */
+  /** The end instead of this event. */
   | { readonly kind: 'close' }
   /** This event, then the end. */
   | { readonly kind: 'close-after' }
@@ -44,7 +44,7 @@ export type EventFault =
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
-/** One line of a watch, as far as faults are chosen by it. */
+/** One line of a watch: the facts by which faults are chosen. */
 export type EventFacts = {
   readonly watch: RequestFacts
   readonly type: WatchEventType
@@ -53,7 +53,7 @@ export type EventFacts = {
   readonly resourceVersion: string
 }
 
-/** As a server answers whose history no longer reaches back to the version that was asked for. */
+/** The answer of a server whose history does not reach back to the requested version. */
 export const expired: StatusFault = { status: 410, reason: 'Expired', message: 'too old resource version: 1 (1000)' }
 
 export const conflict: StatusFault = {
@@ -68,7 +68,7 @@ export function tooManyRequests(retryAfterSeconds: number): StatusFault {
   return { status: 429, reason: 'TooManyRequests', message: 'too many requests', retryAfterSeconds }
 }
 
-/** metav1.Status, as every refusal of an API server is worded. */
+/** metav1.Status, the form of every refusal of an API server. */
 export function statusBody(fault: StatusFault): object {
   const { status: code, reason, message, retryAfterSeconds } = fault
   return {
@@ -83,7 +83,7 @@ export function statusBody(fault: StatusFault): object {
   }
 }
 
-/** A predicate over the fields that are given; an array means any of these. */
+/** A predicate over the given fields; an array matches any of its values. */
 export function matching<Wanted extends Readonly<Record<string, unknown>>>(
   wanted: Wanted,
 ): (facts: { readonly [Field in keyof Wanted]: unknown }) => boolean {
@@ -95,7 +95,7 @@ export function matching<Wanted extends Readonly<Record<string, unknown>>>(
     })
 }
 
-/** True for the first of everything that has the same text: "the first write of each object". */
+/** True for the first value of each text: "the first write of each object". */
 export function firstOfEach<Facts>(text: (facts: Facts) => string): (facts: Facts) => boolean {
   const seen = new Set<string>()
   return facts => {

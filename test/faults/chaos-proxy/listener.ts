@@ -1,23 +1,23 @@
-// The proxy's port and the connections on it: it can stop listening, reset whoever comes, or let all present connections die silently,
-// and come back on the same port. It knows nothing of HTTP.
+// The proxy's port and its connections: it can stop listening, reset new connections, let all existing ones go silent, and listen on the same
+// port again. Independent of HTTP.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 export type OutageKind =
-  /** Nobody listens: connections are refused. */
+  /** Nothing listens: connections are refused. */
   | 'refuse'
-  /** Every connection is reset as soon as it is made. */
+  /** Every connection is reset as soon as it is accepted. */
   | 'reset'
 
 export type Listener = {
   readonly port: () => number
-  /** Ends all connections and takes no new ones until `up`. */
+  /** Ends all connections and accepts none until `up`. */
   readonly down: (kind: OutageKind) => Promise<void>
   readonly up: () => Promise<void>
-  /** Present connections stay open and carry nothing any more, in either direction. New ones work. */
+  /** Existing connections stay open and carry nothing more in either direction. New ones work. */
   readonly deaden: (socket?: Socket) => void
   readonly isDead: (socket: Socket) => boolean
-  /** Connections that are open now, dead ones not counted. */
+  /** Number of open connections, without dead ones. */
   readonly open: () => number
   readonly close: () => Promise<void>
 }
@@ -32,7 +32,7 @@ export async function createListener(server: Server): Promise<Listener> {
     if (resets) return void socket.resetAndDestroy()
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // The peer's resets are what this proxy is for.
+    // Resets by the peer are expected here.
     socket.on('error', () => socket.destroy())
   })
 

@@ -1,4 +1,4 @@
-// What a request to the API server asks for, read from its method and URL. Pure; it never looks at a body.
+// The meaning of a request to the API server, read from its method and URL. Pure; it does not read the body.
 // Source: Kubernetes docs, "API Concepts" (resource URIs) and "Request verbs and authorization".
 
 export type RequestVerb = 'get' | 'list' | 'watch' | 'create' | 'apply' | 'patch' | 'update' | 'delete' | 'other'
@@ -14,7 +14,7 @@ export type RequestFacts = {
   readonly name: string | undefined
   readonly fieldManager: string | undefined
   readonly resourceVersion: string | undefined
-  /** A list's later page. */
+  /** A later page of a list. */
   readonly continues: boolean
   readonly userAgent: string
 }
@@ -77,7 +77,7 @@ export function requestFacts({ method, url, contentType = '', userAgent = '' }: 
 
 const writeVerbs: ReadonlySet<RequestVerb> = new Set(['create', 'apply', 'patch', 'update', 'delete'])
 
-/** Changes something on the server. Reviews are questions in the shape of a create. */
+/** Whether the request changes something on the server. Reviews are queries in the form of a create. */
 export function isWrite(facts: Pick<RequestFacts, 'verb' | 'resource'>): boolean {
   return writeVerbs.has(facts.verb) && !facts.resource.endsWith('reviews')
 }

@@ -1,29 +1,29 @@
-// Every request that came to the proxy, with what became of it, and the few questions that tests ask about them. Judges nothing.
+// Every request that reached the proxy, with its outcome, and the queries that tests need.
 import type { RequestFacts } from './request-facts.ts'
 import { isWrite } from './request-facts.ts'
 
 export type LoggedRequest = RequestFacts & {
   /** Milliseconds of the proxy's monotonic clock: `performance.now()`. */
   readonly at: number
-  /** 0 while, and if, there is no answer. */
+  /** 0 until there is an answer. */
   status: number
-  /** The fault it met, by its kind. */
+  /** The kind of the fault that was played on it. */
   fault: string | undefined
   /** Bytes of the answer's body that were sent so far. */
   bytes: number
-  /** Until the answer was complete or its connection gone. */
+  /** When the answer was complete or its connection closed. */
   endedAt: number | undefined
-  /** Of the object that a write was answered with: the server's own order of writes. */
+  /** resourceVersion of the object that answered a write: the server's own order of writes. */
   answeredVersion: string | undefined
   answeredUid: string | undefined
 }
 
 export type RequestLog = {
   readonly add: (facts: RequestFacts) => LoggedRequest
-  /** In the order of arrival. `since`: a moment of `performance.now()`. */
+  /** In the order of arrival. `since`: a time of `performance.now()`. */
   readonly entries: (match?: (request: LoggedRequest) => boolean, since?: number) => readonly LoggedRequest[]
   readonly writes: (since?: number) => readonly LoggedRequest[]
-  /** Lists, by their first page. */
+  /** Lists, counted by their first page. */
   readonly lists: (resource: string, since?: number) => readonly LoggedRequest[]
   readonly watches: (resource: string, since?: number) => readonly LoggedRequest[]
 }

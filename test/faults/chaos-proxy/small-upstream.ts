@@ -1,24 +1,24 @@
-// A server to test the proxy itself against: it answers with what it was asked, and its one watch says what the test says.
+// A server to test the proxy against: its answers echo the request, and its watches send the lines that the test requests.
 import { createServer, type ServerResponse } from 'node:http'
 import { Agent } from 'undici'
 import type { Upstream } from './upstream.ts'
 
 export type SmallUpstream = {
   readonly upstream: Upstream
-  /** Method and URL of every request that arrived. */
-  readonly seen: readonly string[]
+  /** Method and URL of every request received. */
+  readonly requests: readonly string[]
   /** Sends a line on every open watch. */
-  readonly say: (type: string, name: string, resourceVersion: string) => void
+  readonly sendEvent: (type: string, name: string, resourceVersion: string) => void
   readonly endWatches: () => void
   readonly openWatches: () => number
   readonly close: () => Promise<void>
 }
 
 export async function startSmallUpstream(): Promise<SmallUpstream> {
-  const seen: string[] = []
+  const requests: string[] = []
   const watches = new Set<ServerResponse>()
   const server = createServer((incoming, outgoing) => {
-    seen.push(`${incoming.method} ${incoming.url}`)
+    requests.push(`${incoming.method} ${incoming.url}`)
     incoming.resume()
     outgoing.setHeader('content-type', 'application/json')
     if (incoming.url?.includes('watch=true')) {
@@ -40,8 +40,8 @@ export async function startSmallUpstream(): Promise<SmallUpstream> {
       authorization: 'Bearer upstream',
       dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }),
     },
-    seen,
-    say(type, name, resourceVersion) {
+    requests,
+    sendEvent(type, name, resourceVersion) {
       const object = { metadata: { name, namespace: 'acme', resourceVersion } }
       for (const watch of watches) watch.write(`${JSON.stringify({ type, object })}\n`)
     },

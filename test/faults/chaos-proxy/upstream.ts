@@ -1,4 +1,4 @@
-// The way from the proxy to the real API server: its address, its TLS, the administrator's credentials of the test cluster.
+// The connection from the proxy to the real API server: address, TLS, and the administrator's credentials of the test cluster.
 import { Agent, type Dispatcher } from 'undici'
 import { readKubeconfig } from '../../../dev/cluster/control-plane/kubeconfig.ts'
 

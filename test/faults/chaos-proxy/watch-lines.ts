@@ -1,5 +1,5 @@
-// Passes an open watch on, line by line, and plays the armed event faults on it. It never invents an object: what it sends is what the
-// server sent, or an ERROR event that was asked for.
+// Forwards an open watch line by line and plays the armed event faults on it. It never invents an object: it sends what the server sent, or an
+// ERROR event that the test requested.
 import type { EventFacts, EventFault, WatchEventType } from './faults.ts'
 import { statusBody } from './faults.ts'
 import type { RequestFacts } from './request-facts.ts'
@@ -11,7 +11,7 @@ export type WatchLinesDeps = {
   readonly watch: RequestFacts
   readonly faultOf: (event: EventFacts) => EventFault | undefined
   readonly send: (text: string) => void
-  /** An event was passed on, dropped or replaced. */
+  /** Called for every event that was forwarded, dropped or replaced. */
   readonly onEvent: (event: EventFacts, fault: EventFault | undefined) => void
 }
 
@@ -23,7 +23,7 @@ type Wire = {
 }
 
 function eventFacts(line: string, watch: RequestFacts): EventFacts {
-  // The parse boundary: the API server's own words.
+  // Parse boundary: the line comes from the API server.
   const { type, object } = JSON.parse(line) as Wire
   const { name = '', namespace, resourceVersion = '' } = object?.metadata ?? {}
   return { watch, type, name, namespace, resourceVersion }
@@ -40,7 +40,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   }
 }
 
-/** How the watch ended: by the server or a fault that ends it, by falling silent, or by a reset that the caller has to do. */
+/** How the watch ended: by the server or a fault that ends it, silently, or by a reset that the caller has to make. */
 export async function passWatchLines(deps: WatchLinesDeps): Promise<WatchEnd> {
   const { watch, send } = deps
   for await (const line of linesOf(deps.body)) {

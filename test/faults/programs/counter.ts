@@ -1,5 +1,5 @@
-// A small controller process for the test of leader election: counts up in a ConfigMap as long as it leads, under its own field manager.
-// Arguments: namespace, name of the Lease and of the counter, identity. It ends as the product's processes do: by SIGTERM, in good order.
+// A small controller process for the leader election test: increments a counter in a ConfigMap while it leads, under its own field manager.
+// Arguments: namespace, name of the Lease and of the counter, identity. SIGTERM ends it in an orderly way, as it does the product's processes.
 import { configMaps } from '../../../src/api/builtin/index.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { done, requeueAfter } from '../../../src/kube/controller/controller.ts'
@@ -39,7 +39,7 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 
-// An error here is the process's end with a code that is not 0, by Node's own rule for what nobody handles.
+// An unhandled error ends the process with a non-zero exit code, which is Node's default.
 process.once('SIGTERM', () => void stop())
 await manager.start()
 console.log('started')
