@@ -33,11 +33,15 @@ test('nothing is claimed before GitHub can be asked; an unknown team is reported
   await environment.bind({ permissions: { metadata: 'read', members: 'read' } })
   expect(await rolesMessage(environment, 'UnknownTeam')).toMatch(/acme has no team with the id 4711, .*set subject\.id/)
   // The unknown team does not keep the Tenant from becoming ready, which the quota of a new API server may delay.
-  await waitUntil('the Tenant to be ready', async () => {
-    const found = await environment.client.get(tenant, { name: environment.namespace })
-    const now = (type: string) => findCondition(found?.status?.conditions, type)
-    return now('Ready')?.status === 'True' && now('RolesResolved')?.reason === 'UnknownTeam' ? true : undefined
-  })
+  await waitUntil(
+    'the Tenant to be ready',
+    async () => {
+      const found = await environment.client.get(tenant, { name: environment.namespace })
+      const now = (type: string) => findCondition(found?.status?.conditions, type)
+      return now('Ready')?.status === 'True' && now('RolesResolved')?.reason === 'UnknownTeam' ? true : undefined
+    },
+    { timeoutMilliseconds: 20_000 },
+  )
 
   await environment.applyTenant({ roles: [developers] })
   expect(await rolesMessage(environment, 'TeamsFound')).toContain('the team belongs to acme')
