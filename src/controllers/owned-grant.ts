@@ -39,8 +39,9 @@ export function desiredOwnedGrant(owner: RepositoryFollower): Omit<RepositoryGra
   const { kind, spec, metadata } = owner
   const follows = followerKinds.find(follower => follower.kind === kind)?.options.followsRepository
   const subjectKind = grantSubjectKinds.find(subject => subject === kind)
-  if (follows === undefined || subjectKind === undefined)
-    throw new AppError('internal', `${kind} is not a kind that follows a repository`)
+  if (follows === undefined) throw new AppError('internal', `${kind} is not a kind that follows a repository`)
+  if (subjectKind === undefined)
+    throw new AppError('internal', `${kind} is missing in grantSubjectKinds (src/api/github/repository-grant.ts)`)
   return {
     apiVersion: repositoryGrant.apiVersion,
     kind: repositoryGrant.kind,

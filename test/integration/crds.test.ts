@@ -101,8 +101,8 @@ const refused: Readonly<Record<string, Case>> = {
   },
   'a subject of a kind that is not built': {
     kind: 'RepositoryGrant',
-    spec: { ...grantSpec, subjects: [{ kind: 'AppPipeline', name: 'ci' }] },
-    says: /spec\.subjects\[0\]\.kind: Invalid value: [^:]*: not in this version: use ServiceAccount or RemoteSync/,
+    spec: { ...grantSpec, subjects: [{ kind: 'Deployment', name: 'ci' }] },
+    says: /spec\.subjects\[0\]\.kind: Invalid value: [^:]*: not in this version: use ServiceAccount/,
   },
   'a grant without a reason': { kind: 'RepositoryGrant', spec: { ...grantSpec, reason: '' }, says: /spec\.reason/ },
   'a grant without a requester': {

@@ -40,7 +40,7 @@ describe('the page', () => {
   test('shows bounds, choices, defaults, rules and reasons', () => {
     for (const row of [
       '| `spec.processes[].port` | integer, 1–65535 |',
-      '| `spec.subjects[].kind` | `ServiceAccount` or `RemoteSync` | yes |',
+      '| `spec.subjects[].kind` | `ServiceAccount`',
       '| `spec.delivery` | `TokenEndpoint` |  | `"TokenEndpoint"` |',
       '| `spec.delivery` | not in this version: use TokenEndpoint |',
       '| `status.conditions[].lastTransitionTime` | time (RFC 3339) |',

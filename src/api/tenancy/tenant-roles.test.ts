@@ -1,5 +1,8 @@
-// The closed roles stay closed: nothing by wildcard, nothing that discloses a token or another identity, and of our kinds what they declare.
+// The roles of tenants and of platform admins. The closed roles stay closed: nothing by wildcard, nothing that discloses a token or another identity, and of our kinds what they declare.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { tenantRoles } from '../names.ts'
 import { kinds } from '../registry.ts'
 import { type RoleRule, tenantRoleRules } from './tenant-roles.ts'
@@ -53,3 +56,17 @@ describe.each([...rolesByName])('%s', (name, rules) => {
     }
   })
 })
+
+test('platform admins may read every kind', () => {
+  const file = join(import.meta.dirname, '../../../deploy/rbac/platform.yaml')
+  const documents = parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS() as ClusterRoleDocument)
+  const role = documents.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'sekisho:platform-admin')
+  const readable = rights(role?.rules)
+  for (const { group, plural } of kinds) expect(readable).toContain(`list ${plural}.${group}`)
+})
+
+type ClusterRoleDocument = {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly rules?: readonly RoleRule[]
+}

@@ -75,7 +75,8 @@ export const tenant = defineKind({
               default: 600,
             }),
             applications: integer({
-              description: 'How many Applications may exist in the namespace, and how many RemoteSyncs.',
+              description:
+                'How many Applications may exist in the namespace, and how many objects of each kind that follows a repository, such as RemoteSync.',
               min: 1,
               max: 1000,
               default: 50,

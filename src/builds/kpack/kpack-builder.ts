@@ -1,6 +1,6 @@
 // The builder that uses kpack: one Build without an Image for one commit; deleting the Build cancels it. Only this folder knows how kpack behaves.
 // Builds live in the tenant's build namespace, where the tenant has no rights.
-import { pods } from '../../api/builtin/index.ts'
+import { customResourceDefinitions, pods } from '../../api/builtin/index.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -9,7 +9,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
 import { type BuilderImage, belongsTo, type KpackSettings, kpackBuildManifest, ownerUids } from './build-manifest.ts'
 import { type BuildEvidence, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
-import { clusterBuilders, type KpackBuild, kpackBuilds } from './resources.ts'
+import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds } from './resources.ts'
 
 export type KpackDeps = {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'delete' | 'podLogs'>
@@ -95,4 +95,9 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
         .map(build => ({ tenant: build.metadata.namespace ?? '', name: build.metadata.name })),
     known: key => builds.get(key) !== undefined,
   }
+}
+
+/** Whether the cluster has kpack. Call before the manager starts: a watch on a kind that does not exist never becomes ready. */
+export async function kpackInstalled(client: Pick<KubeClient, 'get'>): Promise<boolean> {
+  return (await client.get(customResourceDefinitions, { name: kpackBuildCrd })) !== undefined
 }

@@ -1,7 +1,6 @@
 // Wires the RemoteSync controller: what it caches and what wakes it. Decides nothing.
 import { application } from '../../api/apps/application.ts'
 import { remoteSyncReasons as reasons, remoteSync } from '../../api/apps/remote-sync.ts'
-import { customResourceDefinitions } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
@@ -9,10 +8,9 @@ import { tenant } from '../../api/tenancy/tenant.ts'
 import { createBuildLimiter } from '../../builds/build-limiter.ts'
 import { buildScope, type KpackSettings, ownerKeys } from '../../builds/kpack/build-manifest.ts'
 import { createKpackBuilder } from '../../builds/kpack/kpack-builder.ts'
-import { type KpackBuild, kpackBuildCrd, kpackBuilds } from '../../builds/kpack/resources.ts'
+import { type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
 import { noBuilder } from '../../builds/no-builder.ts'
 import { createRepositoryClient } from '../../github/index.ts'
-import type { KubeClient } from '../../kube/client/client.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -35,11 +33,6 @@ export type RemoteSyncControllerDeps = Pick<
   readonly platformBuilds: number
   readonly events: Pick<EventRecorder, 'record'>
   readonly log: Log
-}
-
-/** Whether the cluster has kpack. Call before the manager starts: a watch on a kind that does not exist never becomes ready. */
-export async function kpackInstalled(client: Pick<KubeClient, 'get'>): Promise<boolean> {
-  return (await client.get(customResourceDefinitions, { name: kpackBuildCrd })) !== undefined
 }
 
 /** What of a build concerns its owner and the queue. */

@@ -1,18 +1,18 @@
 // Moves one RemoteSync from its source to a running Application, as far as it gets in one run, in four stages: Resolved, Fetched, Built,
-// Deployed. Each stage gathers facts, decides (pure) and carries the decision out. The only file of the folder that writes: to the cluster,
-// to the builder and to the source store; `save` alone writes the status. Level-based: every run starts from what exists, and every write
+// Deployed. Each stage gathers facts, decides (pure) and carries the decision out. The only file of the folder that writes: to the cluster
+// (its grant by `ensureOwnedGrant`), to the builder and to the source store; `save` alone writes the status. Level-based: every run starts from what exists, and every write
 // may be repeated after a crash. A grant, a build, an Application or a webhook wakes it; the sweep finds the rest.
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSyncs } from '../../api/apps/remote-sync.ts'
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
 import type { Builder } from '../../builds/builder.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { RepositoryClient } from '../../github/index.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
-import { isGone, isKubeError } from '../../kube/client/errors.ts'
+import { isGone } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
-import type { AccessDeps, OwnedGrantPlan, RepositoryAccess } from '../owned-grant.ts'
+import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
+import type { AccessDeps, RepositoryAccess } from '../owned-grant.ts'
 import { accessOnce, ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
@@ -78,7 +78,10 @@ async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
   if (refused) return { state: initial, halted: refused }
   const plan = planOwnedGrant(remoteSync, facts.grant, now)
   const granted = withStatus(initial, { grant: ownedGrantName(remoteSync) })
-  if (plan.kind !== 'use') return { state: granted, halted: await ensureGrant(deps, facts, plan) }
+  if (plan.kind !== 'use') {
+    await ensureOwnedGrant(deps.client, { owner: remoteSync, plan, fieldManager })
+    return { state: granted, halted: halt('Resolved', plan.reason, plan.message) }
+  }
   const app = facts.installation?.spec.app ?? ''
   const access = accessOnce(deps, { owner: remoteSync, grant: plan.grant, app, actor })
   const known = granted.status.commit
@@ -97,19 +100,6 @@ async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
   } catch (error) {
     return { state: granted, halted: haltOf('Resolved', error) }
   }
-}
-
-/** Creates or replaces the grant where the plan says so. Its decision wakes the RemoteSync. */
-async function ensureGrant(deps: RemoteSyncDeps, facts: Facts, plan: Exclude<OwnedGrantPlan, { kind: 'use' }>): Promise<Halt> {
-  const { namespace } = facts.owner
-  if (plan.kind === 'replace')
-    await deps.client.delete(repositoryGrant, { namespace, name: ownedGrantName(facts.remoteSync) }, { uid: plan.uid })
-  if (plan.kind === 'create')
-    await deps.client.create(repositoryGrant, plan.desired, { fieldManager }).catch((error: unknown) => {
-      // The cache is behind: the existing grant is evaluated when the cache shows it.
-      if (!isKubeError(error, 409)) throw error
-    })
-  return halt('Resolved', plan.reason, plan.message)
 }
 
 /** Fetched: the source store has the commit where the build still needs it. A build that is to start holds a slot from here on. */
