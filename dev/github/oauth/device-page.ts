@@ -1,4 +1,4 @@
-// The pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
+// The pages of the device flow: enter the code, see which App requests access, allow or refuse it, with a warning.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { type PageCall, type PageResult, pagesOf } from '../pages/browser.ts'

@@ -1,4 +1,4 @@
-// The OAuth web flow as an application and its user do it together. For tests.
+// The OAuth web flow from the side of the application and its user. For tests.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from './browser.ts'
@@ -17,12 +17,12 @@ export function newVerifier(): { readonly verifier: string; readonly challenge: 
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
-/** The address of the consent page with these parameters. */
+/** The URL of the consent page with these parameters. */
 export function authorizeUrl(site: Site, parameters: Readonly<Record<string, string>>): string {
   return `${site.url}/login/oauth/authorize?${new URLSearchParams({ client_id: site.app.clientId, ...parameters }).toString()}`
 }
 
-/** Posts to the token address as the application, JSON asked for. */
+/** Posts to the token endpoint as the application and asks for JSON. */
 export async function postToken(site: Site, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const body = new URLSearchParams({ client_id: site.app.clientId, client_secret: site.app.clientSecret, ...parameters })
   const response = await fetch(`${site.url}/login/oauth/access_token`, {
@@ -33,7 +33,7 @@ export async function postToken(site: Site, parameters: Readonly<Record<string, 
   return (await response.json()) as Record<string, unknown>
 }
 
-/** Lets the person at the browser consent (the first time) and answers the code. */
+/** Lets the user consent (the first time) in the browser; resolves to the code. */
 export async function obtainCode(
   site: Site,
   browser: Browser,

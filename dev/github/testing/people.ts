@@ -1,17 +1,17 @@
-// What people do at the emulator's pages, click by click. For tests and as the pattern for the demo.
+// What users do on the emulator's pages, click by click. For tests.
 import type { RunningEmulator } from '../emulator.ts'
 import { type Browser, type BrowserPage, createBrowser } from './browser.ts'
 
 type Site = Pick<RunningEmulator, 'url' | 'app'>
 
-/** A browser in which this person is signed in. */
+/** A browser in which this user is signed in. */
 export async function signIn(site: Site, login: string): Promise<Browser> {
   const browser = createBrowser()
   await (await browser.open(`${site.url}/login`)).form(`Sign in as ${login}`).submit()
   return browser
 }
 
-/** Installs the App on an account (or asks for it) and answers where the browser was sent. */
+/** Installs the App on an account (or requests it); resolves to the URL to which the browser was redirected. */
 export async function install(
   site: Site,
   browser: Browser,

@@ -1,4 +1,4 @@
-// Organizations, teams and collaborators: who may change what, what is inherited, and who hears of it.
+// Organizations, teams and collaborators: who may change what, what is inherited, and which webhooks follow.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 describe('teams', () => {
-  test('a member of a child team has what the parent was given, on REST and on git, and counts as member of the parent', async () => {
+  test('a member of a child team has the roles of the parent, on REST and git, and counts as a member of the parent', async () => {
     const { data: parent } = await olivia.request('POST /orgs/{org}/teams', { ...acme, name: 'Parent', privacy: 'closed' })
     const { data: child } = await olivia.request('POST /orgs/{org}/teams', { ...acme, name: 'Kid', parent_team_id: parent.id })
     const mia = { ...acme, username: 'mia' }
@@ -67,7 +67,7 @@ describe('teams', () => {
     await git.remove()
   })
 
-  test('a team below itself, a taken name and a secret team in a tree are refused', async () => {
+  test('a team below itself, a name in use and a secret team in a tree are refused', async () => {
     const { data: parent } = await app.request('GET /orgs/{org}/teams/{team_slug}', { ...acme, team_slug: 'parent' })
     const { data: child } = await app.request('GET /orgs/{org}/teams/{team_slug}', { ...acme, team_slug: 'kid' })
     const change = (parameters: Record<string, unknown>) =>
@@ -78,13 +78,13 @@ describe('teams', () => {
     expect((await refusal(olivia.request('POST /orgs/{org}/teams', secret))).status).toBe(422)
   })
 
-  test('a team goes with the teams below it', async () => {
+  test('deleting a team deletes the teams below it', async () => {
     await olivia.request('DELETE /orgs/{org}/teams/{team_slug}', { ...acme, team_slug: 'parent' })
     const { data } = await app.request('GET /orgs/{org}/teams', acme)
     expect(data.map(one => one.slug)).toEqual(['developers'])
   })
 
-  test('who is no owner, or an App that may only read, changes no team', async () => {
+  test('only an owner, or an App that may write, can change a team', async () => {
     for (const client of [as('dave'), as('gary'), app]) {
       expect((await refusal(client.request('POST /orgs/{org}/teams', { ...acme, name: 'Mine' }))).status).toBe(403)
     }
@@ -94,7 +94,7 @@ describe('teams', () => {
 })
 
 describe('members', () => {
-  test('an invited person is pending, has no access, and is a member once they accept', async () => {
+  test('an invited person is pending and has no access; accepting makes them a member', async () => {
     const noah = { ...acme, username: 'noah' }
     await olivia.request('PUT /orgs/{org}/memberships/{username}', { ...noah, role: 'admin' })
     expect((await heard('organization', 'member_invited')).payload).toMatchObject({ user: { login: 'noah' } })
@@ -111,7 +111,7 @@ describe('members', () => {
     expect((await refusal(as('noah').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 
-  test('the last owner can neither leave nor become a member', async () => {
+  test('the last owner can neither leave nor be demoted to member', async () => {
     const own = { ...acme, username: 'olivia' }
     expect((await refusal(olivia.request('DELETE /orgs/{org}/memberships/{username}', own))).status).toBe(403)
     expect((await refusal(olivia.request('PUT /orgs/{org}/memberships/{username}', { ...own, role: 'member' }))).status).toBe(403)
@@ -119,7 +119,7 @@ describe('members', () => {
 })
 
 describe('collaborators', () => {
-  test('somebody from outside sees nothing before, has the role at once, and loses all by removal', async () => {
+  test('an outside person sees nothing at first, has the role at once, and loses everything by removal', async () => {
     const asked = { ...plans, username: 'noah', permission: 'pull' }
     const noah = as('noah')
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
@@ -133,7 +133,7 @@ describe('collaborators', () => {
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 
-  test('only who administers the repository adds somebody', async () => {
+  test('only an administrator of the repository can add a collaborator', async () => {
     const asked = { owner: 'acme', repo: 'shop', username: 'noah' }
     expect((await refusal(as('dave').request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked))).status).toBe(403)
     expect((await refusal(app.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked))).status).toBe(403)

@@ -1,4 +1,4 @@
-// Checks as two Apps and the people see them: whose they are, when they are asked for, and what the pages show.
+// Checks for two Apps and for users: who owns them, when they are requested, and what the pages show.
 import { Octokit } from '@octokit/core'
 import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ function heard(event: string, action: string) {
 }
 
 describe('a push', () => {
-  test('asks each App that may write checks for its suite', async () => {
+  test('requests a suite from each App that may write checks', async () => {
     const head_sha = await push('asked')
     const asked = await heard('check_suite', 'requested')
     expect(asked.payload).toMatchObject({ check_suite: { head_sha, head_branch: 'main', status: 'queued', app: { id: 5001 } } })
@@ -96,7 +96,7 @@ describe('a run', () => {
     expect(done.payload).toMatchObject({ check_suite: { status: 'completed', conclusion: 'failure' } })
   })
 
-  test('that is made again under its name is the one that counts', async () => {
+  test('that is created again with the same name replaces the earlier one', async () => {
     const head_sha = await push('again')
     for (const conclusion of ['failure', 'success'] as const)
       await first.rest.checks.create({ ...shop, head_sha, name: 'test', conclusion })
@@ -105,7 +105,7 @@ describe('a run', () => {
     expect((await first.rest.checks.listForRef({ ...list, filter: 'all' })).data.total_count).toBe(2)
   })
 
-  test('belongs to its App: no other App and no person changes it, people cannot make one', async () => {
+  test('belongs to its App: no other App and no person can change it; a person cannot create one', async () => {
     const head_sha = await push('mine')
     const { data: run } = await first.rest.checks.create({ ...shop, head_sha, name: 'mine' })
     const change = { ...shop, check_run_id: run.id, conclusion: 'success' as const }
@@ -119,7 +119,7 @@ describe('a run', () => {
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}/check-runs/{check_run_id}', change))).status).toBe(404)
   })
 
-  test('needs a commit, and a conclusion to be complete', async () => {
+  test('needs a commit, and a conclusion to complete', async () => {
     const head_sha = await push('wrong')
     const create = (parameters: Record<string, unknown>) =>
       refusal(second.request('POST /repos/{owner}/{repo}/check-runs', { ...shop, head_sha, name: 'x', ...parameters }))
@@ -129,7 +129,7 @@ describe('a run', () => {
   })
 })
 
-test('statuses and deployments are told to who subscribed, and shown on the page of the commit', async () => {
+test('statuses and deployments are sent to subscribers, and shown on the page of the commit', async () => {
   const sha = await push('told')
   await first.rest.repos.createCommitStatus({ ...shop, sha, state: 'pending', context: 'ci', description: 'Wait' })
   const status = await receiver.waitFor(one => one.event === 'status')

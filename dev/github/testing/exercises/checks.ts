@@ -1,4 +1,4 @@
-// Every route of check runs called once with success, and what each must say.
+// Calls every route of check runs once with success and checks the result.
 import { expect } from 'vitest'
 import { bot, type Site } from './site.ts'
 

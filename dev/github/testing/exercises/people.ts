@@ -1,4 +1,4 @@
-// Every route of organizations, teams, collaborators and invitations called once with success, and what each must say.
+// Calls every route of organizations, teams and collaborators once with success and checks the result.
 import { expect } from 'vitest'
 import { person, type Site } from './site.ts'
 
@@ -41,7 +41,7 @@ async function exerciseCollaborators(site: Site): Promise<void> {
   expect((await olivia.request('GET /repos/{owner}/{repo}/collaborators', { ...plans, affiliation: 'direct' })).data).toEqual([])
 }
 
-/** Calls each route of this area; leaves the people where they were. */
+/** Calls each route of this area; afterwards teams and memberships are as before. */
 export async function exercisePeople(site: Site): Promise<void> {
   await exerciseTeams(site)
   await exerciseCollaborators(site)

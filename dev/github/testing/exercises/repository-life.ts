@@ -1,8 +1,8 @@
-// Every route that changes, forks, moves or ends a repository called once with success, and what each must say.
+// Calls every route that changes, forks, moves or deletes a repository once with success and checks the result.
 import { expect } from 'vitest'
 import { person, type Site } from './site.ts'
 
-/** Calls each route of this area on repositories of its own. */
+/** Calls each route of this area, with its own repositories. */
 export async function exerciseRepositoryLife(site: Site): Promise<void> {
   const [olivia, dave] = [person(site, 'olivia'), person(site, 'dave')]
   const { data: made } = await olivia.request('POST /orgs/{org}/repos', { org: 'acme', name: 'gadget', auto_init: true })

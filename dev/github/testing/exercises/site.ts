@@ -1,4 +1,4 @@
-// Who takes part in an exercise of the REST routes: the clients of the people and the App on one emulator with one installation.
+// The participants of the exercises of the REST routes: the clients of the users and of the App on one emulator with one installation.
 import type { RunningEmulator } from '../../emulator.ts'
 import type { RestClient, RestClients } from '../rest-client.ts'
 
@@ -9,12 +9,12 @@ export type Site = {
   readonly installationId: number
 }
 
-/** The person by their personal token. */
+/** The client of the person with their personal token. */
 export function person({ clients, emulator }: Site, login: string): RestClient {
   return clients.by(emulator.personalTokens[login] ?? '')
 }
 
-/** The App by an installation token as wide as its installation. */
+/** The client of the App with an installation token that has all permissions of its installation. */
 export async function bot({ clients, installationId }: Site): Promise<RestClient> {
   return clients.by(await clients.mint(installationId))
 }
