@@ -50,8 +50,8 @@ describe('authorizing', () => {
     const settings = await dave.open(`${emulator.url}/settings/apps/authorizations`)
     await settings.form('Revoke sekisho-dev').submit()
     expect(await whoIs(access_token)).toBe(401)
-    const heard = await receiver.waitFor(one => one.event === 'github_app_authorization')
-    expect(heard.payload).toMatchObject({ action: 'revoked', sender: { id: 1002 } })
+    const webhook = await receiver.waitFor(one => one.event === 'github_app_authorization')
+    expect(webhook.payload).toMatchObject({ action: 'revoked', sender: { id: 1002 } })
     expect((await dave.open(authorizeUrl(emulator, {}))).text).toContain('wants to verify')
   })
 

@@ -203,10 +203,10 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await bot.request('DELETE /repos/{owner}/{repo}/deployments/{deployment_id}', { ...repo, deployment_id })
   })
 
-  const site = () => ({ emulator, clients, installationId })
-  test('teams and collaborators', () => exercisePeople(site()))
-  test('the life of a repository', () => exerciseRepositoryLife(site()))
-  test('checks', () => exerciseChecks(site()))
+  const participants = () => ({ emulator, clients, installationId })
+  test('teams and collaborators', () => exercisePeople(participants()))
+  test('the life of a repository', () => exerciseRepositoryLife(participants()))
+  test('checks', () => exerciseChecks(participants()))
 
   test('revoking tokens and consent', async () => {
     const browser = await signIn(emulator, 'olivia')

@@ -18,7 +18,7 @@ function as(login: string): RestClient {
   return clients.by(emulator.personalTokens[login] ?? '')
 }
 
-function heard(event: string, action: string) {
+function webhook(event: string, action: string) {
   return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
 }
 
@@ -48,7 +48,7 @@ describe('teams', () => {
     expect((await refusal(as('mia').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
     const given = { ...acme, team_slug: parent.slug, ...plans, permission: 'maintain' }
     await olivia.request('PUT /orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}', given)
-    expect((await heard('team', 'added_to_repository')).payload).toMatchObject({
+    expect((await webhook('team', 'added_to_repository')).payload).toMatchObject({
       team: { id: parent.id },
       repository: { id: 4002 },
     })
@@ -62,7 +62,7 @@ describe('teams', () => {
     await git.commit('x', '1', 'X')
     expect(await git.run('push', 'origin', 'HEAD:mia')).toMatchObject({ ok: true })
     await olivia.request('DELETE /orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}', given)
-    await heard('team', 'removed_from_repository')
+    await webhook('team', 'removed_from_repository')
     expect((await git.run('fetch')).ok).toBe(false)
     await git.remove()
   })
@@ -97,17 +97,17 @@ describe('members', () => {
   test('an invited person is pending and has no access; accepting makes them a member', async () => {
     const noah = { ...acme, username: 'noah' }
     await olivia.request('PUT /orgs/{org}/memberships/{username}', { ...noah, role: 'admin' })
-    expect((await heard('organization', 'member_invited')).payload).toMatchObject({ user: { login: 'noah' } })
+    expect((await webhook('organization', 'member_invited')).payload).toMatchObject({ user: { login: 'noah' } })
     expect((await app.request('GET /orgs/{org}/memberships/{username}', noah)).data).toMatchObject({
       state: 'pending',
       role: 'admin',
     })
     expect((await refusal(as('noah').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
     await as('noah').request('PATCH /user/memberships/orgs/{org}', { ...acme, state: 'active' })
-    await heard('organization', 'member_added')
+    await webhook('organization', 'member_added')
     expect((await as('noah').request('GET /repos/{owner}/{repo}', plans)).status).toBe(200)
     await olivia.request('DELETE /orgs/{org}/memberships/{username}', noah)
-    await heard('organization', 'member_removed')
+    await webhook('organization', 'member_removed')
     expect((await refusal(as('noah').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 
@@ -124,12 +124,12 @@ describe('collaborators', () => {
     const noah = as('noah')
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
     await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked)
-    expect((await heard('member', 'added')).payload).toMatchObject({ member: { login: 'noah' }, repository: { id: 4002 } })
+    expect((await webhook('member', 'added')).payload).toMatchObject({ member: { login: 'noah' }, repository: { id: 4002 } })
     expect((await noah.request('GET /repos/{owner}/{repo}', plans)).data.permissions).toMatchObject({ pull: true, push: false })
     await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', { ...asked, permission: 'admin' })
-    await heard('member', 'edited')
+    await webhook('member', 'edited')
     await olivia.request('DELETE /repos/{owner}/{repo}/collaborators/{username}', asked)
-    await heard('member', 'removed')
+    await webhook('member', 'removed')
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 

@@ -16,7 +16,7 @@ function as(login: string): RestClient {
   return clients.by(emulator.personalTokens[login] ?? '')
 }
 
-function heard(event: string, action: string, id?: number) {
+function webhook(event: string, action: string, id?: number) {
   return receiver.waitFor(one => {
     const repository = one.payload['repository'] as { readonly id: number } | undefined
     return one.event === event && one.payload['action'] === action && (id === undefined || repository?.id === id)
@@ -64,7 +64,7 @@ describe('a new name', () => {
     expect(await read.json()).toMatchObject({ message: 'Moved Permanently', url: read.headers.get('location') })
     const written = await ask('/repos/acme/before', 'olivia', { method: 'PATCH', body: '{}' })
     expect([written.status, written.headers.get('location')]).toEqual([307, `${emulator.apiUrl}/repositories/${id}`])
-    expect((await heard('repository', 'renamed', id)).payload).toMatchObject({
+    expect((await webhook('repository', 'renamed', id)).payload).toMatchObject({
       changes: { repository: { name: { from: 'before' } } },
       installation: { id: installationId },
     })
@@ -128,7 +128,7 @@ describe('a new owner', () => {
     expect(removed.payload).toMatchObject({ action: 'removed', installation: { account: { id: 2001 } } })
     const added = await receiver.waitFor(lists('repositories_added'))
     expect(added.payload).toMatchObject({ action: 'added', installation: { account: { id: 1001 } } })
-    expect((await heard('repository', 'transferred', id)).payload).toMatchObject({
+    expect((await webhook('repository', 'transferred', id)).payload).toMatchObject({
       changes: { owner: { from: { organization: { id: 2001 } } } },
     })
   })
@@ -150,17 +150,17 @@ describe('visibility, archive and deletion', () => {
       olivia.request('PATCH /repos/{owner}/{repo}', { owner: 'acme', repo: 'shy', private: isPrivate })
     await change(false)
     expect((await ask('/repos/acme/shy', undefined)).status).toBe(200)
-    await heard('repository', 'publicized', id)
+    await webhook('repository', 'publicized', id)
     await change(true)
     expect((await ask('/repos/acme/shy', undefined)).status).toBe(404)
-    await heard('repository', 'privatized', id)
+    await webhook('repository', 'privatized', id)
   })
 
   test('an archived repository can only be read until it is unarchived', async () => {
     const id = await create('old')
     const old = { owner: 'acme', repo: 'old' }
     await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: true })
-    await heard('repository', 'archived', id)
+    await webhook('repository', 'archived', id)
     const deploy = () => olivia.request('POST /repos/{owner}/{repo}/deployments', { ...old, ref: 'main', required_contexts: [] })
     expect((await refusal(deploy())).status).toBe(403)
     expect((await refusal(olivia.request('PATCH /repos/{owner}/{repo}', { ...old, name: 'older' }))).status).toBe(403)
@@ -170,7 +170,7 @@ describe('visibility, archive and deletion', () => {
     expect((await git.run('push', 'origin', 'HEAD')).stderr).toContain('403')
     await git.remove()
     await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: false })
-    await heard('repository', 'unarchived', id)
+    await webhook('repository', 'unarchived', id)
     expect((await deploy()).status).toBe(201)
   })
 
@@ -179,7 +179,7 @@ describe('visibility, archive and deletion', () => {
     const doomed = { owner: 'acme', repo: 'doomed' }
     expect((await refusal(as('dave').request('DELETE /repos/{owner}/{repo}', doomed))).status).toBe(404)
     await olivia.request('DELETE /repos/{owner}/{repo}', doomed)
-    await heard('repository', 'deleted', id)
+    await webhook('repository', 'deleted', id)
     expect((await ask(`/repositories/${id}`, 'olivia')).status).toBe(404)
     const git = await createGitClient()
     const url = cloneUrl(emulator.url, 'acme/doomed', emulator.personalTokens['olivia'])
@@ -198,14 +198,14 @@ describe('accounts', () => {
     expect((await olivia.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'shop' })).data.full_name).toBe(
       'acme-corp/shop',
     )
-    const target = await heard('installation_target', 'renamed')
+    const target = await webhook('installation_target', 'renamed')
     expect(target.payload).toMatchObject({
       account: { id: 2001, login: 'acme-corp' },
       changes: { login: { from: 'acme' } },
       target_type: 'Organization',
       installation: { id: installationId },
     })
-    expect((await heard('organization', 'renamed')).payload).toMatchObject({ organization: { id: 2001 } })
+    expect((await webhook('organization', 'renamed')).payload).toMatchObject({ organization: { id: 2001 } })
     await (await browser.open(`${emulator.url}/organizations/acme-corp/settings/profile`))
       .form('Rename organization')
       .submit({ login: 'acme' })

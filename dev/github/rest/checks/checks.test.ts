@@ -59,14 +59,14 @@ async function push(name: string): Promise<string> {
   return sha
 }
 
-function heard(event: string, action: string) {
+function webhook(event: string, action: string) {
   return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
 }
 
 describe('a push', () => {
   test('requests a suite from each App that may write checks', async () => {
     const head_sha = await push('asked')
-    const asked = await heard('check_suite', 'requested')
+    const asked = await webhook('check_suite', 'requested')
     expect(asked.payload).toMatchObject({ check_suite: { head_sha, head_branch: 'main', status: 'queued', app: { id: 5001 } } })
     const suites = emulator.context.world.checkSuites.filter(one => one.headSha === head_sha)
     expect(suites.map(one => one.appId).sort()).toEqual([5001, 5002])
@@ -88,7 +88,9 @@ describe('a run', () => {
     await emulator.context.webhooks.idle()
     expect(completed().filter(one => one.body.includes(head_sha))).toEqual([])
     await first.rest.checks.update({ ...shop, check_run_id: Number(lint.data.id), conclusion: 'failure' })
-    expect((await heard('check_run', 'completed')).payload).toMatchObject({ check_run: { name: 'build', conclusion: 'success' } })
+    expect((await webhook('check_run', 'completed')).payload).toMatchObject({
+      check_run: { name: 'build', conclusion: 'success' },
+    })
     const done = await receiver.waitFor(
       one =>
         one.event === 'check_suite' && one.payload['action'] === 'completed' && JSON.stringify(one.payload).includes(head_sha),
@@ -130,15 +132,15 @@ describe('a run', () => {
 })
 
 test('statuses and deployments are sent to subscribers, and shown on the page of the commit', async () => {
-  const sha = await push('told')
+  const sha = await push('reported')
   await first.rest.repos.createCommitStatus({ ...shop, sha, state: 'pending', context: 'ci', description: 'Wait' })
   const status = await receiver.waitFor(one => one.event === 'status')
   expect(status.payload).toMatchObject({ sha, state: 'pending', context: 'ci', branches: [{ name: 'main' }] })
   const { data } = await first.rest.repos.createDeployment({ ...shop, ref: sha, environment: 'preview', required_contexts: [] })
   const deployment_id = 'id' in data ? Number(data.id) : 0
-  expect((await heard('deployment', 'created')).payload).toMatchObject({ deployment: { id: deployment_id } })
+  expect((await webhook('deployment', 'created')).payload).toMatchObject({ deployment: { id: deployment_id } })
   await first.rest.repos.createDeploymentStatus({ ...shop, deployment_id, state: 'success' })
-  expect((await heard('deployment_status', 'created')).payload).toMatchObject({ deployment_status: { state: 'success' } })
+  expect((await webhook('deployment_status', 'created')).payload).toMatchObject({ deployment_status: { state: 'success' } })
   await first.rest.checks.create({
     ...shop,
     head_sha: sha,

@@ -48,7 +48,7 @@ const member = { role: 'member', state: 'active' } as const
 
 /** A client with the real plugin that records its callbacks and does not retry. */
 function throttled() {
-  const told: [string, number][] = []
+  const reported: [string, number][] = []
   const Client = Octokit.plugin(throttling)
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const client = new Client({
@@ -57,16 +57,16 @@ function throttled() {
     log: silent,
     throttle: {
       onRateLimit: retryAfter => {
-        told.push(['primary', retryAfter])
+        reported.push(['primary', retryAfter])
         return false
       },
       onSecondaryRateLimit: retryAfter => {
-        told.push(['secondary', retryAfter])
+        reported.push(['secondary', retryAfter])
         return false
       },
     },
   })
-  return { client, told }
+  return { client, reported }
 }
 
 function status(attempt: Promise<{ status: number }>): Promise<number> {
@@ -81,12 +81,12 @@ describe('the primary limit', () => {
     'beyond it everything is refused with %i, and the plugin knows until when',
     async refusedWith => {
       await start({ authenticated: 2, status: refusedWith })
-      const { client, told } = throttled()
+      const { client, reported } = throttled()
       const found = []
       for (let count = 0; count < 3; count += 1) found.push(await status(client.request('GET /user')))
       expect(found).toEqual([200, 200, refusedWith])
-      expect(told).toEqual([['primary', expect.any(Number)]])
-      expect(told[0]?.[1]).toBeGreaterThan(3590)
+      expect(reported).toEqual([['primary', expect.any(Number)]])
+      expect(reported[0]?.[1]).toBeGreaterThan(3590)
       const refused = await get('/user')
       expect(refused.headers.get('retry-after')).toBeNull()
       expect(((await refused.json()) as { message: string }).message).toBe('API rate limit exceeded for user ID 1002.')
@@ -167,13 +167,13 @@ describe('the secondary limits', () => {
     'points: reading costs 1, writing 5, per endpoint and minute; answered %i, retry-after %s',
     async (refusedWith, retryAfter) => {
       await start({ secondary: { points: 3, status: refusedWith, retryAfter } })
-      const { client, told } = throttled()
+      const { client, reported } = throttled()
       const found = []
       for (let count = 0; count < 4; count += 1) found.push(await status(client.request('GET /user')))
       expect(found).toEqual([200, 200, 200, refusedWith])
       // Without the header the plugin waits its default of a minute.
-      expect(told).toEqual([['secondary', expect.any(Number)]])
-      expect(told[0]?.[1]).toBeGreaterThan(50)
+      expect(reported).toEqual([['secondary', expect.any(Number)]])
+      expect(reported[0]?.[1]).toBeGreaterThan(50)
       expect((await get('/user')).headers.get('retry-after') === null).toBe(!retryAfter)
       expect((await get('/orgs/acme')).status).toBe(200)
       expect((await post('/user/repos', { name: 'too-dear' })).status).toBe(refusedWith)

@@ -2,7 +2,7 @@
 import type { RunningEmulator } from '../../emulator.ts'
 import type { RestClient, RestClients } from '../rest-client.ts'
 
-export type Site = {
+export type Participants = {
   readonly emulator: RunningEmulator
   readonly clients: RestClients
   /** The App on `acme`, with all repositories. */
@@ -10,11 +10,11 @@ export type Site = {
 }
 
 /** The client of the person with their personal token. */
-export function person({ clients, emulator }: Site, login: string): RestClient {
+export function person({ clients, emulator }: Participants, login: string): RestClient {
   return clients.by(emulator.personalTokens[login] ?? '')
 }
 
 /** The client of the App with an installation token that has all permissions of its installation. */
-export async function bot({ clients, installationId }: Site): Promise<RestClient> {
+export async function bot({ clients, installationId }: Participants): Promise<RestClient> {
   return clients.by(await clients.mint(installationId))
 }
