@@ -6,7 +6,7 @@ export type Area = {
   /** `METHOD path` in Fastify's notation; a path that ends in `*` stands for all that start with the rest. */
   readonly routes: readonly string[]
   /** Whether the contract test itself calls each route and checks its response. */
-  readonly driven: boolean
+  readonly called: boolean
   /** How the responses are checked; for routes that the contract test does not call, why not. */
   readonly check: string
 }
@@ -15,7 +15,7 @@ export const areas: readonly Area[] = [
   {
     name: 'OAuth',
     routes: ['POST /login/oauth/access_token', 'POST /login/device/code'],
-    driven: true,
+    called: true,
     check: '`@octokit/oauth-methods` runs the web flow, the device flow, refresh and check with them',
   },
   {
@@ -25,20 +25,20 @@ export const areas: readonly Area[] = [
       'POST /:owner/:repository/git-upload-pack',
       'POST /:owner/:repository/git-receive-pack',
     ],
-    driven: true,
+    called: true,
     check: 'the git client clones and pushes; `git fsck` checks the result',
   },
   {
     name: 'Archives',
     routes: ['GET /_codeload/:owner/:repository/:format/:sha'],
-    driven: true,
+    called: true,
     check: 'Octokit follows the redirect of the REST route; `tar` lists the files',
   },
   {
     name: 'Control',
     routes: ['GET /_emulator*', 'POST /_emulator*', 'DELETE /_emulator*'],
-    driven: false,
-    check: 'not part of GitHub: arms faults; needs its own token (`rest.test.ts`, `faults/`)',
+    called: false,
+    check: 'not part of GitHub; arms faults, with its own token (`rest.test.ts`, `faults/`)',
   },
   {
     name: 'Pages',
@@ -64,7 +64,7 @@ export const areas: readonly Area[] = [
       'GET /:owner/:repository*',
       'POST /:owner/:repository/*',
     ],
-    driven: false,
+    called: false,
     check: 'HTML, which GitHub does not describe; tested by `pages/*.test.ts`',
   },
 ]
