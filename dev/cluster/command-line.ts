@@ -16,7 +16,7 @@ export function print(text: string): void {
   process.stdout.write(text)
 }
 
-/** Prints how to call a command and returns the exit code: 0 for somebody who asked for help, 2 for a wrong call. */
+/** Prints how to call a command and returns the exit code: 0 when help was asked for, 2 for a wrong call. */
 export function printUsage(usage: string, asked = false): number {
   process.stderr.write(usage)
   return asked ? 0 : 2

@@ -1,4 +1,4 @@
-// The thin path of the emulator, driven by a browser, real git and the Octokit libraries.
+// The emulator from end to end, with a browser, git and the Octokit libraries.
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,8 +42,8 @@ async function mint(parameters: Record<string, unknown>): Promise<string> {
   return token
 }
 
-describe('the way from installation to a webhook', () => {
-  test('an owner installs the App and its receiver hears of it with a valid signature', async () => {
+describe('from installation to webhook', () => {
+  test('an owner installs the App, and its receiver gets the webhook with a valid signature', async () => {
     const created = await receiver.waitFor(one => one.event === 'installation')
     expect(created.payload).toMatchObject({
       action: 'created',
@@ -85,7 +85,7 @@ describe('the way from installation to a webhook', () => {
 })
 
 describe('a restart', () => {
-  test('keeps people signed in, tokens, installations, secrets, repositories and the deliveries', async () => {
+  test('keeps sessions, tokens, installations, secrets, repositories and deliveries', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
     const first = await startEmulator({ stateFolder: folder, app: { webhookUrl: receiver.url, callbackUrls: [callback] } })
     const browser = await signIn(first, 'olivia')
@@ -110,7 +110,7 @@ describe('a restart', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('after a start that ended before the world was written begins anew', async () => {
+  test('after a start that ended before the state was written starts from the seed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
     await (await startEmulator({ stateFolder: folder })).stop()
     await rm(join(folder, 'world.json'))
@@ -122,7 +122,7 @@ describe('a restart', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('no secret stands in the clear in the state but those that GitHub itself must know', async () => {
+  test('the state contains no secret in clear text except those that GitHub itself must know', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'github-state-'))
     const one = await startEmulator({ stateFolder: folder, app: { callbackUrls: [callback] } })
     const tokens = await exchange(one, await signIn(one, 'dave'))

@@ -1,5 +1,4 @@
-// Starting and stopping one emulator: state folder, world, git, webhooks, server. Several may run in one process; nothing is
-// shared between them.
+// Starts and stops an emulator: state folder, state, git, webhooks, server. Several can run in one process; they share nothing.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -22,29 +21,29 @@ import { openDeliveryLog } from './webhooks/delivery-log.ts'
 import { createWebhooks } from './webhooks/dispatcher.ts'
 
 export type EmulatorOptions = {
-  /** Kept between starts. Absent: a temporary folder that `stop` removes. */
+  /** Kept between starts. Absent: a temporary folder that `stop` deletes. */
   readonly stateFolder?: string
   /** Default 127.0.0.1. */
   readonly address?: string
   /** Default 0: any free port. */
   readonly port?: number
-  /** Address that others know it by; default `http://<address>:<port>`. */
+  /** The URL that clients use; default `http://<address>:<port>`. */
   readonly publicUrl?: string
   readonly seed?: Seed
   readonly flavour?: Flavour
-  /** Address that others know REST by; default `<publicUrl><restPrefix>`. `http://api.<host>` is the shape of github.com. */
+  /** The REST URL that clients use; default `<publicUrl><restPrefix>`. `http://api.<host>` is the form of github.com. */
   readonly publicApiUrl?: string
   /** Default `/api/v3`. */
   readonly restPrefix?: string
   readonly installationTokenFormat?: RestSettings['installationTokenFormat']
   readonly rateLimit?: RestSettings['rateLimit']
-  /** Settings of the first App; what is absent stays as it is. */
+  /** Settings of the first App; an absent one keeps its value. */
   readonly app?: Partial<
     Pick<App, 'webhookUrl' | 'callbackUrls' | 'setupUrl' | 'setupOnUpdate' | 'requestOAuthOnInstall' | 'deviceFlow'>
   >
-  /** PEM certificates by which an https webhook receiver may be signed. */
+  /** PEM file of the authorities of https webhook receivers. */
   readonly webhookCaFile?: string
-  /** PATH under which git and sh are found. */
+  /** PATH on which git and sh are found. */
   readonly searchPath?: string
   readonly now?: () => number
   readonly report?: (message: string) => void
@@ -64,10 +63,10 @@ export type RunningEmulator = {
   readonly apiUrl: string
   /** The first App of the seed. */
   readonly app: AppCredentials
-  /** Login to personal access token. */
+  /** Login → personal access token. */
   readonly personalTokens: Readonly<Record<string, string>>
   readonly controlToken: string
-  /** The living state, for tests in the same process. */
+  /** The state, for tests in the same process. */
   readonly context: ServerContext
   stop(): Promise<void>
 }
@@ -145,7 +144,7 @@ async function credentialsOf(context: ServerContext, folder: string): Promise<Ap
   }
 }
 
-/** A port that is free now; links must know it before the server listens. */
+/** A port that is free now: the links must contain it before the server listens. */
 async function freePort(address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -157,7 +156,7 @@ async function freePort(address: string): Promise<number> {
   })
 }
 
-/** Starts an emulator and resolves when it answers. */
+/** Starts an emulator; resolves when it answers. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const folder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), 'github-emulator-')))
   await mkdir(folder, { recursive: true, mode: 0o700 })

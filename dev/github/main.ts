@@ -1,23 +1,23 @@
-// The command line of the emulator: `start` in the foreground until SIGINT or SIGTERM. Options are read here and nowhere else.
+// The command line of the emulator: `start` runs it in the foreground until SIGINT or SIGTERM. Only this file reads options.
 import { parseArgs } from 'node:util'
 import { type EmulatorOptions, startEmulator } from './emulator.ts'
 
 const usage = `Usage: node dev/github/main.ts start [options]
-  --state DIR            folder that keeps everything (default .state/github)
+  --state DIR            folder for the state (default .state/github)
   --address ADDRESS      address to listen on (default 10.88.0.1)
   --port PORT            port to listen on (default 4000)
-  --public-url URL       address that others use (default http://ADDRESS:PORT)
-  --webhook-url URL      where the App's webhooks go
-  --webhook-ca FILE      certificates that the receiver may be signed by
-  --callback-url URL     OAuth callback of the App (repeatable; the first is the default)
-  --setup-url URL        where an installation returns to
-  --oauth-on-install     "request user authorization during installation"
+  --public-url URL       URL that clients use (default http://ADDRESS:PORT)
+  --webhook-url URL      URL to which the App's webhooks are sent
+  --webhook-ca FILE      certificate authorities of the webhook receiver (PEM)
+  --callback-url URL     OAuth callback URL of the App (repeatable; the first is the default)
+  --setup-url URL        URL to which the browser returns after an installation
+  --oauth-on-install     enable "Request user authorization (OAuth) during installation"
   --token-format FORMAT  short (default) or stateless
   --flavour FLAVOUR      enterprise-server (default) or github.com
-  --rest-prefix PATH     where REST lives (default /api/v3)
-  --public-api-url URL   address of REST that others use, such as http://api.HOST:PORT (default public URL + prefix)
-  --enforce-rate-limit   refuse beyond 5000 requests per hour
-  --enforce-bursts       refuse beyond 100 requests at once, 900 points and 80 pieces of content per minute
+  --rest-prefix PATH     path of the REST API (default /api/v3)
+  --public-api-url URL   URL of the REST API that clients use, such as http://api.HOST:PORT (default public URL + prefix)
+  --enforce-rate-limit   refuse more than 5000 requests per hour
+  --enforce-bursts       refuse more than 100 concurrent requests, 900 points and 80 content-creating requests per minute
 `
 
 function fail(message: string): never {

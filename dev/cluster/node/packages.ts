@@ -13,7 +13,7 @@ export const nodePackages: readonly DebianPackage[] = [
   { name: 'runc', program: '/usr/sbin/runc', why: 'starts a container' },
   { name: 'containernetworking-plugins', program: '/usr/lib/cni/bridge', why: 'gives pods their network' },
   { name: 'iptables', program: '/usr/sbin/iptables', why: 'Services and address translation' },
-  { name: 'conntrack', program: '/usr/sbin/conntrack', why: 'kube-proxy forgets dead connections by it' },
+  { name: 'conntrack', program: '/usr/sbin/conntrack', why: 'lets kube-proxy drop closed connections' },
   { name: 'docker-registry', program: '/usr/bin/docker-registry', why: 'the image registry' },
   { name: 'iproute2', program: '/usr/sbin/ip', why: 'the node address' },
 ]

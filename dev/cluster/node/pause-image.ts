@@ -17,7 +17,7 @@ function digestOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** Builds the archive (OCI image layout, image-spec v1) below the cluster's folder; the name tells the content. */
+/** Builds the archive (OCI image layout, image-spec v1) below the cluster's folder; its name is derived from the content. */
 export async function buildPauseImage(program: string, folder: string): Promise<PauseImage> {
   const work = join(folder, 'pause-image')
   const blobs = join(work, 'layout', 'blobs', 'sha256')

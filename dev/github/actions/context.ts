@@ -1,4 +1,4 @@
-// What an action needs to change the state and to report the change. No behaviour of its own.
+// What an action needs to change the state and to report the change.
 import type { KeyObject } from 'node:crypto'
 import type { Faults } from '../faults/faults.ts'
 import type { GitStore } from '../git/store.ts'

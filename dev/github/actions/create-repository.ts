@@ -12,11 +12,11 @@ export type NewRepository = {
   readonly name: string
   readonly description: string | null
   readonly private: boolean
-  /** Start with a README; else the repository is empty. */
+  /** Start with a README; otherwise the repository is empty. */
   readonly withReadme: boolean
 }
 
-/** Creates the repository and notifies the Apps that reach it. */
+/** Creates the repository and notifies the Apps that can access it. */
 export async function createRepository(
   context: ActionContext,
   owner: Account,

@@ -1,4 +1,4 @@
-// The life of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks that follow each step.
+// The lifecycle of an installation: request, install, change of repositories, suspension, uninstall, with the webhooks of each step.
 // The caller has checked that the person administers the account (state/access.ts); nothing here checks it again.
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { timestamp } from '../state/clock.ts'
@@ -34,7 +34,7 @@ type InstallationEvent = {
   readonly name: string
   readonly action: string
   readonly senderId: number
-  /** What the event adds to the payload. */
+  /** Additional fields of the payload. */
   readonly more: Readonly<Record<string, unknown>>
 }
 
@@ -51,7 +51,7 @@ export function emitInstallation(context: ActionContext, installation: Installat
   })
 }
 
-/** What `installation` events add: the repositories that the installation has, and who requested it, if somebody did. */
+/** Additional fields of `installation` events: the repositories of the installation, and who requested it, if it was requested. */
 export function installationDetails(context: ActionContext, installation: Installation, requesterId?: number) {
   return {
     repositories: repositoriesInShort(context, repositoriesOfInstallation(context.world, installation)),
@@ -94,7 +94,7 @@ export function installApp(
   return installation
 }
 
-/** Files the request of a member, which the owners see; a second request of the same person changes nothing. */
+/** Records the request of a member for the owners; a second request of the same person changes nothing. */
 export function requestInstallation(
   context: ActionContext,
   app: App,
@@ -148,7 +148,7 @@ export function emitRepositoriesChanged(
   })
 }
 
-/** Changes which repositories an installation reaches; its tokens lose what is taken away at once. */
+/** Changes which repositories an installation reaches; its tokens lose the removed ones at once. */
 export function selectRepositories(
   context: ActionContext,
   installation: Installation,

@@ -1,5 +1,5 @@
-// New permissions of an App: nothing more without acceptance, less at once, by the pages that people use. And the other ends of an
-// installation: who may suspend, select and remove, and what its tokens are worth then.
+// New permissions of an App: none without acceptance, fewer at once, by the pages. And suspending, selecting and removing an
+// installation, and what its tokens can do afterwards.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import type { Browser } from '../testing/browser.ts'
@@ -45,7 +45,7 @@ function mint(permissions?: Record<string, string>) {
 const shop = { owner: 'acme', repo: 'shop' }
 
 describe('new permissions', () => {
-  test('are worth nothing until an owner accepts them, of which the App hears', async () => {
+  test('have no effect until an owner accepts them, of which the App is notified', async () => {
     const form = (await app()).form('Save changes')
     await form.submit({ permissions: `${form.fields.get('permissions')}\nenvironments: write` })
     expect((await refusal(clients.mint(id, { permissions: { environments: 'write' } }))).status).toBe(422)
@@ -63,7 +63,7 @@ describe('new permissions', () => {
     expect((await settings()).text).not.toContain('Accept new permissions')
   })
 
-  test('that are taken away are gone at once, also from tokens that are out', async () => {
+  test('that are removed end at once, also for issued tokens', async () => {
     const client = clients.by(await mint())
     await client.request('GET /repos/{owner}/{repo}/pulls', shop)
     const form = (await app()).form('Save changes')
@@ -77,7 +77,7 @@ describe('new permissions', () => {
     await (await settings()).form('Accept new permissions').submit()
   })
 
-  test('that are no permissions are refused, and nobody but the owner of the App may ask for any', async () => {
+  test('that are not permissions are refused, and only the owner of the App can request any', async () => {
     expect((await (await app()).form('Save changes').submit({ permissions: 'contents: everything' })).status).toBe(422)
     expect((await (await signIn(emulator, 'dave')).open(`${emulator.url}/settings/apps/sekisho-dev`)).status).toBe(404)
   })
@@ -99,7 +99,7 @@ test('a change of the selected repositories reaches the tokens at once', async (
   await git.remove()
 })
 
-test("a suspended installation stops the App's user tokens there, and git with its tokens, until it is unsuspended", async () => {
+test("a suspended installation refuses the App's user tokens and git until it is unsuspended", async () => {
   const user = (await exchange(emulator, olivia)).access_token
   const token = await mint()
   const git = await createGitClient()

@@ -63,7 +63,7 @@ function refuseLastOwner(organization: Organization, user: User): void {
   }
 }
 
-/** Sets the role of a member, or invites somebody: an invitation is `pending` until the person accepts it. */
+/** Sets the role of a member, or invites a person: an invitation is `pending` until the person accepts it. */
 export function setRole(action: OrganizationAction, user: User, role: AccountRole): OrganizationMembership {
   const { context, organization } = action
   const existing = membershipOf(organization, user.id)
@@ -123,7 +123,7 @@ export function leaveTeam(action: OrganizationAction, team: Team, user: User): v
   emitTeamMember(action, team, user, 'removed')
 }
 
-/** Adds an active member of the organization to a team; anybody else must join the organization first. */
+/** Adds an active member of the organization to a team; other people must join the organization first. */
 export function joinTeam(action: OrganizationAction, team: Team, user: User, role: 'member' | 'maintainer'): void {
   const { context, organization } = action
   if (membershipOf(organization, user.id)?.state !== 'active') {

@@ -1,4 +1,4 @@
-// Installation tokens: what may be asked for, what they reach on REST and git, and when they die.
+// Installation tokens: what can be requested, what they permit on REST and git, and when they end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { installationById } from '../state/world.ts'
@@ -44,8 +44,8 @@ const unknownRepository = {
   message: 'There is at least one repository that does not exist or is not accessible to the parent installation.',
 }
 
-describe('what may be asked for', () => {
-  test('a narrowed request is answered with exactly its repositories and permissions, and metadata', async () => {
+describe('what can be requested', () => {
+  test('a narrowed request gets exactly its repositories and permissions, and metadata', async () => {
     const { data } = await mint(acme, { repository_ids: [4001], permissions: { contents: 'read' } })
     expect(data).toMatchObject({ repository_selection: 'selected', permissions: { contents: 'read', metadata: 'read' } })
     expect(Object.keys(data.permissions ?? {}).sort()).toEqual(['contents', 'metadata'])
@@ -53,7 +53,7 @@ describe('what may be asked for', () => {
     expect(Date.parse(data.expires_at)).toBe(Math.floor((clock + 3_600_000) / 1000) * 1000)
   })
 
-  test('a request without repositories, or with an empty list, is as wide as the installation', async () => {
+  test('a request without repositories, or with an empty list, gets all repositories of the installation', async () => {
     for (const parameters of [{}, { repository_ids: [] }, { repositories: [] }]) {
       const { data } = await mint(acme, parameters)
       expect(data.repository_selection).toBe('all')
@@ -84,12 +84,12 @@ describe('what may be asked for', () => {
     expect((await refusal(mint(acme, { repository_ids: Array.from({ length: 501 }, () => 4001) }))).status).toBe(422)
   })
 
-  test('an installation that is unknown or of nobody is 404', async () => {
+  test('an installation that is unknown or that belongs to another App is 404', async () => {
     expect((await refusal(mint(1, {}))).status).toBe(404)
   })
 })
 
-describe('what a token reaches', () => {
+describe('what a token permits', () => {
   test('its repository and no other', async () => {
     const client = await minted({ repository_ids: [4001], permissions: { contents: 'read' } })
     expect((await client.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: 'main' })).status).toBe(200)
@@ -129,14 +129,14 @@ describe('what a token reaches', () => {
     await git.remove()
   })
 
-  test('nothing of another organization, whatever the installation', async () => {
+  test('nothing in another organization', async () => {
     const client = clients.by((await mint(globex, {})).data.token)
     expect((await refusal(client.request('GET /repos/{owner}/{repo}', shop))).status).toBe(404)
     expect((await refusal(client.request('GET /orgs/{org}/members', { org: 'acme' }))).status).toBe(403)
   })
 })
 
-describe('when a token dies', () => {
+describe('when a token ends', () => {
   test('it revokes itself, and only itself', async () => {
     const [first, second] = [await minted({}), await minted({})]
     expect((await first.request('DELETE /installation/token')).status).toBe(204)
@@ -168,7 +168,7 @@ describe('when a token dies', () => {
     expect((await client.request('GET /installation/repositories')).status).toBe(200)
   })
 
-  test('a repository taken from the installation is gone from its tokens', async () => {
+  test('tokens lose a repository that is removed from the installation', async () => {
     const client = await minted({ repository_ids: [4001, 4002] })
     const olivia = await signIn(emulator, 'olivia')
     const settings = await olivia.open(`${emulator.url}/settings/installations/${acme}`)
@@ -180,7 +180,7 @@ describe('when a token dies', () => {
       .submit({ repository_selection: 'all' })
   })
 
-  test('an uninstalled App leaves no token alive', async () => {
+  test('uninstalling an App ends all its tokens', async () => {
     const client = clients.by((await mint(globex, {})).data.token)
     const gary = await signIn(emulator, 'gary')
     await (await gary.open(`${emulator.url}/settings/installations/${globex}`)).form('Uninstall').submit()
@@ -194,7 +194,7 @@ describe('the two formats', () => {
     expect((await mint(acme, {})).data.token).toMatch(/^ghs_[0-9A-Za-z]{36}$/)
   })
 
-  test('a stateless token has about 520, with dots, works everywhere and can be revoked', async () => {
+  test('a stateless token has about 520 characters with dots, works everywhere and can be revoked', async () => {
     const headers = { 'x-github-stateless-s2s-token': 'enabled' }
     const { token } = (await mint(acme, { repository_ids: [4001], permissions: { contents: 'read' }, headers })).data
     expect(token).toMatch(/^ghs_5001_[\w-]+\.[\w-]+\.[\w-]+$/)
@@ -208,7 +208,7 @@ describe('the two formats', () => {
   })
 })
 
-test('a wider token than asked is handed out, truthfully described, when that fault is armed', async () => {
+test('with the fault wider-token a token permits more than requested, and its description says so', async () => {
   emulator.context.faults.arm({ kind: 'wider-token' }, 1)
   const asked = { repository_ids: [4001], permissions: { contents: 'read' } }
   expect((await mint(acme, asked)).data).toMatchObject({ repository_selection: 'all', permissions: { contents: 'write' } })

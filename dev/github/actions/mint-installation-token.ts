@@ -33,7 +33,7 @@ export function repositoriesOfInstallation(world: World, installation: Installat
   return repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
 }
 
-/** The repositories that a request names, or `null` for all; 422 when one is out of reach or they are too many. */
+/** The repositories that a request names, or `null` for all; 422 when there are too many or one is not in the installation. */
 function chooseRepositories(
   context: ActionContext,
   installation: Installation,
@@ -117,7 +117,7 @@ export function mintInstallationToken(
   return { token, expiresAt, permissions, repositories }
 }
 
-/** Ends every token of an installation. Uninstalling does this; a suspension only refuses them while it lasts. */
+/** Ends every token of an installation, as uninstalling does; a suspension only refuses them while it lasts. */
 export function endTokensOfInstallation(context: ActionContext, installationId: number): void {
   context.store.change(({ credentials }) => {
     for (const [key, token] of Object.entries(credentials.accessTokens)) {

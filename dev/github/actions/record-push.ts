@@ -1,4 +1,4 @@
-// What follows when refs of a repository have moved, by git or by a merge: times, webhooks, pull requests and check suites. It never moves a
+// The consequences of moved refs, after a git push or a merge: timestamps, webhooks, pull requests and check suites. It never moves a
 // branch itself.
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import { timestamp } from '../state/clock.ts'
@@ -9,10 +9,10 @@ import { requestSuites } from './checks/suites.ts'
 import type { RepositoryAction } from './context.ts'
 import { followPush } from './pull-requests/events.ts'
 
-/** A push event lists no more commits than this. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
+/** The most commits that a push event lists. https://docs.github.com/en/webhooks/webhook-events-and-payloads#push */
 const mostCommits = 2048
 
-/** Commits that the push brought, newest first; of a new branch those that no other branch has. */
+/** The new commits of the push, newest first; for a new branch those that no other branch has. */
 async function pushedCommits({ context: { git }, repository }: RepositoryAction, { ref, before, after }: RefUpdate) {
   if (after === noCommit) return []
   if (before !== noCommit) return git.commits(repository.id, before, after, mostCommits)

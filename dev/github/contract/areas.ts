@@ -1,13 +1,13 @@
-// Which routes the emulator has beside the REST API, and how each of them is held to what GitHub does. A route that is neither in
-// the REST table nor here fails the contract test. It never holds behaviour.
+// The routes of the emulator outside of the REST API, and how each is checked against GitHub. The contract test fails for a route that is
+// neither in the list of REST routes nor here.
 
 export type Area = {
   readonly name: string
-  /** `METHOD path` in Fastify's notation; a path that ends in `*` stands for all that begin so. */
+  /** `METHOD path` in Fastify's notation; a path that ends in `*` stands for all that start with the rest. */
   readonly routes: readonly string[]
-  /** Whether the contract test itself drives each route and judges its answer. */
-  readonly driven: boolean
-  /** How the answers are checked; for those that are not driven: why not. */
+  /** Whether the contract test itself calls each route and checks its response. */
+  readonly called: boolean
+  /** How the responses are checked; for routes that the contract test does not call, why not. */
   readonly check: string
 }
 
@@ -15,7 +15,7 @@ export const areas: readonly Area[] = [
   {
     name: 'OAuth',
     routes: ['POST /login/oauth/access_token', 'POST /login/device/code'],
-    driven: true,
+    called: true,
     check: '`@octokit/oauth-methods` runs the web flow, the device flow, refresh and check with them',
   },
   {
@@ -25,20 +25,20 @@ export const areas: readonly Area[] = [
       'POST /:owner/:repository/git-upload-pack',
       'POST /:owner/:repository/git-receive-pack',
     ],
-    driven: true,
-    check: 'the git client clones and pushes; `git fsck` judges what arrived',
+    called: true,
+    check: 'the git client clones and pushes; `git fsck` checks the result',
   },
   {
     name: 'Archives',
     routes: ['GET /_codeload/:owner/:repository/:format/:sha'],
-    driven: true,
-    check: 'Octokit follows the redirect of the REST route; `tar` lists what arrived',
+    called: true,
+    check: 'Octokit follows the redirect of the REST route; `tar` lists the files',
   },
   {
     name: 'Control',
     routes: ['GET /_emulator*', 'POST /_emulator*', 'DELETE /_emulator*'],
-    driven: false,
-    check: 'not part of GitHub: arms faults, guarded by a token of its own (`rest.test.ts`, `faults/`)',
+    called: false,
+    check: 'not part of GitHub; arms faults, with its own token (`rest.test.ts`, `faults/`)',
   },
   {
     name: 'Pages',
@@ -64,8 +64,8 @@ export const areas: readonly Area[] = [
       'GET /:owner/:repository*',
       'POST /:owner/:repository/*',
     ],
-    driven: false,
-    check: 'HTML for people, which GitHub does not describe; clicked through by `pages/*.test.ts`',
+    called: false,
+    check: 'HTML, which GitHub does not describe; tested by `pages/*.test.ts`',
   },
 ]
 

@@ -1,4 +1,4 @@
-// What GitHub's OpenAPI description has about the routes of the emulator. Reads the description, never an answer.
+// What GitHub's OpenAPI description says about the routes of the emulator. It reads the description, never a response.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { RestRoute } from '../rest/route.ts'
@@ -12,11 +12,11 @@ type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string
 export type DescribedRoute = {
   /** As in `apps/get-authenticated`. */
   readonly operationId: string
-  /** Statuses of success that the description knows. */
+  /** The success statuses in the description. */
   readonly successes: readonly number[]
 }
 
-/** Looks routes up in one description; reading it takes a few tenths of a second. */
+/** Finds routes in one description; reading it takes a few tenths of a second. */
 export function openDescription(name: DescriptionName): (route: RestRoute) => DescribedRoute | undefined {
   const file = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${name}.json`)
   const { paths } = JSON.parse(readFileSync(file, 'utf8')) as Document

@@ -1,5 +1,5 @@
-// The contract of all routes: each is in the REST table, whose answers GitHub's description judges, or in an area of its own. What is
-// driven here must answer real clients; that every REST route is called and judged is demanded by rest/routes.test.ts.
+// The contract of all routes: each is in the list of REST routes, whose responses are checked against GitHub's description, or in an area
+// of its own. Routes that are called here must work with real clients; rest/routes.test.ts requires that every REST route is called.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { checkToken, createDeviceCode, exchangeDeviceCode, exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
@@ -16,7 +16,7 @@ import { signIn } from '../testing/people.ts'
 import { areaOf, areas } from './areas.ts'
 import { descriptions, openDescription } from './description.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -25,7 +25,7 @@ let address: string
 const registered = new Set<string>()
 const succeeded = new Set<string>()
 
-/** A second server over the same world, that notes which routes it has and which answered with success. */
+/** A second server over the same state that records its routes and which of them responded with success. */
 beforeAll(async () => {
   emulator = await startEmulator({ app: { callbackUrls: ['http://127.0.0.1:9/callback'], deviceFlow: true } })
   server = await buildServer(emulator.context, observed => {
@@ -53,7 +53,7 @@ function restPatterns(): string[] {
 }
 
 describe('the list', () => {
-  test('every registered route is in the REST table or in an area, and every entry is registered', () => {
+  test('every registered route is in the list of REST routes or in an area, and every entry is registered', () => {
     const known = new Set(restPatterns())
     expect([...registered].filter(route => !known.has(route) && !areaOf(route))).toEqual([])
     expect([...known].filter(route => !registered.has(route))).toEqual([])
@@ -63,7 +63,7 @@ describe('the list', () => {
     expect(prefixes.filter(prefix => ![...registered].some(route => route.startsWith(prefix.slice(0, -1))))).toEqual([])
   })
 
-  test('a route that nobody thought of has no area', () => {
+  test('an unlisted route has no area', () => {
     expect(['GET /surprise', 'PUT /login', 'POST /:owner', 'PATCH /_emulator/faults'].map(areaOf)).toEqual(
       Array.from({ length: 4 }, () => undefined),
     )
@@ -74,15 +74,15 @@ describe('the list', () => {
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   })
 
-  test.each(descriptions)('every REST route is described by %s, with an answer of success', name => {
+  test.each(descriptions)('%s describes every REST route, with a success response', name => {
     const find = openDescription(name)
     const missing = restRoutes.filter(route => (find(route)?.successes.length ?? 0) === 0)
     expect(missing.map(route => `${route.method} ${route.path}`)).toEqual([])
   })
 })
 
-describe('what is driven', () => {
-  // The libraries ask github.com's own address unless the request knows another one.
+describe('routes that are called', () => {
+  // The libraries call github.com unless the request has another URL.
   const oauthRequest = () => request.defaults({ baseUrl: `${address}/api/v3` })
   const client = () => ({
     clientType: 'github-app' as const,
@@ -120,7 +120,7 @@ describe('what is driven', () => {
     expect(authentication.token).toMatch(/^ghu_/)
   })
 
-  test('git: clone and push, and what arrived is sound', async () => {
+  test('git: clone and push, and the result is intact', async () => {
     const url = cloneUrl(address, 'acme/shop', emulator.personalTokens['dave'])
     const git = await createGitClient()
     expect(await git.run('clone', url, '.')).toMatchObject({ ok: true })
@@ -143,8 +143,8 @@ describe('what is driven', () => {
     expect((await listed).stdout).toMatch(/\/README\.md\n/)
   })
 
-  test('each driven route answered with success', () => {
-    const driven = areas.filter(area => area.driven).flatMap(area => area.routes)
+  test('each route of these areas responded with success', () => {
+    const driven = areas.filter(area => area.called).flatMap(area => area.routes)
     expect(driven.filter(route => !succeeded.has(route))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// The list of webhooks that the emulator sends. The contract test demands each of them and no other; the documentation shows it.
+// The webhooks that the emulator sends. The contract test requires each of them and no other; the generated reference lists them.
 
 /** Event to its actions; an event without actions has none. */
 export const webhookEvents: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +22,7 @@ export const webhookEvents: Readonly<Record<string, readonly string[]>> = {
   team: ['added_to_repository', 'created', 'deleted', 'edited', 'removed_from_repository'],
 }
 
-/** Every App hears of its own affairs without asking; these it must subscribe to. */
+/** Events that every App receives without a subscription; the other events need one. */
 export const subscribedEvents: readonly string[] = Object.keys(webhookEvents).filter(
   event => event !== 'github_app_authorization' && !event.startsWith('installation'),
 )

@@ -1,5 +1,5 @@
-// Every webhook that the emulator sends, caused by what people do and checked against GitHub's own description of its payload, in both
-// shapes. What is not listed must not be sent; what is listed must come.
+// Every webhook that the emulator sends, caused by requests of users and checked against GitHub's own description of its payload, in both
+// forms. A webhook that is not listed must not be sent; each listed one must be sent.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { selectRepositories, setSuspended, uninstallApp } from '../actions/install-app.ts'
 import { acceptPermissions, changeAppPermissions } from '../actions/installation-permissions.ts'
@@ -13,7 +13,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-r
 import { checkWebhooks } from '../testing/webhook-schemas.ts'
 import { subscribedEvents, webhookNames } from './webhook-events.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const shapes = [
@@ -156,7 +156,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect(await faults()).toEqual([])
   })
 
-  /** GitHub has this for people on the page and in GraphQL only. */
+  /** GitHub offers this on the page and in GraphQL only. */
   const draft = async (number: number, button: string): Promise<void> => {
     const page = await (await signIn(emulator, 'dave')).open(`${emulator.url}/acme/shop/pull/${number}`)
     await page.form(button).submit()
@@ -179,7 +179,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect(await faults()).toEqual([])
   })
 
-  test('repositories from their making to their end', async () => {
+  test('repositories from creation to deletion', async () => {
     const plan = { owner: 'acme', repo: 'plan' }
     await olivia.request('POST /orgs/{org}/repos', { ...acme, name: 'plan', private: true, auto_init: true })
     const change = (values: Readonly<Record<string, unknown>>) =>
@@ -198,7 +198,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect(await faults()).toEqual([])
   })
 
-  test('consent taken back', async () => {
+  test('revoked consent', async () => {
     const { access_token } = await exchange(emulator, await signIn(emulator, 'dave'))
     const authorization = `Basic ${Buffer.from(`${emulator.app.clientId}:${emulator.app.clientSecret}`).toString('base64')}`
     await clients.anonymous.request('DELETE /applications/{client_id}/grant', {
@@ -209,13 +209,13 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect(await faults()).toEqual([])
   })
 
-  test('the end: renamed, uninstalled', async () => {
+  test('rename and uninstall', async () => {
     renameAccount(emulator.context, organizationOf(2001), personOf(1001), 'acme-two')
     uninstallApp(emulator.context, installation(), 1001)
     expect(await faults()).toEqual([])
   })
 
-  test('each listed webhook came, and nothing else', async () => {
+  test('each listed webhook was sent, and no other', async () => {
     await emulator.context.webhooks.idle()
     const seen = new Set(
       receiver.received.map(({ event, payload }) =>
@@ -225,7 +225,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect([...seen].sort()).toEqual(webhookNames())
   })
 
-  test('a payload that lacks something, or has something else in its place, is found', () => {
+  test('a payload with a missing or wrong field is detected', () => {
     const sound = receiver.received.find(one => one.event === 'push')?.payload
     if (!sound) throw new Error('no push came')
     const { after: _after, ...without } = sound
@@ -234,7 +234,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     expect(check.faults('pushed', sound)).toEqual([`pushed is no event of ${description}`])
   })
 
-  test('each names the App installation that it is for, but those about the App itself', async () => {
+  test('each has the installation of the App, except those about the App itself', async () => {
     for (const { event, payload } of receiver.received) {
       if (event !== 'github_app_authorization') expect(payload['installation'], event).toMatchObject({ id: expect.any(Number) })
     }

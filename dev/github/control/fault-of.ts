@@ -1,4 +1,4 @@
-// Reading the description of a fault that somebody arms. The parameters of each kind and their bounds are faults/kinds.ts. Pure.
+// Reads the description of a fault to arm. faults/kinds.ts has the parameters of each kind and their bounds.
 import { Value } from 'typebox/value'
 import { type Fault, faultKinds, isFaultKind } from '../faults/kinds.ts'
 import { invalidField } from '../rest/protocol/answer.ts'
@@ -46,8 +46,8 @@ function lowerCaseHeaders(parameters: Readonly<Record<string, unknown>>): Readon
 }
 
 /**
- * The fault, for how many uses (`times`, at most 10000) and for how long (`for`, seconds, at most a day). Neither given: one use; only
- * `for` given: any number of uses in that time. A wrong field is answered 422 with its name.
+ * The fault, for how many uses (`times`, at most 10000) and for how long (`for`, seconds, at most a day). Without both: one use; with `for`
+ * only: any number of uses in that time. A wrong field is refused with 422 and its name.
  */
 export function faultOf(body: unknown): Arming {
   const fields = fieldsOf(body, 'Fault')
@@ -64,7 +64,7 @@ export function faultOf(body: unknown): Arming {
   const parameters = lowerCaseHeaders(given)
   const wrong = wrongField(kind, parameters)
   if (wrong !== undefined) throw invalidField('Fault', wrong, 'invalid')
-  // Checked against the schema of this kind just now.
+  // The schema of this kind has just been checked.
   const fault = { kind, ...parameters } as Fault
   return { fault, times: times ?? (seconds === undefined ? 1 : null), seconds }
 }

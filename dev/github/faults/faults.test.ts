@@ -1,4 +1,4 @@
-// Every fault that hits a request, armed through the control surface and felt over real HTTP.
+// Every fault of requests, armed through the control API and observed over HTTP.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { setSuspended } from '../actions/install-app.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
@@ -6,7 +6,7 @@ import { installationById } from '../state/world.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -64,7 +64,7 @@ async function statuses(count: number, ask: () => Promise<Response>): Promise<nu
   return found
 }
 
-/** The code of the network error that a request ends in. */
+/** The code of the network error that ends a request. */
 async function networkError(attempt: Promise<Response>): Promise<string> {
   try {
     await (await attempt).text()
@@ -76,7 +76,7 @@ async function networkError(attempt: Promise<Response>): Promise<string> {
 }
 
 describe('arming', () => {
-  test('one use unless more are asked for, and the list counts them', async () => {
+  test('is for one use unless more are requested, and the list counts them', async () => {
     await arm({ kind: 'rest-status', path: '/user', status: 502, times: 2 })
     expect(await statuses(1, () => get('/user'))).toEqual([502])
     expect(await armed()).toMatchObject([{ used: 1, remaining: 1 }])
@@ -84,7 +84,7 @@ describe('arming', () => {
     expect(await armed()).toEqual([])
   })
 
-  test('for a time: any number of uses until it is over', async () => {
+  test('with a time is for any number of uses until then', async () => {
     const id = await arm({ kind: 'rest-status', path: '/user', status: 500, for: 3 })
     const started = performance.now()
     expect(await statuses(3, () => get('/user'))).toEqual([500, 500, 500])
@@ -93,7 +93,7 @@ describe('arming', () => {
     expect((await control('DELETE', `/faults/${id}`)).status).toBe(404)
   })
 
-  test('method and path choose what is hit; a star stands for one segment', async () => {
+  test('matches method and path; a star stands for one segment', async () => {
     await arm({ kind: 'rest-status', method: 'POST', path: '/app/installations/*/access_tokens', status: 500 })
     expect((await get('/app/installations/1', {})).status).toBe(401)
     expect((await refusal(clients.mint(installationId))).status).toBe(500)
@@ -112,7 +112,7 @@ describe('arming', () => {
     expect([answer.status, ((await answer.json()) as { errors: { field: string }[] }).errors[0]?.field]).toEqual([422, field])
   })
 
-  test('a hundred at most; the control surface itself cannot be broken', async () => {
+  test('is limited to a hundred; faults do not apply to the control API', async () => {
     for (let count = 0; count < 100; count += 1) await arm({ kind: 'web-status', status: 500, times: 10 })
     expect((await control('POST', '/faults', { kind: 'wider-token' })).status).toBe(422)
     await control('DELETE', '/faults')
@@ -121,8 +121,8 @@ describe('arming', () => {
   })
 })
 
-describe('answers that refuse', () => {
-  test('a status with headers and a message of its own', async () => {
+describe('refusing responses', () => {
+  test('a status with headers and a message', async () => {
     await arm({ kind: 'rest-status', path: '/user', status: 503, headers: { 'Retry-After': '7' }, message: 'Maintenance' })
     const answer = await get('/user')
     expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { message: string }).message]).toEqual([
@@ -150,7 +150,7 @@ describe('answers that refuse', () => {
     expect((await get('/user')).status).toBe(200)
   })
 
-  test('pages and OAuth answer a page, REST is untouched', async () => {
+  test('pages and OAuth respond with a page, REST is not affected', async () => {
     await arm({ kind: 'web-status', path: '/login/oauth/access_token', method: 'POST', status: 502 })
     expect((await get('/user')).status).toBe(200)
     expect((await fetch(`${emulator.url}/login`)).status).toBe(200)
@@ -162,8 +162,8 @@ describe('answers that refuse', () => {
   })
 })
 
-describe('the line', () => {
-  test('a reset before has no effect, a reset after has had it', async () => {
+describe('the connection', () => {
+  test('a reset before the request has no effect, a reset after it comes after the effect', async () => {
     const make = (name: string) =>
       fetch(`${emulator.apiUrl}/user/repos`, { method: 'POST', headers: as('dave'), body: JSON.stringify({ name }) })
     await arm({ kind: 'reset', method: 'POST', path: '/user/repos', when: 'before' })
@@ -174,7 +174,7 @@ describe('the line', () => {
     expect((await get('/repos/dave/after')).status).toBe(200)
   })
 
-  test('a reset during lets the head and some bytes through', async () => {
+  test('a reset during sends the headers and some bytes first', async () => {
     await arm({ kind: 'reset', path: '/orgs/acme', when: 'during', bytes: 10 })
     const answer = await get('/orgs/acme')
     expect(answer.status).toBe(200)
@@ -185,7 +185,7 @@ describe('the line', () => {
     )
   })
 
-  test('a slow body arrives whole, at its speed', async () => {
+  test('a slow body arrives complete, at its speed', async () => {
     const whole = await (await get('/orgs/acme')).text()
     await arm({ kind: 'slow-body', path: '/orgs/acme', bytesPerSecond: Math.ceil(whole.length / 0.6) })
     const answer = await get('/orgs/acme')
@@ -194,7 +194,7 @@ describe('the line', () => {
     expect(performance.now() - headAt).toBeGreaterThan(400)
   })
 
-  test.each(['before', 'after'])('a slow answer waits %s it is handled', async when => {
+  test.each(['before', 'after'])('a slow response is delayed %s the request is handled', async when => {
     const milliseconds = 1500
     await arm({ kind: 'slow-answer', path: '/user/repos', method: 'POST', milliseconds, when })
     const name = `slow-${when}`
@@ -221,12 +221,12 @@ describe('the clock', () => {
     const wrong = async () => (Date.parse((await get('/user')).headers.get('date') ?? '') - Date.now()) / 1000
     expect(Math.abs((await wrong()) - seconds)).toBeLessThan(3)
     expect(Math.abs((await wrong()) - seconds)).toBeLessThan(3)
-    // A JWT of now: 60 s of life in the past, 9 minutes in the future, and no correction by the client.
+    // A JWT issued now: valid from 60 s ago until 9 minutes ahead, without correction by the client.
     const { createAppAuth } = await import('@octokit/auth-app')
     const { token } = await createAppAuth({ appId: emulator.app.id, privateKey: emulator.app.privateKeyPem })({ type: 'app' })
     const answer = await get('/app', { authorization: `Bearer ${token}` })
     expect(answer.status).toBe(Math.abs(seconds) > 500 || seconds < -60 ? 401 : 200)
-    // Octokit reads the Date header and corrects itself.
+    // Octokit reads the Date header and corrects its clock.
     const { data } = await clients.app.request('POST /app/installations/{installation_id}/access_tokens', {
       installation_id: installationId,
     })
@@ -235,7 +235,7 @@ describe('the clock', () => {
     expect(Math.abs(await wrong())).toBeLessThan(3)
   })
 
-  test('a token that lived only by the wrong clock is dead by the right one', async () => {
+  test('a token that is valid only by the wrong clock has expired by the right one', async () => {
     await arm({ kind: 'clock-skew', seconds: -7200 })
     const token = await clients.mint(installationId)
     const ask = () => get('/installation/repositories', { authorization: `token ${token}` })
@@ -253,14 +253,14 @@ describe('tokens and installations', () => {
   }
   const use = (token: string) => get('/installation/repositories', { authorization: `token ${token}` })
 
-  test.each([401, 403])('a fresh token answers %i for its first uses and works then', async status => {
+  test.each([401, 403])('a fresh token is refused with %i at first, then works', async status => {
     await arm({ kind: 'fresh-token-refused', status, uses: 2 })
     const token = await clients.mint(installationId)
     expect(await statuses(3, () => use(token))).toEqual([status, status, 200])
     expect(await statuses(1, async () => use(await clients.mint(installationId)))).toEqual([200])
   })
 
-  test('a token wider than asked covers everything', async () => {
+  test('a token wider than requested covers everything', async () => {
     await arm({ kind: 'wider-token' })
     const asked = { installation_id: installationId, repository_ids: [4001], permissions: { metadata: 'read' as const } }
     const wide = await clients.app.request('POST /app/installations/{installation_id}/access_tokens', asked)
@@ -269,14 +269,14 @@ describe('tokens and installations', () => {
     expect([narrow.data.repository_selection, narrow.data.permissions]).toEqual(['selected', { metadata: 'read' }])
   })
 
-  test('a token revoked in between is dead for good; others live', async () => {
+  test('a token revoked in between stays revoked; other tokens work', async () => {
     const [first, second] = [await clients.mint(installationId), await clients.mint(installationId)]
     await arm({ kind: 'token-revoked', path: '/installation' })
     expect(await statuses(2, () => use(first))).toEqual([401, 401])
     expect((await use(second)).status).toBe(200)
   })
 
-  test('an installation suspended in between refuses minting and use, and says so by webhook', async () => {
+  test('an installation suspended in between refuses minting and use, and sends a webhook', async () => {
     const token = await clients.mint(installationId)
     await arm({ kind: 'installation-suspended', path: '/app/installations/*/access_tokens' })
     expect((await use(token)).status).toBe(200)

@@ -44,14 +44,14 @@ export function createFaults(now: () => number): Faults {
   const refused = new Map<string, { readonly status: 401 | 403; uses: number }>()
   let lastId = 0
 
-  const alive = (): ArmedFault[] => {
+  const current = (): ArmedFault[] => {
     armed = armed.filter(one => (one.remaining === null || one.remaining > 0) && (one.until === null || one.until > now()))
     return armed
   }
 
   return {
     arm: (fault, times = 1, seconds) => {
-      if (alive().length >= mostFaults) throw new Refusal(422, `more than ${mostFaults} faults are armed; disarm some first`)
+      if (current().length >= mostFaults) throw new Refusal(422, `more than ${mostFaults} faults are armed; disarm some first`)
       lastId += 1
       // A wrong clock is a state and not an event: it has no uses.
       const remaining = fault.kind === 'clock-skew' ? null : times
@@ -59,7 +59,7 @@ export function createFaults(now: () => number): Faults {
       return lastId
     },
     disarm: id => {
-      const before = alive().length
+      const before = current().length
       armed = armed.filter(one => one.id !== id)
       return armed.length < before
     },
@@ -67,9 +67,9 @@ export function createFaults(now: () => number): Faults {
       armed = []
       refused.clear()
     },
-    list: alive,
+    list: current,
     take: (kind, matches = () => true) => {
-      for (const one of alive()) {
+      for (const one of current()) {
         const { fault } = one
         if (!isKind(fault, kind) || !matches(fault)) continue
         one.used += 1
@@ -78,7 +78,7 @@ export function createFaults(now: () => number): Faults {
       }
       return undefined
     },
-    skew: () => alive().reduce((sum, { fault }) => sum + (isKind(fault, 'clock-skew') ? fault.seconds * 1000 : 0), 0),
+    skew: () => current().reduce((sum, { fault }) => sum + (isKind(fault, 'clock-skew') ? fault.seconds * 1000 : 0), 0),
     refuseToken: (tokenKey, status, uses) => {
       const [oldest] = refused.keys()
       if (refused.size >= mostTokens && oldest !== undefined) refused.delete(oldest)

@@ -1,10 +1,10 @@
-// The faults of git over HTTP, felt by the real git client.
+// The faults of git over HTTP, observed with the git client.
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../testing/git-client.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -31,7 +31,7 @@ test('503 once, then the fetch works', async () => {
   expect(await git.run('clone', url, '.')).toMatchObject({ ok: true })
 })
 
-test('a reset in the middle of a pack leaves nothing behind; the next try is whole', async () => {
+test('a reset in the middle of a pack leaves nothing behind; the next attempt succeeds', async () => {
   await git.run('clone', url, '.')
   const sha = await git.commit('big.txt', randomBytes(300_000).toString('hex'), 'Big')
   expect(await git.run('push', 'origin', 'HEAD:big')).toMatchObject({ ok: true })
@@ -51,7 +51,7 @@ test('a reset in the middle of a pack leaves nothing behind; the next try is who
   await reader.remove()
 })
 
-test('a push whose answer is reset has happened', async () => {
+test('a push whose response is reset has taken effect', async () => {
   await git.run('clone', url, '.')
   const sha = await git.commit('one.txt', '1', 'One')
   emulator.context.faults.arm({ kind: 'reset', path: '/acme/shop.git/git-receive-pack', when: 'after' })
@@ -59,14 +59,14 @@ test('a push whose answer is reset has happened', async () => {
   await expect.poll(async () => (await git.run('ls-remote', url, 'refs/heads/pushed')).stdout).toContain(sha)
 })
 
-test('a fresh token is refused by git too, and a slow pack arrives whole', async () => {
+test('git also refuses a fresh token, and a slow pack arrives complete', async () => {
   const { world, faults } = emulator.context
   const [token] =
     Object.entries(world.credentials.accessTokens).find(([, one]) => one.kind === 'personal' && one.userId === 1002) ?? []
   faults.refuseToken(token ?? '', 403, 1)
   expect(await git.run('ls-remote', url)).toMatchObject({ ok: false, stderr: expect.stringContaining('403') })
   faults.arm({ kind: 'slow-body', path: '/acme/shop.git/info/refs', bytesPerSecond: 200 }, 2)
-  // The first answer only asks for credentials; the second one is the list of refs.
+  // The first response only asks for credentials; the second one is the list of refs.
   const started = performance.now()
   expect(await git.run('ls-remote', url)).toMatchObject({ ok: true, stdout: expect.stringContaining('refs/heads/main') })
   expect(performance.now() - started).toBeGreaterThan(700)

@@ -1,4 +1,4 @@
-// Git over HTTP with the real client: who may fetch and push what, and how refusals look.
+// Git over HTTP with the git client: who can fetch and push what, and the refusals.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { isSafeRevision, refCandidates } from '../git/revision.ts'
@@ -35,7 +35,7 @@ describe('fetching', () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="GitHub"'])
   })
 
-  test('names are case-insensitive and .git may be left out', async () => {
+  test('names are case-insensitive and .git can be omitted', async () => {
     expect(await git.run('ls-remote', url('ACME/Shop', 'dave'))).toMatchObject({ ok: true })
     expect(await git.run('ls-remote', url('acme/shop', 'dave').replace('.git', ''))).toMatchObject({ ok: true })
   })
@@ -49,8 +49,8 @@ describe('fetching', () => {
     expect((await git.run('ls-remote', url(name, login))).stderr).toContain('not found')
   })
 
-  test('a wrong token is refused, also for what is public', async () => {
-    // git sends what it knows only when asked; a builder may send it at once.
+  test('a wrong token is refused, also for a public repository', async () => {
+    // git sends a credential only when asked for it; a build may send it at once.
     const authorization = `Basic ${Buffer.from('x-access-token:ghp_wrong').toString('base64')}`
     const answer = await fetch(`${emulator.url}/acme/open.git/info/refs?service=git-upload-pack`, { headers: { authorization } })
     expect(answer.status).toBe(401)
@@ -69,7 +69,7 @@ describe('fetching', () => {
     await builder.remove()
   })
 
-  test("a person's token of the App reaches what both may reach", async () => {
+  test('a user token of the App reaches what both the user and the App can reach', async () => {
     const dave = await signIn(emulator, 'dave')
     const { access_token } = await exchange(emulator, dave)
     expect(await git.run('ls-remote', cloneUrl(emulator.url, 'acme/shop', access_token))).toMatchObject({ ok: true })
@@ -111,7 +111,7 @@ describe('pushing', () => {
     expect((await git.run('ls-remote', 'origin', 'refs/heads/main')).stdout).not.toContain(sha)
   })
 
-  test('two people who push at once each have their own push reported', async () => {
+  test('two concurrent pushes are each reported as their own', async () => {
     const clone = async (file: string): Promise<GitClient> => {
       const client = await createGitClient()
       await client.run('clone', url('acme/shop', 'dave'), '.')
@@ -147,7 +147,7 @@ describe('names of commits', () => {
     'x'.repeat(300),
   ])('%j never reaches git', text => expect(isSafeRevision(text)).toBe(false))
 
-  test('a branch wins over a tag and over a commit id', () => {
+  test('a branch comes before a tag and a commit id', () => {
     expect(refCandidates('abcdef1')).toEqual(['refs/heads/abcdef1', 'refs/tags/abcdef1', 'abcdef1'])
   })
 })

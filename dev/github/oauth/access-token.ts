@@ -1,5 +1,5 @@
-// `POST /login/oauth/access_token`: code, device code or refresh token in, user token out. A credential that is good once is
-// spent before anything else can fail.
+// `POST /login/oauth/access_token`: takes a code, device code or refresh token and issues a user token. A single-use credential is used up
+// before anything else can fail.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -28,7 +28,7 @@ function equalText(left: string, right: string): boolean {
   return timingSafeEqual(hash(left), hash(right))
 }
 
-/** S256 of PKCE (RFC 7636 §4.6); a code made without a challenge needs no verifier. */
+/** S256 of PKCE (RFC 7636 §4.6); a code that was issued without a challenge needs no verifier. */
 function verifierFits(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null) return true
   return verifier !== undefined && equalText(createHash('sha256').update(verifier).digest('base64url'), challenge)
@@ -42,7 +42,7 @@ function exchangeCode(context: ActionContext, app: App, form: Form): OAuthAnswer
   if (redirectUri !== undefined && redirectUri !== '' && redirectUri !== code.redirectUri) {
     return failure('redirect_uri_mismatch', 'The redirect_uri MUST match the registered callback URL for this application.')
   }
-  // One use, whatever comes of it: a verifier cannot be guessed against a code that is still good.
+  // The code is used up in every case, so that its verifier cannot be guessed.
   context.store.change(world => {
     delete world.credentials.codes[key]
   })
@@ -68,14 +68,14 @@ function decide(context: ActionContext, app: App, form: Form): OAuthAnswer {
   if (grant === deviceGrant) return pollDevice(context, app, form)
   const secret = form['client_secret']
   const secretFits = secret !== undefined && equalText(secret, app.clientSecret)
-  // A secret that is given must be right, also where none is needed.
+  // A secret in the request must be right, even where none is needed.
   if (grant === 'refresh_token') return secret !== undefined && !secretFits ? badClient : refresh(context, app, form, secretFits)
   if (!secretFits) return badClient
   if (grant === '' || grant === 'authorization_code') return exchangeCode(context, app, form)
   return failure('unsupported_grant_type', 'The grant type is not supported.')
 }
 
-/** Decides one request; the status is 200 but for an unknown client. */
+/** Decides one request; the status is 200 except for an unknown client. */
 export function accessToken(context: ActionContext, form: Form): OAuthOutcome {
   const app = appByClientId(context.world, form['client_id'] ?? '')
   return app ? { status: 200, body: decide(context, app, form) } : unknownClient

@@ -1,4 +1,4 @@
-// How the OAuth addresses answer: GitHub's error words with status 200, as JSON or as a form. It never decides anything.
+// The responses of the OAuth endpoints: GitHub's error codes with status 200, as JSON or as a form. It never decides anything.
 // https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
@@ -6,7 +6,7 @@ import type { TokenPair } from '../actions/user-tokens.ts'
 
 export type Form = Readonly<Record<string, string>>
 export type OAuthAnswer = Readonly<Record<string, string | number>>
-/** The status is 200 but for an unknown client. */
+/** The status is 200 except for an unknown client. */
 export type OAuthOutcome = { readonly status: 200 | 404; readonly body: OAuthAnswer }
 
 const troubleshooting = 'https://docs.github.com/apps/managing-oauth-apps/troubleshooting-oauth-app-access-token-request-errors/'
@@ -33,7 +33,7 @@ export function shownTokens(pair: TokenPair): OAuthAnswer {
   }
 }
 
-/** Text fields of a query, form or JSON body; anything else is ignored. */
+/** Text fields of a query, form or JSON body; other fields are ignored. */
 function textFields(value: unknown): Form {
   return typeof value === 'object' && value !== null
     ? Object.fromEntries(
@@ -44,7 +44,7 @@ function textFields(value: unknown): Form {
     : {}
 }
 
-/** Registers an address that takes a form or JSON and answers what `decide` says. The server already parses both. */
+/** Registers an endpoint for a form or JSON that responds with the result of `decide`. The server already parses both. */
 export function registerOAuthRoute(
   server: FastifyInstance,
   context: ActionContext,

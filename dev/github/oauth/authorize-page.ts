@@ -1,4 +1,4 @@
-// The consent page of the OAuth web flow and where it sends the browser. Never redirects to an address that is not registered.
+// The consent page of the OAuth web flow and its redirect. It never redirects to an address that is not registered.
 // https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
@@ -17,7 +17,7 @@ type AuthorizeRequest = {
   readonly codeChallenge: string | null
 }
 
-/** An error that the browser carries back to the application. */
+/** A redirect with an error for the application. */
 type Bounce = { readonly redirect: string }
 
 function withParameters(address: string, parameters: Readonly<Record<string, string | undefined>>): string {
@@ -32,7 +32,7 @@ function bounce(redirectUri: string, error: string, description: string, state: 
   }
 }
 
-/** Reads and checks the parameters; an unknown client or wrong redirect address never leads the browser anywhere unregistered. */
+/** Reads and checks the parameters; an unknown client or a wrong redirect URI never causes a redirect. */
 function readRequest(context: ActionContext, get: (name: string) => string | undefined): AuthorizeRequest | Bounce {
   const app = appByClientId(context.world, get('client_id') ?? '')
   if (!app) throw new Refusal(404, 'There is no application with this client_id.')

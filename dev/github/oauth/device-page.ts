@@ -1,4 +1,4 @@
-// The pages of the device flow: type the code, see which App asks, allow or refuse. Tells the person what to beware of.
+// The pages of the device flow: enter the code, see which App requests access, allow or refuse it, with a warning.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { type PageCall, type PageResult, pagesOf } from '../pages/browser.ts'
@@ -31,8 +31,8 @@ function confirm(call: PageCall): PageResult {
   return page(
     `Authorize ${app.name}`,
     call.visitor,
-    html`<p><strong>${app.name}</strong> wants to act on your behalf. Only go on if <em>you</em> started this on a device of yours: nobody
-else should send you a code.</p><form method="post" action="/login/device/confirm">${formToken(call.visitor)}
+    html`<p><strong>${app.name}</strong> wants to act on your behalf. Continue only if <em>you</em> started this
+on your own device. Never enter a code that somebody sent you.</p><form method="post" action="/login/device/confirm">${formToken(call.visitor)}
 <input type="hidden" name="user_code" value="${call.posted.one('user_code') ?? ''}">
 <button name="authorize" value="1">Authorize ${app.slug}</button> <button class="quiet" name="authorize" value="0">Cancel</button></form>`,
   )

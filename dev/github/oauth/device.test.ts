@@ -1,4 +1,4 @@
-// The device flow as a device, its user and the App's owner see it.
+// The device flow for a device, its user and the App's owner.
 import { createDeviceCode, exchangeDeviceCode } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ async function start(client_id = emulator.app.clientId): Promise<Codes> {
   return (await response.json()) as Codes
 }
 
-/** As a device: without the client secret. */
+/** A request of a device: without the client secret. */
 async function poll(device_code: string, more: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const body = new URLSearchParams({ client_id: emulator.app.clientId, device_code, grant_type: grant, ...more })
   const headers = { accept: 'application/json' }
@@ -49,7 +49,7 @@ async function whoIs(token: unknown): Promise<number> {
 }
 
 describe('the device flow', () => {
-  test('real clients get a code, wait, and get a token of the person who typed it', async () => {
+  test('real clients get a code, wait, and get a token of the user who entered it', async () => {
     const client = { clientType: 'github-app', clientId: emulator.app.clientId } as const
     const api = { request: request.defaults({ baseUrl: emulator.apiUrl }) }
     const { data } = await createDeviceCode({ ...client, ...api })
@@ -70,7 +70,7 @@ describe('the device flow', () => {
     await expect(exchangeDeviceCode({ ...client, ...api, code: data.device_code })).rejects.toThrow(/incorrect_device_code/)
   })
 
-  test('who polls too fast is told to slow down, each time by five seconds more', async () => {
+  test('a device that polls too fast gets slow_down, each time with five seconds more', async () => {
     const { device_code } = await start()
     expect(await poll(device_code)).toMatchObject({ error: 'authorization_pending' })
     clock += 4999
@@ -81,7 +81,7 @@ describe('the device flow', () => {
     expect(await poll(device_code)).toMatchObject({ error: 'authorization_pending' })
   })
 
-  test('a refusal reaches the device', async () => {
+  test("the device gets the user's refusal", async () => {
     const { device_code, user_code } = await start()
     await answer(dave, user_code, 'Cancel')
     expect(await poll(device_code)).toMatchObject({ error: 'access_denied' })
@@ -89,7 +89,7 @@ describe('the device flow', () => {
     expect(again.status).toBe(422)
   })
 
-  test('a code that is old, of nobody or of another App is worth nothing', async () => {
+  test('a code that is old, unknown or of another App is refused', async () => {
     const { device_code, user_code } = await start()
     clock += 900_000
     expect((await (await dave.open(`${emulator.url}/login/device`)).form('Continue').submit({ user_code })).status).toBe(422)
@@ -98,7 +98,7 @@ describe('the device flow', () => {
     expect(await start('nobody')).toEqual({ error: 'Not Found' })
   })
 
-  test('an App that has not switched it on gets nothing', async () => {
+  test('an App without the device flow is refused', async () => {
     const olivia = await signIn(emulator, 'olivia')
     const settings = `${emulator.url}/settings/apps/sekisho-dev`
     const { device_code } = await start()

@@ -1,4 +1,4 @@
-// The device flow: the two codes, their life, and the answers to a device that polls. It never shows a page.
+// The device flow: the two codes, their lifetime, and the responses to a device that polls. It never shows a page.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app#using-the-device-flow-to-generate-a-user-access-token
 // RFC 8628 §3.5.
 import type { FastifyInstance } from 'fastify'
@@ -24,7 +24,7 @@ export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 const codeLife = minutes(15)
 const firstInterval = seconds(5)
-/** Codes of one App that may wait at once; beyond it the oldest is forgotten. */
+/** The most pending codes of one App; above it the oldest is dropped. */
 const mostWaiting = 1000
 
 const disabled = failure('device_flow_disabled', 'Device Flow must be explicitly enabled for this App')
@@ -69,7 +69,7 @@ function startDevice(context: ActionContext, form: Form): OAuthOutcome {
   return { status: 200, body }
 }
 
-/** Whether the poll comes too soon; if so the device must wait five seconds longer from now on. */
+/** Whether the poll comes too soon; then the device must wait five seconds longer from now on. */
 function tooSoon(context: ActionContext, device: DeviceAuthorization): boolean {
   const { lastPollAt } = device
   const early = lastPollAt !== null && context.now() - lastPollAt < device.interval
@@ -80,7 +80,7 @@ function tooSoon(context: ActionContext, device: DeviceAuthorization): boolean {
   return early
 }
 
-/** What a device is told; a granted code is spent by the answer. */
+/** The response to a poll; a granted code is used up by it. */
 export function pollDevice(context: ActionContext, app: App, form: Form): OAuthAnswer {
   if (!app.deviceFlow) return disabled
   const key = credentialKey(form['device_code'] ?? '')
@@ -104,7 +104,7 @@ export function pollDevice(context: ActionContext, app: App, form: Form): OAuthA
   return shownTokens(issueTokens(context, app, userId, { byDevice: true }))
 }
 
-/** The try that waits for this user code; case and the dash do not matter. */
+/** The pending authorization of this user code; case and the dash do not matter. */
 export function deviceByUserCode(context: ActionContext, typed: string): DeviceAuthorization | undefined {
   const letters = typed.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
   const key = credentialKey(`${letters.slice(0, 4)}-${letters.slice(4)}`)
@@ -113,7 +113,7 @@ export function deviceByUserCode(context: ActionContext, typed: string): DeviceA
   )
 }
 
-/** The person's answer; a code is answered once. */
+/** Records the person's decision; only the first decision counts. */
 export function answerDevice(context: ActionContext, device: DeviceAuthorization, userId: number, granted: boolean): void {
   if (granted) rememberConsent(context, device.appId, userId)
   context.store.change(() => {

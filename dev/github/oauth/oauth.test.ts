@@ -1,4 +1,4 @@
-// The OAuth web flow as a browser and an application see it, with what must be refused.
+// The OAuth web flow for a browser and an application, and its refusals.
 import { exchangeWebFlowCode, refreshToken } from '@octokit/oauth-methods'
 import { request } from '@octokit/request'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ async function whoIs(token: unknown): Promise<number> {
 }
 
 describe('authorizing', () => {
-  test('nobody signed in is sent to sign in first and comes back to the consent page', async () => {
+  test('a visitor signs in first and returns to the consent page', async () => {
     const browser = createBrowser()
     browser.stops.push('http://127.0.0.1:9/')
     const login = await browser.open(authorizeUrl(emulator, { state: 'abc' }))
@@ -43,19 +43,19 @@ describe('authorizing', () => {
     expect(back.searchParams.get('code')).toMatch(/^[0-9a-f]{20}$/)
   })
 
-  test('consent is asked once, and again after it was revoked, of which the App hears', async () => {
+  test('consent is requested once, and again after it was revoked, of which the App is notified', async () => {
     await obtainCode(emulator, dave)
     expect((await dave.open(authorizeUrl(emulator, {}))).url).toContain('code=')
     const { access_token } = await exchange(emulator, dave)
     const settings = await dave.open(`${emulator.url}/settings/apps/authorizations`)
     await settings.form('Revoke sekisho-dev').submit()
     expect(await whoIs(access_token)).toBe(401)
-    const heard = await receiver.waitFor(one => one.event === 'github_app_authorization')
-    expect(heard.payload).toMatchObject({ action: 'revoked', sender: { id: 1002 } })
+    const webhook = await receiver.waitFor(one => one.event === 'github_app_authorization')
+    expect(webhook.payload).toMatchObject({ action: 'revoked', sender: { id: 1002 } })
     expect((await dave.open(authorizeUrl(emulator, {}))).text).toContain('wants to verify')
   })
 
-  test('cancelling goes back with access_denied and without a code', async () => {
+  test('cancelling redirects with access_denied and without a code', async () => {
     const mia = await signIn(emulator, 'mia')
     mia.stops.push('http://127.0.0.1:9/')
     const back = await (await mia.open(authorizeUrl(emulator, { state: 's' }))).form('Cancel').submit()
@@ -80,7 +80,7 @@ describe('authorizing', () => {
     expect(new URL(back.url).searchParams.get('error')).toBe('invalid_request')
   })
 
-  test('an unknown client is answered with a page, not a redirect', async () => {
+  test('an unknown client gets a page, not a redirect', async () => {
     expect((await dave.open(authorizeUrl(emulator, { client_id: 'nobody' }))).status).toBe(404)
   })
 
@@ -102,19 +102,19 @@ describe('exchanging', () => {
     expect(await whoIs(authentication.token)).toBe(401)
   })
 
-  test('a code is good once', async () => {
+  test('a code can be used once', async () => {
     const code = await obtainCode(emulator, dave)
     expect(await postToken(emulator, { code })).toMatchObject({ token_type: 'bearer', expires_in: 28_800 })
     expect(await postToken(emulator, { code })).toMatchObject({ error: 'bad_verification_code' })
   })
 
-  test('a code is good for ten minutes', async () => {
+  test('a code is valid for ten minutes', async () => {
     const code = await obtainCode(emulator, dave)
     clock += 10 * 60_000
     expect(await postToken(emulator, { code })).toMatchObject({ error: 'bad_verification_code' })
   })
 
-  test('a code with a challenge needs its verifier, and a wrong one spends it', async () => {
+  test('a code with a challenge needs its verifier, and a wrong one uses it up', async () => {
     const { verifier, challenge } = newVerifier()
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
     const missing = await obtainCode(emulator, dave, pkce)
@@ -126,20 +126,20 @@ describe('exchanging', () => {
     expect(await postToken(emulator, { code: wrong, code_verifier: verifier })).toMatchObject({ error: 'bad_verification_code' })
   })
 
-  test('a redirect address other than the one of the code is refused', async () => {
+  test('a redirect URI that differs from that of the code is refused', async () => {
     const code = await obtainCode(emulator, dave, { redirect_uri: other })
     expect(await postToken(emulator, { code, redirect_uri: callback })).toMatchObject({ error: 'redirect_uri_mismatch' })
     expect(await postToken(emulator, { code, redirect_uri: other })).toMatchObject({ token_type: 'bearer' })
   })
 
-  test('wrong client credentials and grant types are refused with the words of GitHub', async () => {
+  test("wrong client credentials and grant types are refused with GitHub's errors", async () => {
     const code = await obtainCode(emulator, dave)
     expect(await postToken(emulator, { code, client_secret: 'x' })).toMatchObject({ error: 'incorrect_client_credentials' })
     expect(await postToken(emulator, { code, client_id: 'x' })).toEqual({ error: 'Not Found' })
     expect(await postToken(emulator, { code, grant_type: 'password' })).toMatchObject({ error: 'unsupported_grant_type' })
   })
 
-  test('a refresh token is good once and takes its access token with it', async () => {
+  test('a refresh token can be used once and ends its access token', async () => {
     const first = await exchange(emulator, dave)
     const wanted = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
     const second = await postToken(emulator, wanted)
@@ -148,7 +148,7 @@ describe('exchanging', () => {
     expect(await postToken(emulator, wanted)).toMatchObject({ error: 'bad_refresh_token' })
   })
 
-  test('an access token dies after eight hours while its refresh token lives on', async () => {
+  test('an access token expires after eight hours, before its refresh token', async () => {
     const tokens = await exchange(emulator, dave)
     clock += 8 * 3_600_000
     expect(await whoIs(tokens.access_token)).toBe(401)
@@ -165,7 +165,7 @@ describe('exchanging', () => {
     expect(await whoIs(first.access_token)).toBe(401)
   })
 
-  test('without asking for JSON the answer is a form', async () => {
+  test('without a request for JSON the response is a form', async () => {
     const body = new URLSearchParams({ client_id: emulator.app.clientId, client_secret: emulator.app.clientSecret, code: 'nope' })
     const response = await fetch(`${emulator.url}/login/oauth/access_token`, { method: 'POST', body })
     expect(response.status).toBe(200)

@@ -1,4 +1,4 @@
-// The page where a person sees which Apps may act for them, and takes that back.
+// The page on which a person sees the Apps that may act for them and revokes an authorization.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { revokeGrant } from '../actions/user-tokens.ts'

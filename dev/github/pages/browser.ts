@@ -1,4 +1,4 @@
-// The frame around every page handler: who is signed in, whether a posted form is genuine, and refusals as readable pages.
+// The frame around every page handler: the signed-in visitor, the check of posted forms, and refusals as pages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { Refusal } from '../state/refusal.ts'
@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts'
 import { page } from './layout.ts'
 import { formIsGenuine, type Visitor, visitorOf } from './session.ts'
 
-/** Posted fields; a field may come several times (checkboxes). */
+/** Posted fields; a field may occur several times (checkboxes). */
 export type Posted = { one(name: string): string | undefined; all(name: string): readonly string[] }
 
 export type PageCall = {
@@ -18,7 +18,7 @@ export type PageCall = {
   readonly reply: FastifyReply
 }
 
-/** What a page handler gives back: a page to show or an address to go to. */
+/** The result of a page handler: a page to show or a path to redirect to. */
 export type PageResult = Html | { readonly redirect: string }
 
 function postedOf(body: unknown): Posted {
@@ -36,7 +36,7 @@ export function showHtml(reply: FastifyReply, status: number, content: Html): Fa
     .send(content.text)
 }
 
-/** The refusal of a page as a page. */
+/** The page that shows a refusal. */
 export function showRefusal(reply: FastifyReply, visitor: Visitor | undefined, status: number, message: string): FastifyReply {
   return showHtml(
     reply,
@@ -45,14 +45,14 @@ export function showRefusal(reply: FastifyReply, visitor: Visitor | undefined, s
   )
 }
 
-/** An address on this host only: what `return_to` may hold. */
+/** A path on this host, the only kind that `return_to` may contain. */
 export function localPath(text: string | undefined): string {
   return text !== undefined && /^\/(?![/\\])[^\\\s]*$/.test(text) ? text : '/'
 }
 
 type Handler = (call: PageCall) => PageResult | Promise<PageResult>
 
-/** Answers one request of a visitor by the handler. A form that was posted without the session's token is refused. */
+/** Handles one request of a visitor. A form without the session's token is refused. */
 async function answer(
   handle: Handler,
   call: Omit<PageCall, 'query' | 'posted' | 'params'>,
@@ -76,7 +76,7 @@ async function answer(
 
 export type Pages = { get(path: string, handle: Handler): void; post(path: string, handle: Handler): void }
 
-/** Registers pages that need somebody signed in; anybody else is sent to sign in and comes back. */
+/** Registers pages for signed-in visitors; others are redirected to sign in and return afterwards. */
 export function pagesOf(server: FastifyInstance, context: ActionContext): Pages {
   const register = (method: 'GET' | 'POST', url: string, handle: Handler): void => {
     server.route({

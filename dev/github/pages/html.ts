@@ -1,4 +1,4 @@
-// Safe HTML. What is put into a template is escaped unless it was made by this template itself.
+// Safe HTML: a value in a template is escaped unless the template tag produced it.
 
 export class Html {
   readonly text: string

@@ -1,5 +1,5 @@
-// The App's public page and the way through an installation: choose the account, choose the repositories, go back to the
-// application. An owner installs; a member's try becomes a request that the owners see.
+// The App's public page and the steps of an installation: choose the account, choose the repositories, return to the application.
+// An owner installs; the attempt of a member becomes a request to the owners.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
@@ -21,7 +21,7 @@ function appOf({ context, params }: PageCall): App {
   return app
 }
 
-/** Accounts that the person may install on, or ask the owners of to install on. */
+/** Accounts on which the person can install the App, or request it from the owners. */
 function accountsOf({ world }: ActionContext, user: User): Account[] {
   return [user, ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active')]
 }
@@ -29,7 +29,7 @@ function accountsOf({ world }: ActionContext, user: User): Account[] {
 function accountOfCall(call: PageCall, id: string | undefined): Account {
   const account = /^\d{1,15}$/.test(id ?? '') ? accountById(call.context.world, Number(id)) : undefined
   if (!account || !accountsOf(call.context, call.visitor.user).includes(account)) {
-    throw new Refusal(404, 'There is no such account, or you are no member of it.')
+    throw new Refusal(404, 'There is no such account, or you are not a member of it.')
   }
   return account
 }
@@ -77,7 +77,7 @@ function chooseRepositories(call: PageCall): PageResult {
     html`<form method="post" action="${root(context, app)}/installations">${formToken(visitor)}
 <input type="hidden" name="target_id" value="${account.id}"><input type="hidden" name="state" value="${query.get('state') ?? ''}">
 ${repositoryChoice(repositoriesOf(context.world, account.id), { repositorySelection: 'selected', repositoryIds: [] })}
-<p>With these permissions:</p><ul>${permissions}</ul>${owner ? '' : html`<p>You are no owner: the owners of ${account.login} will be asked.</p>`}
+<p>With these permissions:</p><ul>${permissions}</ul>${owner ? '' : html`<p>You are not an owner. Your request will be sent to the owners of ${account.login}.</p>`}
 <button>${verb}</button></form>`,
   )
 }
@@ -94,7 +94,7 @@ function install(call: PageCall): PageResult {
   }
   if (!administers(context.world, visitor.user.id, account.id)) {
     requestInstallation(context, app, { accountId: account.id, requesterId: visitor.user.id, ...selectionOf(posted) })
-    // The state does not survive the wait for an owner, so GitHub does not promise it here either.
+    // As on GitHub, the state is not kept until an owner approves.
     return { redirect: afterInstall(context, app, { setup_action: 'request', code: authorize() }) }
   }
   const installation = installApp(context, app, { accountId: account.id, installerId: visitor.user.id, ...selectionOf(posted) })

@@ -1,4 +1,4 @@
-// What the pages about installations share: the choice of repositories in a form, and the address to which the browser returns.
+// What the pages about installations share: the choice of repositories in a form, and the URL to which the browser returns.
 import type { Selection } from '../actions/install-app.ts'
 import type { App } from '../state/apps.ts'
 import type { Repository } from '../state/repositories.ts'
@@ -21,7 +21,7 @@ export function repositoryChoice(repositories: readonly Repository[], now: Selec
   )}</ul></fieldset>`
 }
 
-/** Reads "all or selected" of a posted form. */
+/** Reads the choice of repositories from a posted form. */
 export function selectionOf(posted: Posted): Selection {
   const repositorySelection = posted.one('repository_selection') === 'all' ? 'all' : 'selected'
   const repositoryIds = posted
@@ -34,8 +34,8 @@ export function selectionOf(posted: Posted): Selection {
 type ReturnParameters = Readonly<Record<string, string | undefined>>
 
 /**
- * The address with every parameter that has a value. With "Request user authorization during installation" it is the first callback
- * URL, else the setup URL, else the App's own page.
+ * The URL to return to, with every parameter that has a value. With "Request user authorization during installation" it is the first
+ * callback URL, otherwise the setup URL, otherwise the App's own page.
  */
 export function afterInstall(context: Pick<View, 'links'>, app: App, parameters: ReturnParameters): string {
   const [callback] = app.callbackUrls

@@ -1,4 +1,4 @@
-// The page where an owner changes, suspends or removes one installation, and answers the requests of members.
+// The page on which an owner changes, suspends or removes one installation and decides about the requests of members.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import {
@@ -31,7 +31,7 @@ function subjectOf({ context, params, visitor }: PageCall): Subject {
   return { installation, app }
 }
 
-/** What the App wants beyond what it was given, with the button that gives it. */
+/** The permissions that the App requests and does not have yet, with the button that grants them. */
 function pendingRequest({ visitor }: PageCall, { installation, app }: Subject): Html | undefined {
   const pending = Object.entries(pendingPermissions(app, installation))
   if (pending.length === 0) return undefined
@@ -91,7 +91,7 @@ function requestOf({ context, params, visitor }: PageCall): InstallationRequest 
 function approve(call: PageCall): PageResult {
   const request = requestOf(call)
   const app = appById(call.context.world, request.appId)
-  if (!app) throw new Refusal(404, 'The App of this request is gone.')
+  if (!app) throw new Refusal(404, 'The App of this request no longer exists.')
   const installation = installApp(call.context, app, { ...request, installerId: call.visitor.user.id })
   return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'install' }) }
 }

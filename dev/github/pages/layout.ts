@@ -1,4 +1,4 @@
-// The frame around every page and the pieces that several pages share. Plain HTML that works without scripts.
+// The frame of every page and the pieces that several pages share. Plain HTML that works without scripts.
 import type { User } from '../state/accounts.ts'
 import { type Html, html, type Part } from './html.ts'
 import type { Visitor } from './session.ts'

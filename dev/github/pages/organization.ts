@@ -1,4 +1,4 @@
-// The start page and the pages of people and organizations: repositories, members, teams, installations and requests for one.
+// The start page and the pages of users and organizations: repositories, members, teams, installations and requests.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { administers, canSee, membershipOf } from '../state/access.ts'
@@ -48,7 +48,7 @@ function installations({ context, visitor }: PageCall, account: Account): Html |
   return html`<h2>Installed Apps</h2><ul>${installed.map(
     one => html`<li>${nameOf(one.appId)} <a href="/settings/installations/${one.id}">Configure</a></li>`,
   )}</ul><h2>Requests</h2><ul>${asked.map(
-    one => html`<li>${userOf(context.world, one.requesterId).login} asks for ${nameOf(one.appId)}
+    one => html`<li>${userOf(context.world, one.requesterId).login} requests ${nameOf(one.appId)}
 ${buttonForm(visitor, `/settings/installation-requests/${one.id}/approve`, 'Approve and install')}
 ${buttonForm(visitor, `/settings/installation-requests/${one.id}/deny`, 'Deny', { look: 'danger' })}</li>`,
   )}</ul>`
@@ -76,7 +76,7 @@ function teamPage(call: PageCall): PageResult {
   const organization = organizationByLogin(context.world, params['organization'] ?? '')
   const team: Team | undefined = organization && teamBySlug(context.world, organization.id, params['team'] ?? '')
   if (!organization || !team || membershipOf(organization, visitor.user.id)?.state !== 'active') {
-    throw new Refusal(404, 'There is no such team, or you are no member of its organization.')
+    throw new Refusal(404, 'There is no such team, or you are not a member of its organization.')
   }
   const people = team.members.map(one => [userOf(context.world, one.userId).login, one.role])
   const repositories = team.repositories.map(one => [repositoryById(context.world, one.repositoryId)?.name ?? '', one.role])

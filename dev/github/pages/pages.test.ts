@@ -1,4 +1,4 @@
-// The pages as people use them: installing and asking for an installation, pull requests, and what a page must refuse.
+// The pages as users use them: installing and requesting an installation, pull requests, and what a page must refuse.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import type { Browser } from '../testing/browser.ts'
@@ -39,7 +39,7 @@ function app() {
 }
 
 describe('installing', () => {
-  test('a member asks, no state comes back, an owner approves, and the webhook names who asked', async () => {
+  test('a member requests, without a state in return; an owner approves, and the webhook has the requester', async () => {
     const mia = await person('mia')
     const asked = await install(emulator, mia, 2001, { repositoryIds: [4001], state: 'secret', button: 'Request' })
     expect(asked.url.startsWith(setup)).toBe(true)
@@ -59,7 +59,7 @@ describe('installing', () => {
     })
   })
 
-  test('who is no member of an account cannot even ask', async () => {
+  test('only a member of an account can request', async () => {
     const noah = await person('noah')
     const page = await noah.open(`${emulator.url}/github-apps/sekisho-dev/installations/new/permissions?target_id=2001`)
     expect(page.status).toBe(404)
@@ -75,7 +75,7 @@ describe('installing', () => {
     expect((await page.form('Install').submit(foreign)).status).toBe(422)
   })
 
-  test('an owner installs on chosen repositories and the state comes back', async () => {
+  test('an owner installs on chosen repositories and the state is returned', async () => {
     const gary = await person('gary')
     const end = await install(emulator, gary, 2002, { repositoryIds: [4003], state: 'a b&c' })
     expect(parameters(end.url)).toMatchObject({ setup_action: 'install', state: 'a b&c' })
@@ -94,7 +94,7 @@ describe('installing', () => {
     expect(await postToken(emulator, { code })).toHaveProperty('access_token')
   })
 
-  test('changing repositories, suspending and uninstalling each send their webhook; others may not', async () => {
+  test('changing repositories, suspending and uninstalling each send their webhook; others cannot', async () => {
     const [installation] = emulator.context.world.installations.filter(one => one.accountId === 2001)
     const address = `${emulator.url}/settings/installations/${installation?.id}`
     expect((await (await person('mia')).open(address)).status).toBe(404)
@@ -117,7 +117,7 @@ describe('installing', () => {
 })
 
 describe('pull requests', () => {
-  test('opened, followed by a push, merged and shown; the App hears each step', async () => {
+  test('opened, followed by a push, merged and shown; the App is notified of each step', async () => {
     await install(emulator, await person('olivia'), 2001, { repositoryIds: 'all' })
     const dave = await person('dave')
     const git = await createGitClient()
@@ -173,7 +173,7 @@ describe('pull requests', () => {
 })
 
 describe('settings of a repository', () => {
-  test('an administrator renames, shows, archives and deletes by buttons; others cannot; anybody with access forks', async () => {
+  test('an administrator renames, publishes, archives and deletes with buttons; others cannot; everyone with access can fork', async () => {
     const dave = await person('dave')
     const fork = await (await dave.open(`${emulator.url}/acme/shop/settings`)).form('Fork').submit()
     expect(fork.url).toBe(`${emulator.url}/dave/shop`)

@@ -1,4 +1,4 @@
-// The page of one pull request and the buttons on it: open, comment, merge, close, reopen, draft, delete the branch.
+// The page of one pull request and its buttons: open, comment, merge, close, reopen, draft, delete the branch.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { createComment } from '../actions/pull-requests/comments.ts'
@@ -33,7 +33,7 @@ function bounded(text: string | undefined, longest: number, name: string): strin
   return text
 }
 
-/** One button per way to merge, when git can. */
+/** One button per merge method, when git can merge. */
 function mergeButtons({ visitor }: PageCall, { pull, at }: Subject, mergeable: boolean | null): readonly Html[] {
   if (pull.draft) return [html`<p>This pull request is a draft.</p>`]
   if (!mergeable) return [html`<p>This branch has conflicts.</p>`]

@@ -1,4 +1,4 @@
-// The pages of a repository: branches, commits, pull requests, statuses and deployments, as a person with access sees them.
+// The pages of a repository for a person with access: branches, commits, pull requests, statuses and deployments.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext, RepositoryAction } from '../actions/context.ts'
 import { canSee, mayUse } from '../state/access.ts'
@@ -9,7 +9,7 @@ import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { formToken, page, table } from './layout.ts'
 
-/** The repository of the path, also by a former name; who cannot see it gets 404. */
+/** The repository of the path, also by a former name; 404 for a visitor who cannot see it. */
 export function repositoryOfPage({ context, params, visitor }: PageCall): Repository {
   const [owner = '', name = ''] = [params['owner'], params['repository']]
   const repository = repositoryByName(context.world, owner, name) ?? repositoryByFormerName(context.world, owner, name)
@@ -29,11 +29,11 @@ export function requireNotArchived(repository: Repository): void {
   if (repository.archived) throw new Refusal(403, 'This repository was archived so it is read-only.')
 }
 
-/** Refuses who may not push. */
+/** Refuses a visitor who cannot push. */
 export function requirePush({ context, visitor }: PageCall, repository: Repository): void {
   requireNotArchived(repository)
   if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, { permission: 'contents', level: 'write' })) {
-    throw new Refusal(403, 'You may read this repository but not write to it.')
+    throw new Refusal(403, 'You can read this repository but not write to it.')
   }
 }
 

@@ -1,5 +1,4 @@
-// Who sits at the browser: the session cookie and the form token that stops forged posts. It never asks for a password: the
-// emulator's people have none.
+// The session of a browser: its cookie and the form token against cross-site request forgery. The emulator's users have no passwords.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
@@ -48,7 +47,7 @@ export function endSession(context: ActionContext, request: FastifyRequest, repl
   void reply.clearCookie(sessionCookie, { path: '/' })
 }
 
-/** Whether a posted form carries the token of the session it was shown in. */
+/** Whether a posted form has the token of the session in which it was shown. */
 export function formIsGenuine(visitor: Visitor, posted: string | undefined): boolean {
   const expected = Buffer.from(visitor.session.formToken)
   const given = Buffer.from(posted ?? '')

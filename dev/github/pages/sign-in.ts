@@ -1,4 +1,4 @@
-// Signing in and out. The emulator's people have no passwords: one picks who one is.
+// Signing in and out. The emulator's users have no passwords: the visitor chooses one of them.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { userByLogin } from '../state/world.ts'
@@ -27,7 +27,7 @@ export function registerSignIn(server: FastifyInstance, context: ActionContext):
   server.post('/session', async (request, reply) => {
     const user = userByLogin(context.world, field(request.body, 'login') ?? '')
     if (user?.type !== 'User')
-      return showRefusal(reply, undefined, 422, 'There is no such person. Go back and pick one of the list.')
+      return showRefusal(reply, undefined, 422, 'There is no such user. Go back and choose one from the list.')
     endSession(context, request, reply)
     startSession(context, reply, user)
     await context.store.durable()

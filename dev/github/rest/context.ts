@@ -1,4 +1,4 @@
-// What the REST API needs beyond the actions: its settings, the log of deliveries, the faults that it answers with. No behaviour of its own.
+// What the REST API needs in addition to the actions: its settings, the log of deliveries, the faults of its responses.
 import type { ActionContext } from '../actions/context.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Webhooks } from '../webhooks/dispatcher.ts'
@@ -13,12 +13,12 @@ export type RestSettings = {
   readonly rateLimit: RateLimitSettings
 }
 
-/** Requests per hour (GitHub: at least 5000 with credentials, 60 without) and what happens beyond them. */
+/** Requests per hour (GitHub: at least 5000 with credentials, 60 without) and what happens above them. */
 export type RateLimitSettings = Limits & {
   readonly enforced: boolean
   /** Status of the refusal; GitHub uses both. Default 403. */
   readonly status?: LimitStatus
-  /** Whether the refusal carries `retry-after`, which GitHub sends only sometimes. Default no. */
+  /** Whether the refusal has a `retry-after` header, which GitHub sends only sometimes. Default no. */
   readonly retryAfter?: boolean
   /** Enforced when given. */
   readonly secondary?: SecondaryLimits
@@ -28,6 +28,6 @@ export type RestContext = ActionContext & {
   readonly settings: RestSettings
   readonly webhooks: Webhooks
   readonly faults: Faults
-  /** Reports defects of the emulator itself, which no answer can explain. */
+  /** Reports defects of the emulator itself, which no response can explain. */
   readonly report: (message: string) => void
 }

@@ -1,4 +1,4 @@
-// The REST surface as part of the server: its routes, its parser, its errors. What happens to one request is respond.ts.
+// The REST API as a part of the server: its routes, its parser, its errors. respond.ts handles a single request.
 // https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -10,10 +10,10 @@ import { createSecondaryLimiter } from './protocol/secondary-limit.ts'
 import { respond, send } from './respond.ts'
 import { restRoutes } from './routes.ts'
 
-/** Largest JSON body. */
+/** The largest JSON body. */
 const largestBody = 1024 * 1024
 
-/** A defect of the emulator is answered 500 and reported; everything else says what is wrong with the request. */
+/** A defect of the emulator is answered with 500 and reported; other errors say what is wrong with the request. */
 function asRestError(error: unknown, report: (message: string) => void): RestError {
   if (error instanceof RestError) return error
   if (error instanceof Refusal) return new RestError(error.status, error.message, { errors: error.errors })
@@ -24,12 +24,12 @@ function asRestError(error: unknown, report: (message: string) => void): RestErr
   return new RestError(500, 'Server Error')
 }
 
-/** The Fastify form of an OpenAPI path. */
+/** An OpenAPI path in Fastify's notation. */
 export function fastifyPath(path: string, greedy = false): string {
   return (greedy ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
 }
 
-/** What every address of the API has in common: headers, the JSON parser, errors as JSON. */
+/** What every path of the API has in common: headers, the JSON parser, errors as JSON. */
 function frame(server: FastifyInstance, context: RestContext): void {
   server.addHook('onRequest', async (_request, reply) => {
     void reply.headers({
@@ -40,7 +40,7 @@ function frame(server: FastifyInstance, context: RestContext): void {
   })
   const parser = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()
-  // GitHub reads JSON whatever the content type says; an empty body is no body.
+  // GitHub reads JSON whatever the content type says; an empty body counts as absent.
   server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: largestBody }, (request, body, done) => {
     if (body === '') done(null, undefined)
     else void parser(request, String(body), done)
@@ -52,7 +52,7 @@ function frame(server: FastifyInstance, context: RestContext): void {
   server.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: errorBody(new RestError(404, 'Not Found')) }))
 }
 
-/** Registers the whole REST surface on an instance that already carries the REST prefix. */
+/** Registers the whole REST API on an instance that already has the REST prefix. */
 export function registerRest(server: FastifyInstance, context: RestContext): void {
   const { rateLimit } = context.settings
   const limiter = createRateLimiter(rateLimit, context.now, context.world)

@@ -1,4 +1,4 @@
-// What happens to one REST request around its route: version, faults, credentials, limits, headers, conditional answers. Never
+// Handles one REST request around its route: version, faults, credentials, limits, headers, conditional responses. It never
 // knows what a route does. https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { targetOf } from '../faults/target.ts'
@@ -20,7 +20,7 @@ export type RespondDeps = {
   readonly secondary: SecondaryLimiter | undefined
 }
 
-/** API versions that are accepted; the first is what a request without the header gets. */
+/** The accepted API versions; the first one is used for a request without the header. */
 export const apiVersions = ['2022-11-28', '2026-03-10'] as const
 
 function text(value: string | string[] | undefined): string | undefined {
@@ -45,7 +45,7 @@ function versionOf(request: FastifyRequest): string {
   return version
 }
 
-/** Client credentials of an OAuth application are no actor; the routes that take them read the header themselves. */
+/** Client credentials of an OAuth application are not an actor; the routes that accept them read the header themselves. */
 function actorOf(context: RestContext, route: RestRoute, header: string | undefined): Actor {
   if (route.needs === 'client credentials' && header !== undefined && basicCredentials(header)) return { kind: 'anonymous' }
   const authentication = authenticate(context.world, header, context.now())
@@ -80,7 +80,7 @@ function requireBudget({ settings, now }: RestContext, bucket: Bucket, who: stri
   })
 }
 
-/** Counts the request in every limit that is on; refuses when one is used up. Reading the limits themselves is free. */
+/** Counts the request in every active limit and refuses it when one is used up. Reading the limits themselves is free. */
 function spend({ context, limiter, secondary }: RespondDeps, { actor, request, reply, endpoint }: Spending): Bucket {
   const free = endpoint === '/rate_limit'
   const bucket = limiter.spend(actor, request.ip, free ? 0 : 1)
@@ -100,7 +100,7 @@ export function send(reply: FastifyReply, { status, body, headers }: RestAnswer)
   return body === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
-/** Answers one request by its route. */
+/** Handles one request with its route. */
 export async function respond(
   deps: RespondDeps,
   route: RestRoute,
@@ -118,7 +118,7 @@ export async function respond(
   const actor = actorOf(context, route, request.headers.authorization)
   const rateLimit = spend(deps, { actor, request, reply, endpoint: route.path })
   if (route.needs.includes('=')) void reply.header('x-accepted-github-permissions', route.needs)
-  // Only tokens of the classic kind have scopes; the permissions of an App are no scopes.
+  // Only classic tokens have scopes; the permissions of an App are not scopes.
   if (actor.kind === 'person') void reply.headers({ 'x-oauth-scopes': 'read:org, repo', 'x-accepted-oauth-scopes': '' })
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   const result = await route.handle({
@@ -136,7 +136,7 @@ export async function respond(
   const conditional = conditionalHeaders(result)
   void reply.headers(conditional)
   if (!notModified(request.headers, conditional)) return send(reply, result)
-  // What was not sent costs nothing, but for callers without credentials.
+  // A 304 costs nothing, except for callers without credentials.
   if (actor.kind !== 'anonymous') void reply.headers(limitHeaders(limiter.spend(actor, request.ip, -1)))
   return reply.code(304).send()
 }

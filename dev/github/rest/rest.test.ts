@@ -1,4 +1,4 @@
-// The REST API as such: credentials, headers, pages, ETags, limits, versions, bodies.
+// The REST API in general: credentials, headers, pages, ETags, limits, versions, bodies.
 import { createPrivateKey, sign } from 'node:crypto'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -43,7 +43,7 @@ describe('the JSON web token of an App', () => {
     return [response.status, message]
   }
 
-  test('is taken with the client id or the App id as issuer', async () => {
+  test('is accepted with the client id or the App id as issuer', async () => {
     for (const iss of [emulator.app.clientId, emulator.app.id, String(emulator.app.id)]) {
       expect((await answer(jwt({ iss, iat: seconds() - 60, exp: seconds() + 540 })))[0]).toBe(200)
     }
@@ -71,14 +71,14 @@ describe('the JSON web token of an App', () => {
     expect((await answer(`${head}.${changed}.${signature}`))[0]).toBe(401)
   })
 
-  test('opens nothing but the routes of the App, and no other credential opens those', async () => {
+  test('permits the routes of the App only, and no other credential permits those', async () => {
     const token = jwt({ iss: emulator.app.clientId, iat: seconds(), exp: seconds() + 60 })
     expect((await get('/repos/acme/shop', { authorization: `Bearer ${token}` })).status).toBe(401)
     expect((await get('/app', as('olivia'))).status).toBe(401)
   })
 })
 
-describe('who sees what', () => {
+describe('visibility', () => {
   test.each([
     ['an owner', 'olivia', 200],
     ['a member of a team with access', 'dave', 200],
@@ -89,7 +89,7 @@ describe('who sees what', () => {
     expect((await get('/repos/acme/shop', as(login))).status).toBe(status)
   })
 
-  test('a token of the App proves an own membership only where the App may read members', async () => {
+  test("a user token of the App shows the user's membership only where the App may read members", async () => {
     const olivia = await signIn(emulator, 'olivia')
     const { access_token } = await exchange(emulator, olivia)
     const client = clients.by(access_token)
@@ -99,7 +99,7 @@ describe('who sees what', () => {
     expect((await client.request('GET /user/memberships/orgs/{org}', { org: 'acme' })).data.role).toBe('admin')
   })
 
-  test('an installation is listed to a mere member, which proves nothing; the membership tells', async () => {
+  test('an installation is listed for a mere member, which proves no authority; the membership shows it', async () => {
     const mia = await signIn(emulator, 'mia')
     const client = clients.by((await exchange(emulator, mia)).access_token)
     const { data } = await client.request('GET /user/installations')
@@ -117,7 +117,7 @@ describe('who sees what', () => {
     expect((await noah.request('GET /user/installations')).data.total_count).toBe(0)
   })
 
-  test("a person's token of the App is no stronger than the person or the installation", async () => {
+  test('a user token of the App has no more access than the user and the installation', async () => {
     const dave = clients.by((await exchange(emulator, await signIn(emulator, 'dave'))).access_token)
     expect((await dave.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'shop' })).status).toBe(200)
     const olivia = clients.by((await exchange(emulator, await signIn(emulator, 'olivia'))).access_token)
@@ -126,7 +126,7 @@ describe('who sees what', () => {
 })
 
 describe('the protocol', () => {
-  test('every answer names its request, its version and the state of the rate limit', async () => {
+  test('every response has its request id, its version and the state of the rate limit', async () => {
     const { headers } = await get('/orgs/acme', as('olivia'))
     expect(headers.get('x-github-request-id')).toMatch(/^[0-9A-F-]{36}$/)
     expect(headers.get('x-github-api-version-selected')).toBe('2022-11-28')
@@ -151,14 +151,14 @@ describe('the protocol', () => {
     expect(newer.headers.get('x-github-api-version-selected')).toBe('2026-03-10')
   })
 
-  test('what has not changed is 304 and costs nothing', async () => {
+  test('an unchanged resource is 304 and costs nothing', async () => {
     const first = await get('/orgs/acme', as('gary'))
     const again = await get('/orgs/acme', { ...as('gary'), 'if-none-match': first.headers.get('etag') ?? '' })
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect(again.headers.get('x-ratelimit-remaining')).toBe(first.headers.get('x-ratelimit-remaining'))
   })
 
-  test('pages are linked, and Octokit walks them', async () => {
+  test('pages are linked, and Octokit follows the links', async () => {
     const client = clients.by(emulator.personalTokens['olivia'] ?? '')
     const page = await client.request('GET /orgs/{org}/members', { org: 'acme', per_page: 1, page: 2 })
     expect(page.headers.link).toMatch(/rel="prev".*rel="next".*rel="last".*rel="first"/)
@@ -166,7 +166,7 @@ describe('the protocol', () => {
     expect(all.map(one => one.login)).toEqual(['olivia', 'dave', 'mia'])
   })
 
-  test('a body that is no JSON object is refused with 400', async () => {
+  test('a body that is not a JSON object is refused with 400', async () => {
     const options = { method: 'POST', headers: as('dave') }
     const broken = await fetch(`${emulator.apiUrl}/repos/acme/shop/pulls`, { ...options, body: '{' })
     expect([broken.status, ((await broken.json()) as { message: string }).message]).toEqual([400, 'Problems parsing JSON'])
@@ -186,14 +186,14 @@ describe('the protocol', () => {
     expect((await get('/user', as('dave'))).status).toBe(200)
   })
 
-  test('beyond the limit an enforced rate limit refuses', async () => {
+  test('an enforced rate limit refuses requests above the limit', async () => {
     const statuses = []
     for (let count = 0; count < 4; count += 1) statuses.push((await get('/orgs/acme')).status)
     expect(statuses).toEqual([200, 200, 200, 403])
   })
 })
 
-describe('the control surface', () => {
+describe('the control API', () => {
   test('needs its own token', async () => {
     const list = async (token: string) =>
       (await fetch(`${emulator.url}/_emulator/faults`, { headers: { authorization: `Bearer ${token}` } })).status
@@ -202,7 +202,7 @@ describe('the control surface', () => {
     expect(await list(emulator.controlToken)).toBe(200)
   })
 
-  test('arms and disarms faults, and says which field is wrong', async () => {
+  test('arms and disarms faults, and names a wrong field', async () => {
     const headers = { authorization: `Bearer ${emulator.controlToken}`, 'content-type': 'application/json' }
     const arm = (body: unknown) =>
       fetch(`${emulator.url}/_emulator/faults`, { method: 'POST', headers, body: JSON.stringify(body) })

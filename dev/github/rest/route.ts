@@ -1,5 +1,5 @@
-// The declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access
-// check in front of the handler, so that no handler runs for somebody who may not see its subject.
+// The declaration of a REST route: its path in OpenAPI notation, who may call it, and the handler. The builders put the access check in
+// front of the handler, so that no handler runs for a caller who may not see its subject.
 import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
@@ -21,7 +21,7 @@ export type RestCall = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: unknown
   readonly paging: Paging
-  /** What is left of the caller's hourly limit, this request counted. */
+  /** The caller's hourly limit, with this request counted. */
   readonly rateLimit: Bucket
 }
 
@@ -29,9 +29,9 @@ export type RestRoute = {
   readonly method: Method
   /** OpenAPI notation: `/repos/{owner}/{repo}`. */
   readonly path: string
-  /** The same route by the numeric id of the repository; GitHub redirects and pages to it. */
+  /** The same route by the numeric id of the repository, which GitHub uses in redirects and page links. */
   readonly byId?: string
-  /** The last parameter takes slashes too. */
+  /** The last parameter may contain slashes. */
   readonly greedy?: boolean
   /** What a caller needs: a kind of credential, or permissions as `name=level`, alternatives separated by `; `. */
   readonly needs: string
@@ -49,12 +49,12 @@ export type UserCall = RestCall & { readonly user: User; readonly app: App | und
 export type RepositoryCall = RestCall & { readonly repository: Repository }
 export type OrganizationCall = RestCall & { readonly organization: Organization }
 
-/** Anybody, also without credentials. */
+/** For every caller, also without credentials. */
 export function publicRoute(declaration: Declaration<RestCall>): RestRoute {
   return { ...declaration, needs: 'nothing' }
 }
 
-/** Only an App with its JSON web token. */
+/** Only for an App with its JSON web token. */
 export function appRoute(declaration: Declaration<AppCall>): RestRoute {
   return {
     ...declaration,
@@ -66,7 +66,7 @@ export function appRoute(declaration: Declaration<AppCall>): RestRoute {
   }
 }
 
-/** Only an installation access token. */
+/** Only for an installation access token. */
 export function installationRoute(declaration: Declaration<InstallationCall>): RestRoute {
   return {
     ...declaration,
@@ -81,7 +81,7 @@ export function installationRoute(declaration: Declaration<InstallationCall>): R
   }
 }
 
-/** Only a person, by a user token of an App or a personal token. */
+/** Only for a person, with a user token of an App or a personal token. */
 export function userRoute(declaration: Declaration<UserCall>): RestRoute {
   return {
     ...declaration,
@@ -114,14 +114,14 @@ function refuseUnseen(actor: Actor): RestError {
 
 const byName = '/repos/{owner}/{repo}'
 
-/** The address of the call itself with the repository by its id. */
+/** The URL of this call with the repository by its id. */
 function addressById({ context, paging }: RestCall, repository: Repository): string {
   return context.links.api(
     paging.url.slice(context.links.apiUrl.length).replace(/^\/repos\/[^/]+\/[^/]+/, `/repositories/${repository.id}`),
   )
 }
 
-/** Where the same request is answered now, for a name that the repository had before. */
+/** The present URL of the request when it uses a former name of a repository. */
 function movedTo(call: RestCall, method: Method, repository: Repository): RestError {
   const { query } = call.paging
   const address = addressById(call, repository)
@@ -145,8 +145,8 @@ function repositoryOf(call: RestCall, method: Method): Repository {
 }
 
 /**
- * A repository and one of the named permissions at `level`. Who cannot see the repository gets 404; who sees it but lacks the
- * permission 403. Writing always needs credentials. A former name is answered with the address by id.
+ * Requires a repository and one of the named permissions at `level`. A caller who cannot see the repository gets 404; one who sees it but
+ * does not have the permission gets 403. Writing always needs credentials. A former name is redirected to the URL by id.
  */
 export function repositoryRoute(
   needed: {
@@ -177,7 +177,7 @@ export function repositoryRoute(
   }
 }
 
-/** An organization and, unless `needed` is undefined, an organization permission. Organizations as such are public. */
+/** Requires an organization and, unless `needed` is undefined, an organization permission. Organizations themselves are public. */
 export function organizationRoute(
   needed: { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> } | undefined,
   declaration: Declaration<OrganizationCall>,
@@ -200,14 +200,14 @@ export function organizationRoute(
   }
 }
 
-/** The account in whose name the call writes. */
+/** The account that the call writes as. */
 export function writerOf({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User {
   const id = actingUserId(actor)
   if (id === undefined) throw requiresAuthentication()
   return userOf(context.world, id)
 }
 
-/** The call as an action in its repository or organization, in the name of the caller. */
+/** The call as an action in its repository or organization, with the caller as its sender. */
 export function actionOf<Call extends Pick<RestCall, 'actor' | 'context'>>(call: Call): Call & { readonly sender: User } {
   return { ...call, sender: writerOf(call) }
 }

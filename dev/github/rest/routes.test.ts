@@ -1,4 +1,4 @@
-// Every REST route, called once with success by a real Octokit client, its answer checked against GitHub's OpenAPI description.
+// Calls every REST route once with success through an Octokit client; each response is checked against GitHub's OpenAPI description.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { exerciseChecks } from '../testing/exercises/checks.ts'
@@ -11,7 +11,7 @@ import { createRestClients, type RestClient, type RestClients } from '../testing
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 import { restRoutes } from './routes.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const shapes = [
@@ -88,7 +88,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await clients.app.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: Number(first.id) })
   })
 
-  test('people and organizations', async () => {
+  test('users and organizations', async () => {
     expect((await olivia.request('GET /user')).data).toMatchObject({ id: 1001, login: 'olivia' })
     expect((await olivia.request('GET /user/orgs')).data.map(one => one.id)).toEqual([2001])
     expect((await olivia.request('GET /user/memberships/orgs/{org}', { org: 'acme' })).data).toMatchObject({
@@ -203,12 +203,12 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await bot.request('DELETE /repos/{owner}/{repo}/deployments/{deployment_id}', { ...repo, deployment_id })
   })
 
-  const site = () => ({ emulator, clients, installationId })
-  test('teams and collaborators', () => exercisePeople(site()))
-  test('the life of a repository', () => exerciseRepositoryLife(site()))
-  test('checks', () => exerciseChecks(site()))
+  const participants = () => ({ emulator, clients, installationId })
+  test('teams and collaborators', () => exercisePeople(participants()))
+  test('the life of a repository', () => exerciseRepositoryLife(participants()))
+  test('checks', () => exerciseChecks(participants()))
 
-  test('ending what was given', async () => {
+  test('revoking tokens and consent', async () => {
     const browser = await signIn(emulator, 'olivia')
     browser.stops.push('http://127.0.0.1:9/')
     await bot.request('DELETE /installation/token')
@@ -221,7 +221,7 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     await clients.anonymous.request('DELETE /applications/{client_id}/grant', again)
   })
 
-  test('no route was left out', () => {
+  test('every route was called', () => {
     const all = restRoutes.map(route => `${route.method} ${route.path}`)
     expect(all.filter(route => !clients.succeeded.has(route))).toEqual([])
   })

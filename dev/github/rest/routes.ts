@@ -1,4 +1,4 @@
-// The list of every REST route. What is not in it does not exist: 404.
+// The list of every REST route. A path outside of the list is answered with 404.
 import { appRoutes } from './app/apps.ts'
 import { authorizationRoutes } from './app/authorizations.ts'
 import { deliveryRoutes } from './app/deliveries.ts'
@@ -20,7 +20,7 @@ import { repositorySettingRoutes } from './repository/settings.ts'
 import type { RestRoute } from './route.ts'
 import { userRoutes } from './users.ts'
 
-/** All routes, in the order in which the documentation of GitHub groups them. */
+/** All routes, in the order in which GitHub's documentation groups them. */
 export const restRoutes: readonly RestRoute[] = [
   ...metaRoutes,
   ...appRoutes,

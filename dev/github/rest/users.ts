@@ -1,4 +1,4 @@
-// The routes about people, the token's own and others. https://docs.github.com/en/rest/users/users
+// The routes about the person of the token and about other people. https://docs.github.com/en/rest/users/users
 import { acceptMembership } from '../actions/memberships.ts'
 import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
@@ -11,7 +11,7 @@ import { fieldsOf } from './protocol/body.ts'
 import { paged } from './protocol/page.ts'
 import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } from './route.ts'
 
-/** Organizations of the person that this token may speak about: for a token of an App, those where the App may read members. */
+/** Organizations of the person that this token may list: for a token of an App, those in which the App may read members. */
 function organizationsOf({ context, actor, user, app }: UserCall): Organization[] {
   return context.world.organizations.filter(
     one =>
@@ -26,7 +26,7 @@ function membershipAnswer(context: RestContext, organization: Organization, user
   return ok(organizationMembership(context, organization, membership, user))
 }
 
-/** Whether the App that the token belongs to may read the members of the organization; the person's own state does not matter here. */
+/** Whether the App of the token may read the members of the organization; a pending membership of the person does not matter. */
 function appMayReadMembers({ context, app }: UserCall, organization: Organization): boolean {
   if (!app) return true
   const installation = context.world.installations.find(one => one.appId === app.id && one.accountId === organization.id)

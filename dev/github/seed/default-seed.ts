@@ -1,4 +1,4 @@
-// The people and organizations of the local demo.
+// The users and organizations of the local demo.
 import type { Seed } from './seed.ts'
 
 function readme(name: string, text: string): Record<string, string> {

@@ -1,5 +1,5 @@
-// Turning a seed into a World, its repositories on disk and the secret files that the tooling reads. Planted once; a state
-// folder that has a world is never planted again.
+// Turns a seed into the first state, its repositories on disk and the secret files for the tooling. A state folder that already has a
+// state is never seeded again.
 import { generateKeyPair } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import type { Seed } from './seed.ts'
 
 const generate = promisify(generateKeyPair)
 
-/** Where the tooling finds what only the owner of an App or a person would know; mode 0600. */
+/** The files with what only the owner of an App or a user knows; mode 0600. */
 export function secretFiles(stateFolder: string) {
   return {
     appKey: (slug: string) => join(stateFolder, 'secrets', `${slug}.private-key.pem`),
@@ -26,7 +26,7 @@ export function secretFiles(stateFolder: string) {
   }
 }
 
-/** A fresh 2048-bit RSA pair in PEM, as GitHub hands out. */
+/** A new 2048-bit RSA pair in PEM, as GitHub issues. */
 export function newKeyPair(): Promise<{ publicKey: string; privateKey: string }> {
   return generate('rsa', {
     modulusLength: 2048,
@@ -150,7 +150,7 @@ async function plantPersonalTokens(world: World, now: number, stateFolder: strin
   await writeFile(secretFiles(stateFolder).personalTokens, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 })
 }
 
-/** Plants the seed: a World, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
+/** Makes the state of a seed, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
 export async function plant(seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> {
   const world = emptyWorld()
   const at = timestamp(now)

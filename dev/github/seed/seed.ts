@@ -1,5 +1,5 @@
-// The declarative description of a GitHub to start with. Ids are given, so that a seed means the same everywhere; they stay
-// below 100000. It never holds a secret: keys and tokens are made when the seed is planted.
+// The declarative description of an initial GitHub. Its ids are explicit, so that a seed always means the same; they stay below 100000.
+// It never holds a secret: keys and tokens are generated when the seed is applied.
 import type { RepositoryRole } from '../state/accounts.ts'
 import type { Permissions } from '../state/apps.ts'
 
@@ -20,7 +20,7 @@ export type Seed = {
     readonly name: string
     readonly parent?: string
     readonly members: readonly string[]
-    /** Repository name to role. */
+    /** Repository name → role. */
     readonly repositories: Readonly<Record<string, RepositoryRole>>
   }[]
   readonly repositories: readonly {
@@ -29,7 +29,7 @@ export type Seed = {
     readonly name: string
     readonly private: boolean
     readonly description: string
-    /** Path to text of the first commit. */
+    /** Path → text, for the first commit. */
     readonly files: Readonly<Record<string, string>>
     readonly collaborators?: Readonly<Record<string, RepositoryRole>>
   }[]

@@ -1,8 +1,8 @@
-// The last yards between an answer and its socket: late, slow, cut off. Works on the raw response, so that REST, pages and git are
-// all reached the same way. It never looks at what the answer says.
+// Delays, slows and cuts off responses. It works on the raw response, so that it applies to REST, pages and git alike, and never reads
+// the content.
 import type { ServerResponse } from 'node:http'
 
-/** Resolves after the time, or as soon as nobody listens any more. */
+/** Resolves after the time, or as soon as the client has disconnected. */
 export function pause(milliseconds: number, response: ServerResponse): Promise<void> {
   return new Promise(resolve => {
     const done = (): void => {
@@ -16,9 +16,9 @@ export function pause(milliseconds: number, response: ServerResponse): Promise<v
 }
 
 type Line = {
-  /** What happens to one chunk of the body; `write` resolves when it was handed to the socket. */
+  /** Handles one chunk of the body; `write` resolves when it was passed to the socket. */
   readonly chunk: (chunk: Buffer, write: (chunk: Buffer) => Promise<void>) => Promise<void>
-  /** What happens at the end of the body. */
+  /** Handles the end of the body. */
   readonly end: (finish: () => void) => Promise<void>
 }
 
@@ -26,7 +26,7 @@ function asBuffer(chunk: unknown): Buffer | undefined {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? Buffer.from(chunk) : undefined
 }
 
-/** Puts `line` between whoever answers and the socket. Chunks wait in memory; their order is kept. */
+/** Puts `line` between the handler and the socket. Chunks wait in memory; their order is kept. */
 function putBetween(response: ServerResponse, line: Line): void {
   const [write, end] = [response.write.bind(response), response.end.bind(response)]
   const writeOne = (chunk: Buffer): Promise<void> =>
@@ -52,7 +52,7 @@ function putBetween(response: ServerResponse, line: Line): void {
   })
 }
 
-/** Everything of the answer waits so long. */
+/** Delays the whole response. */
 export function delayAnswer(response: ServerResponse, milliseconds: number): void {
   let waited = false
   const wait = async (): Promise<void> => {
@@ -86,17 +86,17 @@ export function slowBody(response: ServerResponse, bytesPerSecond: number): void
   })
 }
 
-/** Resets the connection; the other side sees ECONNRESET. */
+/** Resets the connection; the client sees ECONNRESET. */
 export function resetConnection(response: ServerResponse): void {
   response.socket?.resetAndDestroy()
 }
 
-/** Nothing of the answer leaves: the connection is reset when it is complete, that is when the request has had its effect. */
+/** Resets the connection when the response is complete, that is after the request has had its effect; sends nothing of it. */
 export function resetAfterwards(response: ServerResponse): void {
   putBetween(response, { chunk: async () => undefined, end: async () => resetConnection(response) })
 }
 
-/** The head and the first `bytes` of the body leave; then the connection is reset. */
+/** Sends the headers and the first `bytes` of the body, then resets the connection. */
 export function resetDuring(response: ServerResponse, bytes: number): void {
   let left = bytes
   const cut = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Everything that the surfaces of the emulator need together. No behaviour of its own.
+// Everything that the surfaces of the emulator need together.
 import type { ControlContext } from '../control/routes.ts'
 import type { RestContext } from '../rest/context.ts'
 

@@ -1,5 +1,5 @@
-// The faults that hit a request whatever it asks: before it is handled, or on the way of its answer. The refusals of REST are in
-// rest-faults.ts, because they look like REST. It never touches the control surface.
+// The faults of any request: before it is handled, or in its response. The refusals of REST are in rest/protocol/rest-faults.ts, because
+// they have REST's form. It never touches the control API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setSuspended } from '../actions/install-app.ts'
 import { fits, type Target, targetOf } from '../faults/target.ts'
@@ -63,7 +63,7 @@ function answerStatus(context: ServerContext, target: Target, reply: FastifyRepl
   )
 }
 
-/** Git meets a token that is not replicated yet; REST says the same in its own words. */
+/** Refuses git a token that is not replicated yet; REST has its own refusal. */
 function refuseFresh(context: ServerContext, key: string | undefined, reply: FastifyReply): boolean {
   const status = key === undefined ? undefined : context.faults.takeRefusal(key)
   if (status === undefined) return false
@@ -73,7 +73,7 @@ function refuseFresh(context: ServerContext, key: string | undefined, reply: Fas
   return true
 }
 
-/** What becomes of the answer; `false` when the connection is gone already. */
+/** Applies the faults of the response; `false` when the connection is already closed. */
 async function breakLine(context: ServerContext, target: Target, reply: FastifyReply): Promise<boolean> {
   const response = reply.raw
   const reset = context.faults.take('reset', fault => fits(fault, target))
@@ -92,7 +92,7 @@ async function breakLine(context: ServerContext, target: Target, reply: FastifyR
   return true
 }
 
-/** Registers the hook; it must be the first of the server. It also sets the Date header by the clock of the emulator. */
+/** Registers the hook, which must be the first of the server. It also sets the Date header by the emulator's clock. */
 export function registerHttpFaults(server: FastifyInstance, context: ServerContext): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.raw.setHeader('date', new Date(context.now()).toUTCString())

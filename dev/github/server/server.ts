@@ -1,4 +1,4 @@
-// The HTTP server: which surface lives at which path. It never decides anything itself.
+// The HTTP server: which surface has which paths. It never decides anything itself.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -25,10 +25,10 @@ import { registerRest } from '../rest/register.ts'
 import type { ServerContext } from './context.ts'
 import { registerHttpFaults } from './http-faults.ts'
 
-/** Largest form that a page takes. */
+/** The largest form that a page accepts. */
 const largestForm = 256 * 1024
 
-/** Builds the server; it does not listen yet. `observe` sees it before its first route, to hook into what it does. */
+/** Builds the server; it does not listen yet. `observe` receives it before its first route. */
 export async function buildServer(
   context: ServerContext,
   observe: (server: FastifyInstance) => void = () => undefined,
@@ -55,7 +55,7 @@ export async function buildServer(
       reply,
       undefined,
       status,
-      status >= 500 ? 'The emulator failed; see its log.' : 'The request could not be read.',
+      status >= 500 ? 'The emulator failed; see its log.' : 'The request is malformed.',
     )
   })
   server.setNotFoundHandler((_request, reply) => showRefusal(reply, undefined, 404, 'There is no such page.'))

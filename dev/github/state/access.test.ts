@@ -1,4 +1,4 @@
-// Who may do what, as tables over a small world.
+// Access decisions, as tables over a small state.
 import { describe, expect, test } from 'vitest'
 import { type Actor, administers, canSee, mayUse, permissionOn, repositoryRole } from './access.ts'
 import type { RepositoryRole, Team, User } from './accounts.ts'
@@ -66,14 +66,14 @@ describe('the role of a person on a repository', () => {
     expect([2, 3, 4].map(id => repositoryRole(open, id, repository))).toEqual(['write', 'none', 'none'])
   })
 
-  test('a child team inherits what its parents have; the strongest wins', () => {
+  test('a child team inherits the roles of its parents; the strongest counts', () => {
     const nested = world(one => {
       one.teams = [team(1, null, [], 'maintain'), team(2, 1, []), team(3, 2, [2], 'read')]
     })
     expect(repositoryRole(nested, 2, repository)).toBe('maintain')
   })
 
-  test('a parent team does not get what its children have', () => {
+  test('a parent team does not have the roles of its children', () => {
     const nested = world(one => {
       one.teams = [team(1, null, [2]), team(2, 1, [], 'admin')]
     })
@@ -87,7 +87,7 @@ describe('the role of a person on a repository', () => {
     expect(repositoryRole(cyclic, 2, repository)).toBe('read')
   })
 
-  test('a team is worth nothing to who has left the organization', () => {
+  test('a team grants nothing to a person who has left the organization', () => {
     const left = world(one => {
       one.teams = [team(1, null, [4], 'admin')]
     })
@@ -127,12 +127,13 @@ describe('an App', () => {
     return permissionOn(made, actor, repository, permission)
   }
 
-  test('in the name of an owner has the installation, not the owner', () => {
+  test('acting for an owner has the access of the installation, not of the owner', () => {
     expect(level(installation, 1, 'contents')).toBe('read')
     expect(level(installation, 1, 'pull_requests')).toBe('none')
   })
 
-  test('in the name of a member has no more than the member', () => expect(level(installation, 2, 'administration')).toBe('none'))
+  test('acting for a member has no more access than the member', () =>
+    expect(level(installation, 2, 'administration')).toBe('none'))
 
   test.each([
     ['suspended', { ...installation, suspendedAt: at }],
@@ -141,7 +142,7 @@ describe('an App', () => {
     ['of another App', { ...installation, appId: 8 }],
   ])('whose installation is %s has nothing', (_why, changed) => expect(level(changed, 1, 'contents')).toBe('none'))
 
-  test('an accepted level that the token does not carry is not used, nor the other way round', () => {
+  test('needs both: the level accepted by the installation and the level of the token', () => {
     const bot = (permissions: Installation['permissions']): Actor => ({
       kind: 'installation',
       app,
@@ -153,7 +154,7 @@ describe('an App', () => {
   })
 })
 
-test('whoever reads a public repository may open a pull request there, and nobody there writes who has no role', () => {
+test('a reader of a public repository can open a pull request there; writing needs a role', () => {
   const open = { ...repository, private: false }
   const stranger: Actor = { kind: 'person', user: user(4) }
   expect(
@@ -162,7 +163,7 @@ test('whoever reads a public repository may open a pull request there, and nobod
   expect(permissionOn(world(), stranger, repository, 'pull_requests')).toBe('none')
 })
 
-test('what is public may be read by anybody and written by nobody without permission', () => {
+test('a public repository can be read by everyone and written only with permission', () => {
   const open = { ...repository, private: false }
   const nobody: Actor = { kind: 'anonymous' }
   expect([canSee(world(), nobody, open), mayUse(world(), nobody, open, { permission: 'contents', level: 'read' })]).toEqual([

@@ -1,5 +1,5 @@
-// A small browser for tests and the demo: cookies per origin, redirects followed by hand, forms filled and sent as a person would.
-// Runs no scripts; knows nothing of any site.
+// A small browser for tests: cookies per origin, redirects, forms that are filled in and sent as a user would. It runs no scripts and
+// knows nothing of any page.
 
 export type BrowserPage = {
   readonly url: string
@@ -14,13 +14,13 @@ export type BrowserForm = {
   readonly fields: URLSearchParams
   readonly action: string
   readonly method: string
-  /** Sends the form by its button; `change` sets fields before. */
+  /** Submits the form with its button; `change` sets fields first. */
   submit(change?: Readonly<Record<string, string | readonly string[]>>): Promise<BrowserPage>
 }
 
 export type Browser = {
   open(url: string): Promise<BrowserPage>
-  /** A redirect to an address that begins with one of these is not followed: its address is the page. */
+  /** A redirect to an address with one of these prefixes is not followed: its address is the page. */
   readonly stops: string[]
   cookies(origin: string): Readonly<Record<string, string>>
 }
@@ -62,7 +62,7 @@ function filledFields(form: string): URLSearchParams {
   return fields
 }
 
-/** A fresh browser. `fetchPage` can bring an own dispatcher (a test CA); it must not follow redirects. */
+/** A new browser. `fetchPage` may use its own dispatcher (a test CA); it must not follow redirects. */
 export function createBrowser(fetchPage: Fetch = fetch): Browser {
   const jars = new Map<string, Map<string, string>>()
   const stops: string[] = []

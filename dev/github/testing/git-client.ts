@@ -1,4 +1,4 @@
-// Running the real git client as a person or a builder would. For tests.
+// Runs the real git client as a user or a build would. For tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,9 +8,9 @@ export type GitRun = { readonly ok: boolean; readonly stdout: string; readonly s
 
 export type GitClient = {
   readonly folder: string
-  /** Runs git in `folder`; a failure is an answer, not an exception. */
+  /** Runs git in `folder`; a failure is a result, not an exception. */
   run(...args: readonly string[]): Promise<GitRun>
-  /** Writes a file and commits it; answers the commit id. */
+  /** Writes a file and commits it; resolves to the commit id. */
   commit(path: string, text: string, message: string): Promise<string>
   remove(): Promise<void>
 }
@@ -25,7 +25,7 @@ export function cloneUrl(base: string, fullName: string, token?: string): string
   return url.toString()
 }
 
-/** A client in a temporary folder, deaf to the configuration of the machine. */
+/** A client in a temporary folder that ignores the configuration of the machine. */
 export async function createGitClient(author = { name: 'Dave Developer', email: 'dave@example.test' }): Promise<GitClient> {
   const folder = await mkdtemp(join(tmpdir(), 'git-client-'))
   const env = {

@@ -1,4 +1,4 @@
-// The OAuth web flow as an application and its user do it together. For tests.
+// The OAuth web flow from the side of the application and its user. For tests.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunningEmulator } from '../emulator.ts'
 import type { Browser } from './browser.ts'
@@ -10,22 +10,25 @@ export type Tokens = {
   readonly token_type: string
 }
 
-type Site = Pick<RunningEmulator, 'url' | 'app' | 'context'>
+type Emulator = Pick<RunningEmulator, 'url' | 'app' | 'context'>
 
 export function newVerifier(): { readonly verifier: string; readonly challenge: string } {
   const verifier = randomBytes(32).toString('base64url')
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
-/** The address of the consent page with these parameters. */
-export function authorizeUrl(site: Site, parameters: Readonly<Record<string, string>>): string {
-  return `${site.url}/login/oauth/authorize?${new URLSearchParams({ client_id: site.app.clientId, ...parameters }).toString()}`
+/** The URL of the consent page with these parameters. */
+export function authorizeUrl(emulator: Emulator, parameters: Readonly<Record<string, string>>): string {
+  return `${emulator.url}/login/oauth/authorize?${new URLSearchParams({ client_id: emulator.app.clientId, ...parameters }).toString()}`
 }
 
-/** Posts to the token address as the application, JSON asked for. */
-export async function postToken(site: Site, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
-  const body = new URLSearchParams({ client_id: site.app.clientId, client_secret: site.app.clientSecret, ...parameters })
-  const response = await fetch(`${site.url}/login/oauth/access_token`, {
+/** Posts to the token endpoint as the application and asks for JSON. */
+export async function postToken(
+  emulator: Emulator,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Record<string, unknown>> {
+  const body = new URLSearchParams({ client_id: emulator.app.clientId, client_secret: emulator.app.clientSecret, ...parameters })
+  const response = await fetch(`${emulator.url}/login/oauth/access_token`, {
     method: 'POST',
     headers: { accept: 'application/json' },
     body,
@@ -33,22 +36,22 @@ export async function postToken(site: Site, parameters: Readonly<Record<string, 
   return (await response.json()) as Record<string, unknown>
 }
 
-/** Lets the person at the browser consent (the first time) and answers the code. */
+/** Lets the user consent (the first time) in the browser; resolves to the code. */
 export async function obtainCode(
-  site: Site,
+  emulator: Emulator,
   browser: Browser,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const [callback = ''] = site.context.world.apps[0]?.callbackUrls ?? []
+  const [callback = ''] = emulator.context.world.apps[0]?.callbackUrls ?? []
   browser.stops.push(parameters['redirect_uri'] ?? callback)
-  let page = await browser.open(authorizeUrl(site, parameters))
-  if (page.status === 200) page = await page.form(`Authorize ${site.app.slug}`).submit()
+  let page = await browser.open(authorizeUrl(emulator, parameters))
+  if (page.status === 200) page = await page.form(`Authorize ${emulator.app.slug}`).submit()
   return new URL(page.url).searchParams.get('code') ?? ''
 }
 
 /** The whole web flow with PKCE. */
-export async function exchange(site: Site, browser: Browser): Promise<Tokens> {
+export async function exchange(emulator: Emulator, browser: Browser): Promise<Tokens> {
   const { verifier, challenge } = newVerifier()
-  const code = await obtainCode(site, browser, { code_challenge: challenge, code_challenge_method: 'S256' })
-  return (await postToken(site, { code, code_verifier: verifier })) as Tokens
+  const code = await obtainCode(emulator, browser, { code_challenge: challenge, code_challenge_method: 'S256' })
+  return (await postToken(emulator, { code, code_verifier: verifier })) as Tokens
 }

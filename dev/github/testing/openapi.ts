@@ -1,5 +1,5 @@
-// The check of REST answers against GitHub's own OpenAPI description (the package @octokit/openapi). An answer that the
-// description does not know, or whose body does not fit, fails the test that caused it. It never bends the description to fit.
+// Checks REST responses against GitHub's own OpenAPI description (the package @octokit/openapi). A response that the description does not
+// have, or whose body does not fit, fails the test that caused it. It never changes the description to make a response fit.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -9,9 +9,9 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 type JsonObject = { readonly [key: string]: Json }
 
 export type Described = {
-  /** A fetch whose answers are checked; for `request: { fetch }` of Octokit. */
+  /** A fetch whose responses are checked; for `request: { fetch }` of Octokit. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** `METHOD /path` of every route that answered with success so far. */
+  /** `METHOD /path` of every route that has responded with success so far. */
   readonly succeeded: ReadonlySet<string>
 }
 
@@ -51,7 +51,7 @@ function at(document: JsonObject, parts: readonly string[]): Json | undefined {
   return value
 }
 
-/** What the descriptions mean by their formats. */
+/** The formats of the descriptions. */
 export const formats = {
   'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/,
   // The description's own default of unset addresses (`target_url`) is the empty string.
@@ -68,18 +68,18 @@ function pathPattern(path: string, greedy: boolean): RegExp {
   return new RegExp(`^${pattern}$`)
 }
 
-/** What is wrong with a body; empty when it fits. */
+/** The errors of a body; empty when it fits. */
 function faultsOf(validate: ValidateFunction, body: unknown): readonly string[] {
   if (validate(body)) return []
   return (validate.errors ?? []).slice(0, 8).map(one => `${one.instancePath} ${one.message}`)
 }
 
-/** Literal segments beat parameters when two routes fit. */
+/** Literal segments come before parameters when two routes fit. */
 function literalness(path: string): number {
   return path.replace(/\{\w+\}/g, '').length
 }
 
-/** Reads the description once per call; about a second. `apiUrl` is cut off the addresses. */
+/** Reads the description on each call, which takes about a second. `apiUrl` is removed from the URLs. */
 export function describeAnswers(
   routes: readonly RestRoute[],
   apiUrl: string,
@@ -108,7 +108,7 @@ export function describeAnswers(
     return best.route
   }
 
-  /** Where the description has the answer of this status; `undefined` when it has none. */
+  /** The path in the description of the response with this status; `undefined` when it has none. */
   const responseOf = (route: RestRoute, status: number): readonly string[] | undefined => {
     const operation = ['paths', route.path, route.method.toLowerCase()]
     if (at(document, operation) === undefined) throw new Error(`${route.method} ${route.path} is not in GitHub's description`)
@@ -118,11 +118,11 @@ export function describeAnswers(
     return typeof reference === 'string' ? reference.slice(2).split('/') : response
   }
 
-  /** The schema of an answer; `undefined` when it has no body. Every error has a body, also where the description leaves it out. */
+  /** The schema of a response; `undefined` when it has no body. Every error has a body, also where the description omits it. */
   const schemaOf = (route: RestRoute, status: number): readonly string[] | undefined => {
     const response = responseOf(route, status)
     if (response === undefined && status < 400)
-      throw new Error(`${route.method} ${route.path} answers ${status}, which GitHub's description does not have`)
+      throw new Error(`${route.method} ${route.path} responds with ${status}, which is not in GitHub's description`)
     const schema = response && [...response, 'content', 'application/json', 'schema']
     const described = schema && at(document, schema) !== undefined
     if (status < 400) return described ? schema : undefined
@@ -137,13 +137,15 @@ export function describeAnswers(
     if (status < 400 && !redirected) succeeded.add(`${route.method} ${route.path}`)
     if (status === 304) return
     const schema = redirected ? basicError : schemaOf(route, status)
-    if (schema === undefined && text !== '') throw new Error(`${method} ${path} (${status}) has a body, GitHub's has none`)
+    if (schema === undefined && text !== '')
+      throw new Error(`${method} ${path} (${status}) has a body; GitHub's response has none`)
     if (schema === undefined) return
     const faults = faultsOf(validator(schema), JSON.parse(text))
-    if (faults.length > 0) throw new Error(`${method} ${path} (${status}) is not as GitHub describes it:\n${faults.join('\n')}`)
+    if (faults.length > 0)
+      throw new Error(`${method} ${path} (${status}) does not match GitHub's description:\n${faults.join('\n')}`)
   }
 
-  /** Follows redirects by hand, so that each answer on the way is checked; an address outside of REST is only loaded. */
+  /** Follows redirects itself, so that each response is checked; a URL outside of REST is only loaded. */
   const checkedFetch = async (url: string, init: RequestInit & { method: string }, hops = 5): Promise<Response> => {
     const response = await fetch(url, init)
     if (!url.startsWith(`${apiUrl}/`)) return response
@@ -151,7 +153,7 @@ export function describeAnswers(
     check(init.method, path, response.status, await response.clone().text())
     const location = response.headers.get('location')
     if (location === null || response.status < 300 || response.status >= 400) return response
-    if (hops === 0) throw new Error(`${init.method} ${path} is redirected again and again`)
+    if (hops === 0) throw new Error(`${init.method} ${path} has too many redirects`)
     return checkedFetch(new URL(location, url).toString(), init, hops - 1)
   }
 

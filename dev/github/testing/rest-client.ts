@@ -1,4 +1,4 @@
-// Real Octokit clients against an emulator, one per kind of caller, whose answers are checked against GitHub's description.
+// Octokit clients of an emulator, one per kind of caller, whose responses are checked against GitHub's description.
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import { paginateRest } from '@octokit/plugin-paginate-rest'
@@ -11,11 +11,11 @@ export type RestClient = InstanceType<typeof Client>
 
 export type RestClients = {
   readonly anonymous: RestClient
-  /** The App itself, by JWT. */
+  /** The App itself, with a JWT. */
   readonly app: RestClient
-  /** Anybody by token. */
+  /** Any caller, with a token. */
   by(token: string): RestClient
-  /** An installation token with these parameters, minted now. */
+  /** A new installation token with these parameters. */
   mint(installationId: number, parameters?: Readonly<Record<string, unknown>>): Promise<string>
   readonly succeeded: ReadonlySet<string>
 }
@@ -51,7 +51,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined
 }
 
-/** Status and message of a refused request; throws when it was answered, or failed in another way. */
+/** Status and message of a refused request; throws when it succeeded or failed otherwise. */
 export async function refusal(attempt: Promise<unknown>): Promise<{ readonly status: number; readonly message: string }> {
   try {
     await attempt
@@ -61,5 +61,5 @@ export async function refusal(attempt: Promise<unknown>): Promise<{ readonly sta
     if (typeof status === 'number' && typeof message === 'string') return { status, message }
     throw error
   }
-  throw new Error('the request was answered, not refused')
+  throw new Error('the request succeeded; expected a refusal')
 }

@@ -1,4 +1,4 @@
-// An HTTP server that takes webhooks and keeps them as they came, byte for byte. For tests.
+// An HTTP server that receives webhooks and keeps their raw bytes. For tests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -14,9 +14,9 @@ export type ReceivedWebhook = {
 export type WebhookReceiver = {
   readonly url: string
   readonly received: readonly ReceivedWebhook[]
-  /** Answers this status from now on. */
+  /** Responds with this status from now on. */
   answer(status: number): void
-  /** The first webhook, past or future, that fits; rejects after 10 seconds. */
+  /** The first webhook, past or future, that matches; rejects after 10 seconds. */
   waitFor(matches: (webhook: ReceivedWebhook) => boolean): Promise<ReceivedWebhook>
   close(): Promise<void>
 }
@@ -56,7 +56,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(check)
-          reject(new Error(`no such webhook came; received: ${received.map(one => one.event).join(', ')}`))
+          reject(new Error(`no such webhook arrived; received: ${received.map(one => one.event).join(', ')}`))
         }, 10_000)
         const check = (): void => {
           const found = received.find(matches)

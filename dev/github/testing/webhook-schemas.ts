@@ -1,5 +1,5 @@
-// The check of webhook payloads against GitHub's own description of them (the package @octokit/openapi-webhooks). It never bends the
-// description to fit.
+// Checks webhook payloads against GitHub's own description (the package @octokit/openapi-webhooks). It never changes the description to
+// make a payload fit.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
@@ -8,7 +8,7 @@ import { formats } from './openapi.ts'
 export type WebhookDescription = 'ghes-3.19' | 'api.github.com'
 
 export type WebhookCheck = {
-  /** What is wrong with the payload of this event; empty when it is as described. An event that GitHub has not is wrong. */
+  /** The errors of the payload of this event; empty when it fits. An event that GitHub does not have is an error. */
   faults(event: string, payload: Readonly<Record<string, unknown>>): readonly string[]
 }
 
@@ -21,7 +21,7 @@ function nameOf(event: string, action: unknown): string {
   return [event, ...(typeof action === 'string' ? [action] : [])].join('-').replaceAll('_', '-')
 }
 
-/** Reads the description once per call; about half a second. */
+/** Reads the description on each call, which takes about half a second. */
 export function checkWebhooks(description: WebhookDescription): WebhookCheck {
   const file = createRequire(import.meta.url).resolve(`@octokit/openapi-webhooks/generated/${description}.json`)
   const { components, webhooks } = JSON.parse(readFileSync(file, 'utf8')) as Described
@@ -30,7 +30,7 @@ export function checkWebhooks(description: WebhookDescription): WebhookCheck {
   return {
     faults: (event, payload) => {
       const name = nameOf(event, payload['action'])
-      if (!Object.hasOwn(webhooks, name)) return [`${name} is no event of ${description}`]
+      if (!Object.hasOwn(webhooks, name)) return [`${name} is not an event of ${description}`]
       const pointer = `#/webhooks/${name}/post/requestBody/content/application~1json/schema`
       const validate = ajv.getSchema(`webhooks${pointer}`)
       if (!validate) return [`${name} has no schema in ${description}`]

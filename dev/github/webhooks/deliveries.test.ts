@@ -1,4 +1,4 @@
-// The list of deliveries as an App sees it: pages by cursor, the window in which it reaches back, time-outs, sizes, redelivery.
+// The list of deliveries for an App: pages by cursor, how far back it reaches, time-outs, sizes, redelivery.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-r
 import { createSender, type Delivery } from './delivery.ts'
 import { openDeliveryLog } from './delivery-log.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -59,7 +59,7 @@ describe('the list', () => {
     expect(new Set(seen).size).toBe(25)
   })
 
-  test('a page has 30, at most 100; a cursor that is none is refused', async () => {
+  test('a page has 30 entries, at most 100; a malformed cursor is refused', async () => {
     for (let number = 0; number < 120; number += 1) ping({ number })
     await settle()
     const size = async (options: Record<string, number>) =>
@@ -68,7 +68,7 @@ describe('the list', () => {
     expect((await refusal(clients.app.request('GET /app/hook/deliveries', { cursor: 'x' }))).status).toBe(422)
   })
 
-  test('it can be asked for what failed', async () => {
+  test('it can be filtered by failures', async () => {
     receiver.answer(500)
     ping({ failing: true })
     await settle()
@@ -79,7 +79,7 @@ describe('the list', () => {
     expect(whole.data).toMatchObject({ request: { payload: { failing: true } }, response: { payload: 'taken' } })
   })
 
-  test('redelivery: same GUID and payload, new id, a signature that holds, and the first one stays', async () => {
+  test('redelivery: same GUID and payload, new id, a valid signature; the first delivery stays', async () => {
     const [failed] = (await clients.app.request('GET /app/hook/deliveries', { status: 'failure' })).data
     await clients.app.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: Number(failed?.id) })
     await settle()
@@ -93,7 +93,7 @@ describe('the list', () => {
     expect((await clients.app.request('GET /app/hook/deliveries', { status: 'failure' })).data.length).toBe(1)
   })
 
-  test('what is larger than 25 MB is not sent and not listed', async () => {
+  test('a payload larger than 25 MB is neither sent nor listed', async () => {
     const [before] = (await clients.app.request('GET /app/hook/deliveries')).data
     ping({ text: 'x'.repeat(25 * 1024 * 1024) })
     await settle()
@@ -103,7 +103,7 @@ describe('the list', () => {
     expect((await clients.app.request('GET /app/hook/deliveries')).data[0]).toMatchObject({ status: 'OK' })
   })
 
-  test('after three days a delivery is neither seen nor repeated', async () => {
+  test('after three days a delivery can neither be listed nor repeated', async () => {
     const [last] = (await clients.app.request('GET /app/hook/deliveries')).data
     emulator.context.faults.arm({ kind: 'clock-skew', seconds: 3 * 86_400 - 60 })
     expect((await clients.app.request('GET /app/hook/deliveries')).data[0]?.id).toBe(last?.id)
@@ -144,7 +144,7 @@ describe('the file', () => {
     response: { headers: {}, payload: '' },
   })
 
-  test('keeps 10,000 deliveries and forgets what is too old, also over a restart; ids are never used again', async () => {
+  test('keeps 10,000 deliveries and drops old ones, also across a restart; ids are never reused', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'delivery-log-'))
     const file = join(folder, 'deliveries.jsonl')
     let time = days(100)

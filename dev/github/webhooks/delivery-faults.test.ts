@@ -1,11 +1,11 @@
-// What can go wrong with a webhook on purpose: lost, doubled, late, out of order, and what the list of deliveries says about each.
+// The faults of webhooks: lost, duplicated, late, out of order, and what the list of deliveries shows for each.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients } from '../testing/rest-client.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../testing/webhook-receiver.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -54,7 +54,7 @@ test('lost without a trace: neither sent nor in the list', async () => {
   expect(await newest()).toEqual(before)
 })
 
-test('lost and listed as failed: asking again brings it under the same GUID', async () => {
+test('lost and listed as failed: redelivery sends it under the same GUID', async () => {
   emulator.context.faults.arm({ kind: 'lost-webhook', event: 'push', record: 'failure' })
   push(2)
   expect(await numbers()).toEqual([])
@@ -64,7 +64,7 @@ test('lost and listed as failed: asking again brings it under the same GUID', as
   expect((await came()).map(one => [one.guid, one.payload['number']])).toEqual([[lost?.guid, 2]])
 })
 
-test('lost and listed as arrived: only the missing GUID tells', async () => {
+test('lost and listed as a success: only the missing GUID shows it', async () => {
   emulator.context.faults.arm({ kind: 'lost-webhook', event: 'push', record: 'success' })
   push(3)
   expect(await numbers()).toEqual([])
@@ -74,7 +74,7 @@ test('lost and listed as arrived: only the missing GUID tells', async () => {
 test.each([
   [false, 1],
   [true, 2],
-])('doubled, with a GUID of its own: %s', async (newGuid, guids) => {
+])('duplicated, with its own GUID: %s', async (newGuid, guids) => {
   emulator.context.faults.arm({ kind: 'doubled-webhook', event: 'push', newGuid })
   push(4)
   const both = await came()
@@ -83,7 +83,7 @@ test.each([
   expect(new Set(both.map(one => one.guid)).size).toBe(guids)
 })
 
-test('late: those after it overtake it', async () => {
+test('late: later ones overtake it', async () => {
   emulator.context.faults.arm({ kind: 'late-webhook', event: 'push', milliseconds: 1500 })
   for (const number of [5, 6, 7]) push(number)
   await receiver.waitFor(one => one.payload['number'] === 7)
@@ -91,7 +91,7 @@ test('late: those after it overtake it', async () => {
   expect(await numbers()).toEqual([6, 7, 5])
 })
 
-test('reordered: it comes behind the next one, or alone after the time', async () => {
+test('reordered: it arrives after the next one, or alone after the time', async () => {
   emulator.context.faults.arm({ kind: 'reordered-webhook', event: 'push', milliseconds: 60_000 })
   for (const number of [8, 9, 10]) push(number)
   expect(await numbers()).toEqual([9, 8, 10])
@@ -100,7 +100,7 @@ test('reordered: it comes behind the next one, or alone after the time', async (
   expect(await numbers()).toEqual([9, 8, 10, 11])
 })
 
-test('only the event and action it was armed for', async () => {
+test('applies only to the event and action of the fault', async () => {
   emulator.context.faults.arm({ kind: 'lost-webhook', event: 'pull_request', action: 'closed' }, 1)
   push(12)
   emulator.context.webhooks.emit({
@@ -120,7 +120,7 @@ test('only the event and action it was armed for', async () => {
   expect(await numbers()).toEqual([12, 13])
 })
 
-test('an emulator that stops does not wait for those held back', async () => {
+test('an emulator that stops does not wait for delayed ones', async () => {
   const other = await startEmulator({ app: { webhookUrl: receiver.url } })
   await install(other, await signIn(other, 'olivia'), 2001, { repositoryIds: 'all' })
   await other.context.webhooks.idle()

@@ -1,15 +1,15 @@
-// What a test wants to go wrong with one webhook delivery, as a plan for the dispatcher. It never sends.
+// The faults of one webhook delivery, as a plan for the dispatcher. It never sends.
 import type { Faults } from '../faults/faults.ts'
 import type { FaultOf } from '../faults/kinds.ts'
 
 export type DeliveryPlan = {
-  /** Not sent; `record` is what the log is to say. */
+  /** Not sent; `record` is what the log shows. */
   readonly lost?: 'nothing' | 'failure' | 'success'
   /** Sent a second time. */
   readonly twice?: 'same guid' | 'new guid'
   /** Milliseconds. */
   readonly later?: number
-  /** Behind the next one, or after so many milliseconds. */
+  /** After the next one, or after this many milliseconds. */
   readonly behindNext?: number
 }
 

@@ -1,4 +1,4 @@
-// The log of webhook deliveries, newest last, bounded in number, size and age, in a file of JSON lines beside the world. Never
+// The log of webhook deliveries, newest last, bounded in number, size and age, in a file of JSON lines beside the state. It never
 // sends anything.
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import type { Delivery } from './delivery.ts'
@@ -8,7 +8,7 @@ const mostKept = 10_000
 const mostText = 64 * 1024 * 1024
 
 export type DeliveryLog = {
-  /** Keeps the delivery under the next id. */
+  /** Stores the delivery under the next id. */
   add(delivery: Omit<Delivery, 'id'>): Promise<void>
   /** Newest first, as far back as GitHub shows them. */
   list(appId: number): readonly Delivery[]
@@ -17,7 +17,7 @@ export type DeliveryLog = {
 
 export type DeliveryLogOptions = {
   readonly now: () => number
-  /** Milliseconds for which a delivery can be seen and repeated: three days on github.com, seven on an Enterprise Server. */
+  /** Milliseconds for which a delivery can be listed and repeated: three days on github.com, seven on an Enterprise Server. */
   readonly window: number
 }
 
@@ -36,13 +36,13 @@ async function readDeliveries(file: string): Promise<Delivery[]> {
     try {
       deliveries.push(JSON.parse(line) as Delivery)
     } catch {
-      // Only the last line can be torn; its delivery was never acknowledged to anybody.
+      // Only the last line can be incomplete; its delivery was never acknowledged.
     }
   }
   return deliveries
 }
 
-/** Opens the log; a line cut off by a crash is dropped. */
+/** Opens the log; a line that a crash cut off is dropped. */
 export async function openDeliveryLog(file: string, { now, window }: DeliveryLogOptions): Promise<DeliveryLog> {
   const kept = await readDeliveries(file)
   let text = kept.reduce((sum, one) => sum + one.request.payload.length, 0)

@@ -1,4 +1,4 @@
-// One delivery of one webhook: the record that the log keeps, and the HTTP request itself. Never retries: GitHub does not.
+// One delivery of one webhook: its record in the log, and the HTTP request. It never retries, like GitHub.
 import { readFile } from 'node:fs/promises'
 import { Agent, request } from 'undici'
 
@@ -16,9 +16,9 @@ export type Delivery = {
   readonly deliveredAt: string
   /** Seconds. */
   readonly duration: number
-  /** `OK`, or why it counts as failed. */
+  /** `OK`, or why it failed. */
   readonly status: string
-  /** 502 when no connection came about, 504 when no answer came in time: GitHub speaks as a gateway. */
+  /** 502 without a connection, 504 without a response in time, as from a gateway. */
   readonly statusCode: number
   readonly request: { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
@@ -31,7 +31,7 @@ export type Sender = {
   close(): Promise<void>
 }
 
-/** GitHub hangs up after 10 seconds. */
+/** GitHub ends the request after 10 seconds. */
 const answerWithin = 10_000
 const longestKeptAnswer = 16 * 1024
 
@@ -57,8 +57,8 @@ function failure(error: unknown): Outcome {
 }
 
 /**
- * A sender over HTTP(S). `caFile` names the PEM certificates that an https receiver may be signed by, read anew when it changes;
- * `within` is how long a receiver may take, in milliseconds.
+ * A sender over HTTP(S). `caFile` is the PEM file of the authorities of https receivers, read again when it changes; `within` is how long
+ * a receiver may take, in milliseconds.
  */
 export function createSender(caFile: string | undefined, within = answerWithin): Sender {
   let agent: Agent | undefined

@@ -1,4 +1,4 @@
-// Which App gets which event, and the sending and logging of each delivery. Never retries a delivery: GitHub does not either.
+// Which App gets which event, and the sending and logging of each delivery. It never retries a delivery, like GitHub.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { randomUUID } from 'node:crypto'
 import type { Faults } from '../faults/faults.ts'
@@ -16,25 +16,25 @@ import { signSha1, signSha256 } from './signature.ts'
 export type WebhookEvent = {
   readonly name: string
   readonly action: string | null
-  /** The account whose installations get it. */
+  /** The account whose installations get the event. */
   readonly accountId: number
   readonly repositoryId: number | null
   readonly payload: Readonly<Record<string, unknown>>
 }
 
 export type Webhooks = {
-  /** Queues the event for every App that is subscribed to it and installed where it happened. */
+  /** Queues the event for every App that subscribes to it and is installed for the account and the repository. */
   emit(event: WebhookEvent): void
   /** Queues an event about an installation for its App, subscribed or not. */
   emitTo(installation: Installation, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
   /** Queues an event about the App itself, without an installation. */
   emitToApp(app: App, event: Omit<WebhookEvent, 'accountId' | 'repositoryId'>): void
-  /** Sends a logged delivery again under the same GUID; `false` when the log does not show it any more. */
+  /** Sends a logged delivery again under the same GUID; `false` when the log no longer shows it. */
   redeliver(appId: number, deliveryId: number): boolean
   readonly log: DeliveryLog
   /** Resolves when nothing is queued or in progress. */
   idle(): Promise<void>
-  /** Drops what is queued and resolves when nothing is in progress. */
+  /** Drops the queue and resolves when nothing is in progress. */
   stop(): Promise<void>
 }
 
@@ -80,7 +80,7 @@ const arrived: Outcome = { status: 'OK', statusCode: 200, response: { headers: {
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const queues = createHookQueues()
 
-  /** Sends one copy of a job, or pretends to as planned, and logs it. */
+  /** Sends one copy of a job, or records what its faults say, and logs it. */
   const deliver = async (app: App, url: string, job: Job, { lost }: DeliveryPlan): Promise<void> => {
     const headers = headersOf(app, job, deps.links.flavour === 'enterprise-server' ? new URL(deps.links.webUrl).host : undefined)
     const started = deps.now()

@@ -1,19 +1,19 @@
-// The order in which deliveries of one hook leave: one at a time, in the order they came in, unless a fault holds one back. Never
+// The order of the deliveries of one hook: one at a time, in the order of their events, unless a fault delays one. It never
 // knows what a delivery is.
 export type HookQueues = {
-  /** Queues a job of a hook; `false` when too many wait. */
+  /** Queues a job of a hook; `false` when the queue is full. */
   add(hookId: number, job: () => Promise<void>): boolean
-  /** Queues it so much later. */
+  /** Queues it after this time. */
   addLater(hookId: number, job: () => Promise<void>, milliseconds: number): void
-  /** Queues it behind the next job of the hook, or after so many milliseconds. */
+  /** Queues it after the next job of the hook, or after this many milliseconds. */
   addBehindNext(hookId: number, job: () => Promise<void>, milliseconds: number): void
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when no job is queued or in progress. */
   idle(): Promise<void>
-  /** Drops what waits; what is under way ends. */
+  /** Drops the queued jobs; a job in progress ends. */
   stop(): Promise<void>
 }
 
-/** Deliveries waiting per hook; keeping more in order would cost too much memory, so new ones are lost. */
+/** The most queued deliveries per hook; further ones are lost, to bound the memory. */
 const longestQueue = 10_000
 
 export function createHookQueues(): HookQueues {
@@ -35,7 +35,7 @@ export function createHookQueues(): HookQueues {
     return true
   }
 
-  /** Runs `release` once: after the time, when called, or never when dropped. */
+  /** Runs `release` once: after the time or when called; never when it is dropped first. */
   const postpone = (milliseconds: number, release: () => void): (() => void) => {
     const { promise: settled, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(() => end(true), milliseconds)

@@ -6,7 +6,7 @@ export function signSha256(secret: string, body: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** The older form that GitHub still sends beside it. */
+/** The older header, which GitHub still sends too. */
 export function signSha1(secret: string, body: string): string {
   return `sha1=${createHmac('sha1', secret).update(body).digest('hex')}`
 }

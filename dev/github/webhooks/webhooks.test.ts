@@ -1,4 +1,4 @@
-// Webhooks: the signature, the log, redelivery, order, who hears of what.
+// Webhooks: the signature, the log, redelivery, order, and who receives what.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -42,13 +42,13 @@ function push(number: number): void {
   emulator.context.webhooks.emit({ name: 'push', action: null, accountId: 2001, repositoryId: 4001, payload: { number } })
 }
 
-test('the signature is the one of the example in the documentation of GitHub', () => {
+test("the signature matches the example in GitHub's documentation", () => {
   expect(signSha256("It's a Secret to Everybody", 'Hello, World!')).toBe(
     'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
   )
 })
 
-test('a delivery names its hook, its App and its event in the headers', async () => {
+test('a delivery has its hook, its App and its event in the headers', async () => {
   const { headers } = await receiver.waitFor(one => one.event === 'installation')
   expect(headers).toMatchObject({
     'content-type': 'application/json',
@@ -85,7 +85,7 @@ test('fifty events arrive in their order', async () => {
   expect(numbers).toEqual(Array.from({ length: 50 }, (_none, at) => 100 + at))
 })
 
-test('a suspended installation hears nothing of its repositories, nor does one of another account', async () => {
+test('a suspended installation gets no events of its repositories, nor does one of another account', async () => {
   const [installation] = emulator.context.world.installations
   const before = (await list()).length
   emulator.context.webhooks.emit({ name: 'push', action: null, accountId: 2002, repositoryId: 4003, payload: {} })
@@ -97,7 +97,7 @@ test('a suspended installation hears nothing of its repositories, nor does one o
 })
 
 describe('over TLS', () => {
-  test('a receiver is trusted by the configured authority only', async () => {
+  test('a receiver is trusted through the configured authority only', async () => {
     const common = { now: new Date(), lifetimeDays: 1 }
     const authority = await makeCertificateAuthority({ ...common, commonName: 'test authority' })
     const names = { commonName: 'receiver', dnsNames: [], ipAddresses: ['127.0.0.1'], usage: 'server' } as const
@@ -122,7 +122,7 @@ describe('over TLS', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('nobody listening is a logged failure', async () => {
+  test('a receiver that does not listen is a logged failure', async () => {
     const sender = createSender(undefined)
     expect(await sender.send('http://127.0.0.1:9/', {}, '{}')).toMatchObject({
       statusCode: 502,

@@ -1,4 +1,4 @@
-// The webhooks about commit statuses, deployments and their statuses. Changes nothing.
+// The webhooks about commit statuses, deployments and their statuses.
 import type { CommitStatus, Deployment, DeploymentStatus } from '../../state/repositories.ts'
 import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
@@ -6,7 +6,7 @@ import { eventFrame } from '../../views/event-frame.ts'
 import { deploymentStatusView, deploymentView } from '../../views/status.ts'
 import type { RepositoryAction } from '../context.ts'
 
-/** Branches that a status event names. */
+/** Branches that a status event lists. */
 const mostBranches = 10
 
 /** Sends `deployment.created`. */

@@ -10,7 +10,7 @@ import { eventFrame } from '../../views/event-frame.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
 import { branchAt, emitSuite, suiteFor } from './suites.ts'
 
-/** What an App says about a run; what is undefined stays as it is. */
+/** An App's report about a run; an undefined field keeps its value. */
 export type RunReport = {
   readonly name: string | undefined
   readonly externalId: string | undefined
@@ -71,7 +71,7 @@ function suiteOf(context: ActionContext, run: CheckRun): CheckSuite {
   return suite
 }
 
-/** Sends what follows from a run that is complete now and was not before. */
+/** Sends the webhooks of a run that has just been completed. */
 async function emitCompletion(action: RepositoryAction, run: CheckRun, wasComplete: boolean): Promise<void> {
   if (run.status !== 'completed' || wasComplete) return
   const { context } = action
@@ -119,7 +119,7 @@ export async function createRun(
   return run
 }
 
-/** Writes a report into a run. */
+/** Applies a report to a run. */
 export async function changeRun(action: RepositoryAction, run: CheckRun, report: RunReport): Promise<void> {
   const wasComplete = run.status === 'completed'
   apply(action.context, run, report)

@@ -1,5 +1,5 @@
-// Direct collaborators of a repository, with the `member` webhooks. A new one has access at once, as on an Enterprise Server: nobody is
-// invited. https://docs.github.com/en/rest/collaborators/collaborators
+// Direct collaborators of a repository, with the `member` webhooks. A new one has access at once, as on an Enterprise Server, without an
+// invitation. https://docs.github.com/en/rest/collaborators/collaborators
 import type { RepositoryRole, User } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
 import { simpleUser } from '../../views/account.ts'
@@ -41,7 +41,7 @@ export function addCollaborator(action: RepositoryAction, user: User, role: Repo
   emitMember(action, user, from === undefined ? 'added' : 'edited', changes)
 }
 
-/** Takes the direct role away. What teams and the organization give stays. */
+/** Removes the direct role. Roles from teams and the organization stay. */
 export function removeCollaborator(action: RepositoryAction, user: User): void {
   const { context, repository } = action
   if (!repository.collaborators.some(one => one.userId === user.id)) return

@@ -1,4 +1,4 @@
-// Organizations, teams and collaborators: who may change what, what is inherited, and who hears of it.
+// Organizations, teams and collaborators: who may change what, what is inherited, and which webhooks follow.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
@@ -18,7 +18,7 @@ function as(login: string): RestClient {
   return clients.by(emulator.personalTokens[login] ?? '')
 }
 
-function heard(event: string, action: string) {
+function webhook(event: string, action: string) {
   return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
 }
 
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 describe('teams', () => {
-  test('a member of a child team has what the parent was given, on REST and on git, and counts as member of the parent', async () => {
+  test('a member of a child team has the roles of the parent, on REST and git, and counts as a member of the parent', async () => {
     const { data: parent } = await olivia.request('POST /orgs/{org}/teams', { ...acme, name: 'Parent', privacy: 'closed' })
     const { data: child } = await olivia.request('POST /orgs/{org}/teams', { ...acme, name: 'Kid', parent_team_id: parent.id })
     const mia = { ...acme, username: 'mia' }
@@ -48,7 +48,7 @@ describe('teams', () => {
     expect((await refusal(as('mia').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
     const given = { ...acme, team_slug: parent.slug, ...plans, permission: 'maintain' }
     await olivia.request('PUT /orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}', given)
-    expect((await heard('team', 'added_to_repository')).payload).toMatchObject({
+    expect((await webhook('team', 'added_to_repository')).payload).toMatchObject({
       team: { id: parent.id },
       repository: { id: 4002 },
     })
@@ -62,12 +62,12 @@ describe('teams', () => {
     await git.commit('x', '1', 'X')
     expect(await git.run('push', 'origin', 'HEAD:mia')).toMatchObject({ ok: true })
     await olivia.request('DELETE /orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}', given)
-    await heard('team', 'removed_from_repository')
+    await webhook('team', 'removed_from_repository')
     expect((await git.run('fetch')).ok).toBe(false)
     await git.remove()
   })
 
-  test('a team below itself, a taken name and a secret team in a tree are refused', async () => {
+  test('a team below itself, a name in use and a secret team in a tree are refused', async () => {
     const { data: parent } = await app.request('GET /orgs/{org}/teams/{team_slug}', { ...acme, team_slug: 'parent' })
     const { data: child } = await app.request('GET /orgs/{org}/teams/{team_slug}', { ...acme, team_slug: 'kid' })
     const change = (parameters: Record<string, unknown>) =>
@@ -78,13 +78,13 @@ describe('teams', () => {
     expect((await refusal(olivia.request('POST /orgs/{org}/teams', secret))).status).toBe(422)
   })
 
-  test('a team goes with the teams below it', async () => {
+  test('deleting a team deletes the teams below it', async () => {
     await olivia.request('DELETE /orgs/{org}/teams/{team_slug}', { ...acme, team_slug: 'parent' })
     const { data } = await app.request('GET /orgs/{org}/teams', acme)
     expect(data.map(one => one.slug)).toEqual(['developers'])
   })
 
-  test('who is no owner, or an App that may only read, changes no team', async () => {
+  test('only an owner, or an App that may write, can change a team', async () => {
     for (const client of [as('dave'), as('gary'), app]) {
       expect((await refusal(client.request('POST /orgs/{org}/teams', { ...acme, name: 'Mine' }))).status).toBe(403)
     }
@@ -94,24 +94,24 @@ describe('teams', () => {
 })
 
 describe('members', () => {
-  test('an invited person is pending, has no access, and is a member once they accept', async () => {
+  test('an invited person is pending and has no access; accepting makes them a member', async () => {
     const noah = { ...acme, username: 'noah' }
     await olivia.request('PUT /orgs/{org}/memberships/{username}', { ...noah, role: 'admin' })
-    expect((await heard('organization', 'member_invited')).payload).toMatchObject({ user: { login: 'noah' } })
+    expect((await webhook('organization', 'member_invited')).payload).toMatchObject({ user: { login: 'noah' } })
     expect((await app.request('GET /orgs/{org}/memberships/{username}', noah)).data).toMatchObject({
       state: 'pending',
       role: 'admin',
     })
     expect((await refusal(as('noah').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
     await as('noah').request('PATCH /user/memberships/orgs/{org}', { ...acme, state: 'active' })
-    await heard('organization', 'member_added')
+    await webhook('organization', 'member_added')
     expect((await as('noah').request('GET /repos/{owner}/{repo}', plans)).status).toBe(200)
     await olivia.request('DELETE /orgs/{org}/memberships/{username}', noah)
-    await heard('organization', 'member_removed')
+    await webhook('organization', 'member_removed')
     expect((await refusal(as('noah').request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 
-  test('the last owner can neither leave nor become a member', async () => {
+  test('the last owner can neither leave nor be demoted to member', async () => {
     const own = { ...acme, username: 'olivia' }
     expect((await refusal(olivia.request('DELETE /orgs/{org}/memberships/{username}', own))).status).toBe(403)
     expect((await refusal(olivia.request('PUT /orgs/{org}/memberships/{username}', { ...own, role: 'member' }))).status).toBe(403)
@@ -119,21 +119,21 @@ describe('members', () => {
 })
 
 describe('collaborators', () => {
-  test('somebody from outside sees nothing before, has the role at once, and loses all by removal', async () => {
+  test('an outside person sees nothing at first, has the role at once, and loses everything by removal', async () => {
     const asked = { ...plans, username: 'noah', permission: 'pull' }
     const noah = as('noah')
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
     await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked)
-    expect((await heard('member', 'added')).payload).toMatchObject({ member: { login: 'noah' }, repository: { id: 4002 } })
+    expect((await webhook('member', 'added')).payload).toMatchObject({ member: { login: 'noah' }, repository: { id: 4002 } })
     expect((await noah.request('GET /repos/{owner}/{repo}', plans)).data.permissions).toMatchObject({ pull: true, push: false })
     await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', { ...asked, permission: 'admin' })
-    await heard('member', 'edited')
+    await webhook('member', 'edited')
     await olivia.request('DELETE /repos/{owner}/{repo}/collaborators/{username}', asked)
-    await heard('member', 'removed')
+    await webhook('member', 'removed')
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}', plans))).status).toBe(404)
   })
 
-  test('only who administers the repository adds somebody', async () => {
+  test('only an administrator of the repository can add a collaborator', async () => {
     const asked = { owner: 'acme', repo: 'shop', username: 'noah' }
     expect((await refusal(as('dave').request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked))).status).toBe(403)
     expect((await refusal(app.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked))).status).toBe(403)

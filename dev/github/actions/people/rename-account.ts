@@ -13,7 +13,7 @@ import { claimName, leaveName } from '../repository/names.ts'
 /** https://docs.github.com/en/site-policy/other-site-policies/github-username-policy: letters, digits and single inner hyphens. */
 const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
-/** Former names below the old login stay valid; names that the account's repositories have now lead to no other repository. */
+/** Keeps former names below the old login valid; a present name of the account's repositories leads to no other repository. */
 function moveNames(world: World, account: Account, login: string): void {
   const old = account.login.toLowerCase()
   const repositories = repositoriesOf(world, account.id)

@@ -1,4 +1,4 @@
-// Teams themselves: created, changed, nested, removed, and the repositories they are given, with the `team` webhooks.
+// Teams: created, changed, nested and removed, and their roles on repositories, with the `team` webhooks.
 // Members of a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
 import type { RepositoryRole, Team } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'

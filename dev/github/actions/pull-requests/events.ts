@@ -1,4 +1,4 @@
-// The `pull_request` webhooks, and pull requests that follow a push to their branches. Never opens or merges one.
+// The `pull_request` webhooks, and the changes of pull requests after a push to their branches. It never opens or merges one.
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
 import { timestamp } from '../../state/clock.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
@@ -8,7 +8,7 @@ import { fullPullRequest } from '../../views/pull-request.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
 import { pullRequestFacts } from './facts.ts'
 
-/** Sends `pull_request` with the given action and what that action adds to the payload. */
+/** Sends `pull_request` with the given action and the additional fields of that action. */
 export async function emitPullRequest(
   { context, repository, sender }: RepositoryAction,
   pull: PullRequest,
@@ -53,7 +53,7 @@ async function synchronize(action: RepositoryAction, pull: PullRequest, { before
   await emitPullRequest({ ...action, repository: baseOf(context, pull) }, pull, 'synchronize', { before, after })
 }
 
-/** After a push: synchronizes open pull requests whose head branch moved, and closes those whose head or base branch is gone. */
+/** After a push: synchronizes open pull requests whose head branch moved, and closes those whose head or base branch was deleted. */
 export async function followPush(action: RepositoryAction, update: RefUpdate): Promise<void> {
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return

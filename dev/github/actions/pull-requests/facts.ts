@@ -1,4 +1,4 @@
-// What only git knows about a pull request. Reads; moves nothing.
+// What only git knows about a pull request. It moves no ref.
 import { changeSize, mergeBase } from '../../git/diff.ts'
 import { mergedTree } from '../../git/write.ts'
 import type { PullRequest } from '../../state/repositories.ts'
@@ -8,7 +8,7 @@ import type { ActionContext } from '../context.ts'
 /** GitHub counts no more commits of a pull request than this. */
 const mostCommits = 250
 
-/** Commits, lines and mergeability of head against base as they are now; the mergeability of a closed one is unknown. */
+/** The present commits, lines and mergeability of head against base; the mergeability of a closed pull request is unknown. */
 export async function pullRequestFacts({ git }: Pick<ActionContext, 'git'>, pull: PullRequest): Promise<PullRequestFacts> {
   const { base, head, repositoryId } = pull
   const forkedAt = (await mergeBase(git, repositoryId, base.sha, head.sha)) ?? base.sha

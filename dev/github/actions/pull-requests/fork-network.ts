@@ -1,9 +1,9 @@
-// The network of forks: which repositories may exchange commits, and which of them `owner:branch` means.
+// The network of forks: which repositories can exchange commits, and to which of them `owner:branch` refers.
 import type { Repository } from '../../state/repositories.ts'
 import { accountByLogin, repositoryById, type World } from '../../state/world.ts'
 import type { ActionContext } from '../context.ts'
 
-/** The id of the network's first repository; the nearest known one when repositories in between are gone. */
+/** The id of the network's first repository, or of the earliest one that is still known. */
 function rootOf(world: World, repository: Repository): number {
   let at = repository
   for (let above: Repository | undefined = at; above; ) {
@@ -18,7 +18,7 @@ function rootOf(world: World, repository: Repository): number {
 
 type NamedBranch = { readonly repository: Repository; readonly branch: string }
 
-/** What `branch`, `owner:branch` or `owner:repository:branch` means for a repository; `undefined` when it names none of its network. */
+/** The branch to which `branch`, `owner:branch` or `owner:repository:branch` refers; `undefined` outside of the network. */
 export function branchInNetwork(
   { world }: Pick<ActionContext, 'world'>,
   repository: Repository,

@@ -1,4 +1,4 @@
-// Merging a pull request by a merge commit or one squashed commit, and what follows from it.
+// Merging a pull request by a merge commit or one squashed commit, with all its consequences.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
 import { noCommit } from '../../git/ref-update.ts'
 import { commitTree, mergedTree } from '../../git/write.ts'
@@ -12,13 +12,13 @@ import { emitPullRequest } from './events.ts'
 
 export type MergeOptions = {
   readonly method: 'merge' | 'squash'
-  /** The head that the caller saw; a different one refuses the merge. */
+  /** The head that the caller has seen; with another head the merge is refused. */
   readonly expectedHead?: string | undefined
   readonly title?: string | undefined
   readonly message?: string | undefined
 }
 
-/** Moves the base branch unless somebody pushed to it in between. */
+/** Moves the base branch unless a concurrent push has moved it. */
 async function moveBase(
   { context: { git }, repository }: RepositoryAction,
   pull: PullRequest,
@@ -66,7 +66,7 @@ async function resultOf(
   })
 }
 
-/** Removes the head branch of a closed pull request; only a branch of the repository itself. */
+/** Deletes the head branch of a closed pull request, if it is a branch of the repository itself. */
 export async function deleteHeadBranch(action: RepositoryAction, pull: PullRequest): Promise<void> {
   const { context, repository } = action
   if (pull.state === 'open') throw new Refusal(422, 'The pull request is open.')

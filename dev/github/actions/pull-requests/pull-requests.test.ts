@@ -1,4 +1,4 @@
-// The rules of pull requests: what cannot be opened, what cannot be merged, and what a merge leaves behind.
+// The rules of pull requests: what cannot be opened, what cannot be merged, and the result of a merge.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
@@ -34,13 +34,13 @@ function open(head: string, base = 'main') {
   return dave.request('POST /repos/{owner}/{repo}/pulls', { ...shop, title: head, head, base })
 }
 
-/** A branch of this name with a file of its own, opened. */
+/** Opens a pull request from a branch of this name with its own file. */
 async function openFrom(name: string) {
   await branch(name, name, '1')
   return open(name)
 }
 
-/** Past the description, for an answer that GitHub gives and does not describe. */
+/** Without the check against the description, for a response of GitHub that it does not describe. */
 async function plainly(path: string): Promise<{ readonly status: number; readonly data: unknown }> {
   const headers = { authorization: `Bearer ${emulator.personalTokens['dave']}` }
   const response = await fetch(`${emulator.apiUrl}${path}`, { headers })
@@ -51,7 +51,7 @@ function merge(pull_number: number, more = {}) {
   return dave.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', { ...shop, pull_number, ...more })
 }
 
-test('what has no head, no base, no commits or is open already cannot be opened', async () => {
+test('a pull request without head, base or commits, or for branches that have an open one, cannot be opened', async () => {
   await branch('good', 'good', '1')
   await git.run('push', 'origin', 'origin/main:refs/heads/same')
   for (const [head, base] of [['none'], ['good', 'none'], ['same']] as const)
@@ -60,7 +60,7 @@ test('what has no head, no base, no commits or is open already cannot be opened'
   expect(await refusal(open('good'))).toMatchObject({ status: 422, message: 'Validation Failed' })
 })
 
-test('of two requests at once for the same branches one is refused', async () => {
+test('of two concurrent requests for the same branches one is refused', async () => {
   await branch('twice', 'twice', '1')
   const results = await Promise.allSettled([open('twice'), open('twice')])
   expect(results.map(one => one.status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -115,7 +115,7 @@ describe('from a fork', () => {
   const request = { ...shop, title: 'Idea', base: 'main' }
   const show = (pull_number: number) => dave.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...shop, pull_number })
 
-  test('who may only read opens one, a push to the fork moves it, and it is merged into the repository', async () => {
+  test('a reader can open one, a push to the fork updates it, and it can be merged into the repository', async () => {
     const first = await fork.commit('idea', '1\n', 'Idea')
     await fork.run('push', 'origin', 'HEAD')
     const { data } = await noah.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:idea' })
@@ -136,7 +136,7 @@ describe('from a fork', () => {
     expect((await git.run('merge-base', '--is-ancestor', second, 'origin/main')).ok).toBe(true)
   })
 
-  test('it is no way to read a repository that one cannot see', async () => {
+  test('it does not let a person read a repository that they cannot see', async () => {
     await fork.commit('secret', '1\n', 'Secret')
     await fork.run('push', 'origin', 'HEAD:refs/heads/secret')
     const opened = dave.request('POST /repos/{owner}/{repo}/pulls', { ...request, head: 'noah:secret' })
@@ -146,7 +146,7 @@ describe('from a fork', () => {
     expect((await refusal(dave.request('POST /repos/{owner}/{repo}/pulls', foreign))).status).toBe(422)
   })
 
-  test('only its author or who may write changes it; a branch that goes away closes it', async () => {
+  test('only its author and writers can change it; deleting its branch closes it', async () => {
     await fork.run('checkout', '-b', 'far')
     await fork.commit('far', '1\n', 'Far')
     await fork.run('push', 'origin', 'HEAD')
@@ -170,7 +170,7 @@ describe('from a fork', () => {
 })
 
 describe('drafts, bases and heads', () => {
-  test('a draft cannot be merged until it is ready; both can be undone by who opened it', async () => {
+  test('a draft cannot be merged until it is ready; its author can change both', async () => {
     await branch('draft', 'draft', '1')
     const opened = { ...shop, title: 'Draft', head: 'draft', base: 'main', draft: true }
     const { data } = await dave.request('POST /repos/{owner}/{repo}/pulls', opened)
@@ -190,7 +190,7 @@ describe('drafts, bases and heads', () => {
     ).toBe(404)
   })
 
-  test('another base branch shows other commits', async () => {
+  test('changing the base branch changes the commits', async () => {
     await branch('base-two', 'base-two', '1')
     await git.run('checkout', '-b', 'on-two')
     await git.commit('on-two', '1', 'On two')

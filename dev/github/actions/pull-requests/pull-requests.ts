@@ -1,4 +1,4 @@
-// Opening, editing and closing a pull request. What the rules of pull requests forbid is refused here.
+// Opening, editing and closing a pull request, and GitHub's rules for it.
 // https://docs.github.com/en/rest/pulls/pulls
 import { timestamp } from '../../state/clock.ts'
 import { Refusal } from '../../state/refusal.ts'
@@ -83,7 +83,7 @@ export async function openPullRequest(action: RepositoryAction, wanted: NewPullR
   return pull
 }
 
-/** Takes the branches as they are now; refuses when one of them has been deleted. */
+/** Updates head and base to their branches; refuses when one of the branches has been deleted. */
 async function refreshBranches({ context, repository }: RepositoryAction, pull: PullRequest): Promise<void> {
   const from = pull.head.repositoryId
   const gone = repositoryById(context.world, from) === undefined

@@ -1,4 +1,4 @@
-// The end of a repository and of everything that belongs to it, in the state and on disk. Forks stay.
+// Deletes a repository and everything that belongs to it, in the state and on disk. Forks stay.
 import type { World } from '../../state/world.ts'
 import type { RepositoryAction } from '../context.ts'
 import { emitRepository } from './event.ts'

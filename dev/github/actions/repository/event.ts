@@ -1,8 +1,8 @@
-// The `repository` webhook. Changes nothing.
+// The `repository` webhook.
 import { eventFrame } from '../../views/event-frame.ts'
 import type { RepositoryAction } from '../context.ts'
 
-/** Sends `repository` with the given action and what that action adds to the payload. */
+/** Sends `repository` with the given action and the additional fields of that action. */
 export function emitRepository(
   { context, repository, sender }: RepositoryAction,
   action: string,

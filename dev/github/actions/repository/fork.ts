@@ -1,4 +1,4 @@
-// Forking a repository into another account: a copy with an id of its own that records where it came from.
+// Forking a repository into another account: a copy with its own id that records its parent.
 // https://docs.github.com/en/rest/repos/forks
 import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'

@@ -1,4 +1,4 @@
-// Renames, transfers, visibility, archiving and deletion: what stays, what is found where, who hears of it and who may not.
+// Renames, transfers, visibility, archiving and deletion: what stays, what former names lead to, which webhooks follow, what is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { cloneUrl, createGitClient } from '../../testing/git-client.ts'
@@ -16,7 +16,7 @@ function as(login: string): RestClient {
   return clients.by(emulator.personalTokens[login] ?? '')
 }
 
-function heard(event: string, action: string, id?: number) {
+function webhook(event: string, action: string, id?: number) {
   return receiver.waitFor(one => {
     const repository = one.payload['repository'] as { readonly id: number } | undefined
     return one.event === event && one.payload['action'] === action && (id === undefined || repository?.id === id)
@@ -53,7 +53,7 @@ afterAll(async () => {
 })
 
 describe('a new name', () => {
-  test('the old one answers with the address by id: 301 for reading, 307 for writing, with path and query', async () => {
+  test('the old one redirects to the URL by id: 301 for reading, 307 for writing, with path and query', async () => {
     const id = await create('before')
     await olivia.request('PATCH /repos/{owner}/{repo}', { owner: 'acme', repo: 'before', name: 'after' })
     const read = await ask('/repos/acme/before/pulls?state=all&per_page=1', 'olivia')
@@ -64,13 +64,13 @@ describe('a new name', () => {
     expect(await read.json()).toMatchObject({ message: 'Moved Permanently', url: read.headers.get('location') })
     const written = await ask('/repos/acme/before', 'olivia', { method: 'PATCH', body: '{}' })
     expect([written.status, written.headers.get('location')]).toEqual([307, `${emulator.apiUrl}/repositories/${id}`])
-    expect((await heard('repository', 'renamed', id)).payload).toMatchObject({
+    expect((await webhook('repository', 'renamed', id)).payload).toMatchObject({
       changes: { repository: { name: { from: 'before' } } },
       installation: { id: installationId },
     })
   })
 
-  test('a stranger learns nothing from an old name', async () => {
+  test('an old name reveals nothing to a person without access', async () => {
     expect((await ask('/repos/acme/before', 'noah')).status).toBe(404)
     expect((await ask('/repos/acme/before', undefined)).status).toBe(404)
   })
@@ -90,19 +90,19 @@ describe('a new name', () => {
     expect(data.commit.message).toBe('X')
   })
 
-  test('a page under the old name leads to the new one', async () => {
+  test('a page under the old name redirects to the new one', async () => {
     const browser = await signIn(emulator, 'olivia')
     expect((await browser.open(`${emulator.url}/acme/before`)).url).toBe(`${emulator.url}/acme/after`)
   })
 
-  test('the old name leads nowhere as soon as another repository takes it', async () => {
+  test('the old name no longer redirects when another repository takes it', async () => {
     const id = await create('before')
     expect((await olivia.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'before' })).data.id).toBe(id)
     await olivia.request('DELETE /repos/{owner}/{repo}', { owner: 'acme', repo: 'before' })
     expect((await ask('/repos/acme/before', 'olivia')).status).toBe(404)
   })
 
-  test('a taken or malformed name is refused', async () => {
+  test('a name in use or malformed is refused', async () => {
     const after = { owner: 'acme', repo: 'after' }
     for (const name of ['shop', 'SHOP', 'a b', '..', 'x.git'])
       expect((await refusal(olivia.request('PATCH /repos/{owner}/{repo}', { ...after, name }))).status).toBe(422)
@@ -110,7 +110,7 @@ describe('a new name', () => {
 })
 
 describe('a new owner', () => {
-  test('the id stays, the old installation loses it, the one of the new owner gets it', async () => {
+  test('the id stays, the old installation loses the repository, that of the new owner gets it', async () => {
     const browser = await signIn(emulator, 'olivia')
     browser.stops.push('http://127.0.0.1:9/')
     await install(emulator, browser, 1001, { repositoryIds: 'all' })
@@ -128,12 +128,12 @@ describe('a new owner', () => {
     expect(removed.payload).toMatchObject({ action: 'removed', installation: { account: { id: 2001 } } })
     const added = await receiver.waitFor(lists('repositories_added'))
     expect(added.payload).toMatchObject({ action: 'added', installation: { account: { id: 1001 } } })
-    expect((await heard('repository', 'transferred', id)).payload).toMatchObject({
+    expect((await webhook('repository', 'transferred', id)).payload).toMatchObject({
       changes: { owner: { from: { organization: { id: 2001 } } } },
     })
   })
 
-  test('nobody gives a repository away that they do not administer, or to an account that is not theirs', async () => {
+  test('only an administrator can transfer a repository, and only to an account that they administer', async () => {
     const shop = { owner: 'acme', repo: 'shop' }
     const path = 'POST /repos/{owner}/{repo}/transfer' as const
     expect((await refusal(as('dave').request(path, { ...shop, new_owner: 'dave' }))).status).toBe(403)
@@ -144,23 +144,23 @@ describe('a new owner', () => {
 })
 
 describe('visibility, archive and deletion', () => {
-  test('a repository made public is seen by everybody, made private again by nobody else', async () => {
+  test('a public repository is visible to everyone, a private one is not', async () => {
     const id = await create('shy')
     const change = (isPrivate: boolean) =>
       olivia.request('PATCH /repos/{owner}/{repo}', { owner: 'acme', repo: 'shy', private: isPrivate })
     await change(false)
     expect((await ask('/repos/acme/shy', undefined)).status).toBe(200)
-    await heard('repository', 'publicized', id)
+    await webhook('repository', 'publicized', id)
     await change(true)
     expect((await ask('/repos/acme/shy', undefined)).status).toBe(404)
-    await heard('repository', 'privatized', id)
+    await webhook('repository', 'privatized', id)
   })
 
-  test('an archived repository is read and nothing else, until it is unarchived', async () => {
+  test('an archived repository can only be read until it is unarchived', async () => {
     const id = await create('old')
     const old = { owner: 'acme', repo: 'old' }
     await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: true })
-    await heard('repository', 'archived', id)
+    await webhook('repository', 'archived', id)
     const deploy = () => olivia.request('POST /repos/{owner}/{repo}/deployments', { ...old, ref: 'main', required_contexts: [] })
     expect((await refusal(deploy())).status).toBe(403)
     expect((await refusal(olivia.request('PATCH /repos/{owner}/{repo}', { ...old, name: 'older' }))).status).toBe(403)
@@ -170,16 +170,16 @@ describe('visibility, archive and deletion', () => {
     expect((await git.run('push', 'origin', 'HEAD')).stderr).toContain('403')
     await git.remove()
     await olivia.request('PATCH /repos/{owner}/{repo}', { ...old, archived: false })
-    await heard('repository', 'unarchived', id)
+    await webhook('repository', 'unarchived', id)
     expect((await deploy()).status).toBe(201)
   })
 
-  test('a deleted repository is gone from everywhere, and everybody who had it hears of it', async () => {
+  test('a deleted repository is removed everywhere, and every App that had it is notified', async () => {
     const id = await create('doomed')
     const doomed = { owner: 'acme', repo: 'doomed' }
     expect((await refusal(as('dave').request('DELETE /repos/{owner}/{repo}', doomed))).status).toBe(404)
     await olivia.request('DELETE /repos/{owner}/{repo}', doomed)
-    await heard('repository', 'deleted', id)
+    await webhook('repository', 'deleted', id)
     expect((await ask(`/repositories/${id}`, 'olivia')).status).toBe(404)
     const git = await createGitClient()
     const url = cloneUrl(emulator.url, 'acme/doomed', emulator.personalTokens['olivia'])
@@ -189,7 +189,7 @@ describe('visibility, archive and deletion', () => {
 })
 
 describe('accounts', () => {
-  test('a renamed organization keeps its id; its repositories are found under the old name, itself only under the new', async () => {
+  test('a renamed organization keeps its id; its repositories are found under the old name, the organization only under the new one', async () => {
     const browser = await signIn(emulator, 'olivia')
     const settings = await browser.open(`${emulator.url}/organizations/acme/settings/profile`)
     await settings.form('Rename organization').submit({ login: 'acme-corp' })
@@ -198,14 +198,14 @@ describe('accounts', () => {
     expect((await olivia.request('GET /repos/{owner}/{repo}', { owner: 'acme', repo: 'shop' })).data.full_name).toBe(
       'acme-corp/shop',
     )
-    const target = await heard('installation_target', 'renamed')
+    const target = await webhook('installation_target', 'renamed')
     expect(target.payload).toMatchObject({
       account: { id: 2001, login: 'acme-corp' },
       changes: { login: { from: 'acme' } },
       target_type: 'Organization',
       installation: { id: installationId },
     })
-    expect((await heard('organization', 'renamed')).payload).toMatchObject({ organization: { id: 2001 } })
+    expect((await webhook('organization', 'renamed')).payload).toMatchObject({ organization: { id: 2001 } })
     await (await browser.open(`${emulator.url}/organizations/acme-corp/settings/profile`))
       .form('Rename organization')
       .submit({ login: 'acme' })
@@ -222,7 +222,7 @@ describe('accounts', () => {
     await own('mia')
   })
 
-  test('a name that was given up belongs to whoever takes it next', async () => {
+  test('a former name of an account can be taken by another account', async () => {
     const { data: kept } = await as('gary').request('POST /user/repos', { name: 'thing', auto_init: true })
     const gary = await signIn(emulator, 'gary')
     await (await gary.open(`${emulator.url}/settings/admin`)).form('Change username').submit({ login: 'gareth' })

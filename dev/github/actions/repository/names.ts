@@ -1,4 +1,4 @@
-// Names of repositories: which are allowed, which are free, and where a former one leads. A former name leads to the repository until
+// Names of repositories: which are allowed and free, and to which repository a former name leads. It leads to the repository until
 // another one takes it. https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
 import type { Account } from '../../state/accounts.ts'
 import { Refusal } from '../../state/refusal.ts'
@@ -19,13 +19,13 @@ export function requireFreeName(context: ActionContext, owner: Account, name: st
   if (holder && holder !== self) throw refuse('name already exists on this account')
 }
 
-/** Forgets where a name led, because a repository has it now. */
+/** Removes the former name, because a repository has this name now. */
 export function claimName(world: World, ownerLogin: string, name: string): void {
   const [owner, wanted] = [ownerLogin.toLowerCase(), name.toLowerCase()]
   world.repositoryRedirects = world.repositoryRedirects.filter(one => one.owner !== owner || one.name !== wanted)
 }
 
-/** Lets the present name lead to the repository from now on; call it before the name changes. */
+/** Records the present name as a former name; call it before the name changes. */
 export function leaveName(world: World, repository: Repository): void {
   const owner = accountOf(world, repository.ownerId).login.toLowerCase()
   claimName(world, owner, repository.name)

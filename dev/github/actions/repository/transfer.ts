@@ -39,8 +39,8 @@ function move(context: ActionContext, repository: Repository, from: Account, { n
 }
 
 /**
- * Moves the repository at once. The sender must administer the receiving account: the request for consent that GitHub sends to a
- * receiving person does not exist here.
+ * Moves the repository at once. The sender must administer the receiving account; GitHub's request for the consent of a receiving person
+ * does not exist here.
  */
 export function transferRepository(action: RepositoryAction, wanted: Transfer): void {
   const { context, repository, sender } = action

@@ -1,4 +1,4 @@
-// The page where a person renames themselves or an organization of theirs.
+// The page on which a person renames themselves or one of their organizations.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { renameAccount } from '../../actions/people/rename-account.ts'
@@ -32,7 +32,7 @@ function show(call: PageCall): PageResult {
     call.visitor,
     html`<form method="post" action="${addressOf(account)}/rename">${formToken(call.visitor)}
 <p><label>Name <input name="login" value="${account.login}" required maxlength="39"></label> <button class="danger">${label}</button></p></form>
-<p>Repositories are found under the old name until somebody else takes it.</p>`,
+<p>Your repositories can be found under the old name until another account takes it.</p>`,
   )
 }
 

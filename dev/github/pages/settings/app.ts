@@ -1,4 +1,4 @@
-// The page where the owner of an App changes what it asks for: permissions, events, device flow.
+// The page on which the owner of an App changes its permissions, events and device flow.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'
@@ -14,7 +14,8 @@ const mostLines = 100
 
 function ownApp({ context, params, visitor }: PageCall): App {
   const app = appBySlug(context.world, params['slug'] ?? '')
-  if (!app || !administers(context.world, visitor.user.id, app.ownerId)) throw new Refusal(404, 'There is no such App of yours.')
+  if (!app || !administers(context.world, visitor.user.id, app.ownerId))
+    throw new Refusal(404, 'There is no such App, or you do not own it.')
   return app
 }
 
@@ -25,10 +26,10 @@ function show(call: PageCall): PageResult {
     `Settings of ${app.name}`,
     call.visitor,
     html`<form method="post" action="/settings/apps/${app.slug}">${formToken(call.visitor)}
-<p><label>Permissions, one <code>name: level</code> a line <textarea name="permissions" rows="10">${permissions.join('\n')}</textarea></label></p>
-<p><label>Events, one a line <textarea name="events" rows="10">${app.events.join('\n')}</textarea></label></p>
+<p><label>Permissions, one <code>name: level</code> per line <textarea name="permissions" rows="10">${permissions.join('\n')}</textarea></label></p>
+<p><label>Events, one per line <textarea name="events" rows="10">${app.events.join('\n')}</textarea></label></p>
 <p><label><input type="checkbox" name="device_flow" value="1"${app.deviceFlow ? html` checked` : undefined}> Enable device flow</label></p>
-<p>Whoever installed the App must accept new permissions; what you take away is gone at once.</p><button>Save changes</button></form>`,
+<p>Accounts that installed the App must accept new permissions; removed permissions end at once.</p><button>Save changes</button></form>`,
   )
 }
 
@@ -42,7 +43,7 @@ function permissionOfLine(line: string): readonly [string, PermissionLevel] {
   const [, name, word] = /^([a-z_]{1,60}): *([a-z]+)$/.exec(line) ?? []
   const level = permissionLevels.find(one => one === word && one !== 'none')
   if (name === undefined || level === undefined)
-    throw new Refusal(422, `"${line.slice(0, 80)}" is no permission; write name: read, write or admin.`)
+    throw new Refusal(422, `"${line.slice(0, 80)}" is not a permission; write "name: read", "name: write" or "name: admin".`)
   return [name, level]
 }
 
@@ -50,7 +51,7 @@ function save(call: PageCall): PageResult {
   const app = ownApp(call)
   const permissions: Permissions = Object.fromEntries(linesOf(call.posted.one('permissions')).map(permissionOfLine))
   const events = linesOf(call.posted.one('events'))
-  if (events.some(one => !/^[a-z_]{1,60}$/.test(one))) throw new Refusal(422, 'An event is a word of small letters.')
+  if (events.some(one => !/^[a-z_]{1,60}$/.test(one))) throw new Refusal(422, 'An event is a word of lower-case letters.')
   changeAppPermissions(call.context, app, permissions, events)
   call.context.store.change(() => {
     app.deviceFlow = call.posted.one('device_flow') === '1'

@@ -1,5 +1,4 @@
-// The page where an administrator renames, hides, archives, gives away or deletes a repository, and where anybody with access
-// forks it.
+// The page on which an administrator renames, hides, archives, transfers or deletes a repository, and a person with access forks it.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../../actions/context.ts'
 import { changeRepository, type RepositoryChange } from '../../actions/repository/change.ts'
@@ -18,7 +17,7 @@ import { actionOf, repositoryOfPage } from '../repository.ts'
 function administered(call: PageCall): Repository {
   const repository = repositoryOfPage(call)
   if (repositoryRole(call.context.world, call.visitor.user.id, repository) !== 'admin') {
-    throw new Refusal(403, 'Only who administers this repository may change its settings.')
+    throw new Refusal(403, 'Only administrators of this repository can change its settings.')
   }
   return repository
 }

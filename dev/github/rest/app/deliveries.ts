@@ -23,7 +23,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A receiver may answer anything; GitHub shows what is not JSON as text.
+    // A receiver may respond with anything; GitHub shows a body that is not JSON as text.
     return text
   }
 }
@@ -48,7 +48,7 @@ function cursorOf(delivery: Delivery): string {
   return `v1_${delivery.id}`
 }
 
-/** Position of the delivery that a cursor names, or of the next older one when the log has forgotten it. */
+/** The position of the delivery of a cursor, or of the next older one when the log has dropped it. */
 function positionOf(all: readonly Delivery[], cursor: string | null): number {
   if (cursor === null) return 0
   const id = /^v1_(\d{1,15})$/.exec(cursor)?.[1]
@@ -57,12 +57,12 @@ function positionOf(all: readonly Delivery[], cursor: string | null): number {
   return at < 0 ? all.length : at
 }
 
-/** The description of the parameter `status` counts redirects as arrived. */
+/** GitHub's description of the parameter `status` counts redirects as successes. */
 function succeeded(delivery: Delivery): boolean {
   return delivery.statusCode >= 200 && delivery.statusCode < 400
 }
 
-/** The list is paged by cursor, newest first; `status` picks what arrived or what failed. */
+/** The list is paged by cursor, newest first; `status` selects successes or failures. */
 function list(call: AppCall): RestAnswer {
   const wanted = call.query.get('status')
   if (wanted !== null && wanted !== 'success' && wanted !== 'failure') throw invalidField('Hook', 'status', 'invalid')

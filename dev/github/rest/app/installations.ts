@@ -1,4 +1,4 @@
-// The routes about installations as an installation token or a person's token sees them.
+// The routes about installations, for an installation token or a person's token.
 // https://docs.github.com/en/rest/apps/installations
 import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../state/access.ts'
 import type { User } from '../../state/accounts.ts'
@@ -13,7 +13,7 @@ import { paged } from '../protocol/page.ts'
 import { installationRoute, type RestRoute, type UserCall, userRoute } from '../route.ts'
 
 /**
- * Whether the person meets the installation at all: own account, membership of the organization, or access to one repository.
+ * Whether the person may list the installation: own account, membership of the organization, or access to one repository.
  * This is deliberately as weak as on GitHub: being listed proves no authority.
  */
 function reaches({ world }: Pick<RestContext, 'world'>, user: User, installation: Installation): boolean {

@@ -1,4 +1,4 @@
-// Reading the `permissions` of a body: names to levels. Whether they may be had is decided elsewhere.
+// Reads the `permissions` of a body: names to levels. It never decides whether they are granted.
 import { type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
 import { RestError } from '../protocol/answer.ts'
 

@@ -1,4 +1,4 @@
-// Checks as two Apps and the people see them: whose they are, when they are asked for, and what the pages show.
+// Checks for two Apps and for users: who owns them, when they are requested, and what the pages show.
 import { Octokit } from '@octokit/core'
 import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -59,14 +59,14 @@ async function push(name: string): Promise<string> {
   return sha
 }
 
-function heard(event: string, action: string) {
+function webhook(event: string, action: string) {
   return receiver.waitFor(one => one.event === event && one.payload['action'] === action)
 }
 
 describe('a push', () => {
-  test('asks each App that may write checks for its suite', async () => {
+  test('requests a suite from each App that may write checks', async () => {
     const head_sha = await push('asked')
-    const asked = await heard('check_suite', 'requested')
+    const asked = await webhook('check_suite', 'requested')
     expect(asked.payload).toMatchObject({ check_suite: { head_sha, head_branch: 'main', status: 'queued', app: { id: 5001 } } })
     const suites = emulator.context.world.checkSuites.filter(one => one.headSha === head_sha)
     expect(suites.map(one => one.appId).sort()).toEqual([5001, 5002])
@@ -88,7 +88,9 @@ describe('a run', () => {
     await emulator.context.webhooks.idle()
     expect(completed().filter(one => one.body.includes(head_sha))).toEqual([])
     await first.rest.checks.update({ ...shop, check_run_id: Number(lint.data.id), conclusion: 'failure' })
-    expect((await heard('check_run', 'completed')).payload).toMatchObject({ check_run: { name: 'build', conclusion: 'success' } })
+    expect((await webhook('check_run', 'completed')).payload).toMatchObject({
+      check_run: { name: 'build', conclusion: 'success' },
+    })
     const done = await receiver.waitFor(
       one =>
         one.event === 'check_suite' && one.payload['action'] === 'completed' && JSON.stringify(one.payload).includes(head_sha),
@@ -96,7 +98,7 @@ describe('a run', () => {
     expect(done.payload).toMatchObject({ check_suite: { status: 'completed', conclusion: 'failure' } })
   })
 
-  test('that is made again under its name is the one that counts', async () => {
+  test('that is created again with the same name replaces the earlier one', async () => {
     const head_sha = await push('again')
     for (const conclusion of ['failure', 'success'] as const)
       await first.rest.checks.create({ ...shop, head_sha, name: 'test', conclusion })
@@ -105,7 +107,7 @@ describe('a run', () => {
     expect((await first.rest.checks.listForRef({ ...list, filter: 'all' })).data.total_count).toBe(2)
   })
 
-  test('belongs to its App: no other App and no person changes it, people cannot make one', async () => {
+  test('belongs to its App: no other App and no person can change it; a person cannot create one', async () => {
     const head_sha = await push('mine')
     const { data: run } = await first.rest.checks.create({ ...shop, head_sha, name: 'mine' })
     const change = { ...shop, check_run_id: run.id, conclusion: 'success' as const }
@@ -119,7 +121,7 @@ describe('a run', () => {
     expect((await refusal(noah.request('GET /repos/{owner}/{repo}/check-runs/{check_run_id}', change))).status).toBe(404)
   })
 
-  test('needs a commit, and a conclusion to be complete', async () => {
+  test('needs a commit, and a conclusion to complete', async () => {
     const head_sha = await push('wrong')
     const create = (parameters: Record<string, unknown>) =>
       refusal(second.request('POST /repos/{owner}/{repo}/check-runs', { ...shop, head_sha, name: 'x', ...parameters }))
@@ -129,16 +131,16 @@ describe('a run', () => {
   })
 })
 
-test('statuses and deployments are told to who subscribed, and shown on the page of the commit', async () => {
-  const sha = await push('told')
+test('statuses and deployments are sent to subscribers, and shown on the page of the commit', async () => {
+  const sha = await push('reported')
   await first.rest.repos.createCommitStatus({ ...shop, sha, state: 'pending', context: 'ci', description: 'Wait' })
   const status = await receiver.waitFor(one => one.event === 'status')
   expect(status.payload).toMatchObject({ sha, state: 'pending', context: 'ci', branches: [{ name: 'main' }] })
   const { data } = await first.rest.repos.createDeployment({ ...shop, ref: sha, environment: 'preview', required_contexts: [] })
   const deployment_id = 'id' in data ? Number(data.id) : 0
-  expect((await heard('deployment', 'created')).payload).toMatchObject({ deployment: { id: deployment_id } })
+  expect((await webhook('deployment', 'created')).payload).toMatchObject({ deployment: { id: deployment_id } })
   await first.rest.repos.createDeploymentStatus({ ...shop, deployment_id, state: 'success' })
-  expect((await heard('deployment_status', 'created')).payload).toMatchObject({ deployment_status: { state: 'success' } })
+  expect((await webhook('deployment_status', 'created')).payload).toMatchObject({ deployment_status: { state: 'success' } })
   await first.rest.checks.create({
     ...shop,
     head_sha: sha,

@@ -66,7 +66,7 @@ async function create(call: RepositoryCall) {
   return created(view, { location: view.url })
 }
 
-/** A success makes earlier successes of the same environment inactive, unless told otherwise. */
+/** A success makes earlier successes of the same environment inactive, unless the request says otherwise. */
 function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   const { context } = call
   const earlier = context.world.deployments.filter(

@@ -1,4 +1,4 @@
-// The routes about check runs. Only the App that made a run may change it; no person may make one.
+// The routes about check runs. Only the App that created a run may change it; a person cannot create one.
 // https://docs.github.com/en/rest/checks/runs
 import { changeRun, createRun, type RunReport, rerequestRun } from '../../actions/checks/runs.ts'
 import type { App } from '../../state/apps.ts'
@@ -12,7 +12,7 @@ import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '
 
 const longestText = 65_535
 
-/** The App behind an installation token; anybody else may not write checks. */
+/** The App of an installation token; no other actor may write checks. */
 function appOfCall({ actor }: RepositoryCall): App {
   if (actor.kind !== 'installation') throw new RestError(403, 'You must authenticate via a GitHub App.')
   return actor.app
@@ -88,7 +88,7 @@ async function rerequest(call: RepositoryCall): Promise<RestAnswer> {
   return created({})
 }
 
-/** Runs narrowed as the query asks; `filter=latest` (the default) keeps the newest run per name and suite. */
+/** Runs filtered by the query; `filter=latest` (the default) keeps the newest run per name and suite. */
 function listRuns(call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer {
   const { query } = call
   const [name, status, appId] = [query.get('check_name'), query.get('status'), query.get('app_id')]

@@ -1,4 +1,4 @@
-// The routes that lead to an archive of a commit: a redirect to an address that opens for five minutes.
+// The routes for an archive of a commit: a redirect to a URL that is valid for five minutes.
 // https://docs.github.com/en/rest/repos/contents#download-a-repository-archive-tar
 import { minutes } from '../../state/clock.ts'
 import { fullName } from '../../state/world.ts'

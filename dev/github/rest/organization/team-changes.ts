@@ -1,4 +1,4 @@
-// The routes that make, change and remove teams and give them repositories. https://docs.github.com/en/rest/teams/teams
+// The routes that create, change and delete teams and set their roles on repositories. https://docs.github.com/en/rest/teams/teams
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
 import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'
@@ -52,7 +52,7 @@ function update(call: OrganizationCall): RestAnswer {
     name: fields.optionalText('name', 100),
     description: fields.optionalText('description', 1000),
     privacy: fields.optionalOneOf('privacy', ['secret', 'closed'] as const),
-    // `null` is an answer here: the team leaves its parent.
+    // `null` is a value here: the team leaves its parent.
     parentId: fields.raw('parent_team_id') === null ? null : fields.optionalNumber('parent_team_id'),
   })
   return ok(fullTeam(call.context, team))

@@ -1,10 +1,9 @@
-// The addresses under which REST is reached: below the web address as on an Enterprise Server (`/api/v3`), or on a host of its own
-// as on github.com (`api.<host>`). Pure.
+// The URLs of REST: below the web URL as on an Enterprise Server (`/api/v3`), or on its own host as on github.com (`api.<host>`).
 import type { IncomingMessage } from 'node:http'
 
 const enterprisePrefix = '/api/v3'
 
-/** The path that the server routes by; the same surface answers under every address. */
+/** The path by which the server routes; the same API answers under every URL. */
 export function routedUrl(request: Pick<IncomingMessage, 'url' | 'headers'>, restPrefix: string): string {
   const url = request.url ?? '/'
   if (request.headers.host?.startsWith('api.')) return `${restPrefix}${url}`

@@ -1,4 +1,4 @@
-// What a REST handler gives back, and the errors of the REST API. It never touches HTTP.
+// The result of a REST handler, and the errors of the REST API. It never touches HTTP.
 
 export type RestAnswer = {
   readonly status: number
@@ -47,7 +47,7 @@ export class RestError extends Error {
   }
 }
 
-/** A redirect; `url` is absolute. 301 for reading, 307 where the method and body must stay. */
+/** A redirect; `url` is absolute. 301 for reading, 307 where the method and the body must stay. */
 export function moved(status: 301 | 307, url: string): RestError {
   return new RestError(status, status === 301 ? 'Moved Permanently' : 'Temporary Redirect', { headers: { location: url } })
 }

@@ -1,4 +1,4 @@
-// Reading fields out of a JSON body that an outsider wrote. Every field has a bound; a wrong one is answered 422 with its name.
+// Reads fields of a JSON body from an outsider. Every field has a bound; a wrong one is refused with 422 and its name.
 import { invalidField, RestError } from './answer.ts'
 
 export type Fields = {

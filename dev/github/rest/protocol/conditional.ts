@@ -1,4 +1,4 @@
-// Whether the caller has the answer already: ETag, Last-Modified and the 304 they allow. It never sends anything.
+// Whether the caller already has the response: ETag, Last-Modified and the 304 that they allow. It never sends anything.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 import { createHash } from 'node:crypto'
 import type { RestAnswer } from './answer.ts'
@@ -21,7 +21,7 @@ function lastModifiedOf(body: unknown): string | undefined {
   return Number.isNaN(at) ? undefined : new Date(at).toUTCString()
 }
 
-/** Headers that let the caller ask conditionally next time. */
+/** Headers with which the caller can make a conditional request next time. */
 export function conditionalHeaders(answer: RestAnswer): Record<string, string> {
   const lastModified = lastModifiedOf(answer.body)
   return {

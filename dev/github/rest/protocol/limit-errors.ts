@@ -1,4 +1,4 @@
-// How GitHub says that a rate limit was hit: texts, headers and the address that clients recognise them by. Never counts.
+// GitHub's responses when a rate limit is exceeded: the texts, headers and URL by which clients recognise them. It never counts.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
 import { RestError } from './answer.ts'
 
@@ -31,7 +31,7 @@ export function primaryLimitError(facts: {
   return new RestError(facts.status, `API rate limit exceeded for ${facts.who}.`, { headers, documentationUrl: primaryAddress })
 }
 
-/** A secondary limit (concurrency, points, content) is hit; `retryAfter` in seconds, absent when GitHub does not send it. */
+/** A secondary limit (concurrency, points, content) is exceeded; `retryAfter` in seconds, absent when GitHub does not send it. */
 export function secondaryLimitError(status: LimitStatus, retryAfter: number | undefined): RestError {
   const message = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
   return new RestError(status, message, { headers: retryAfterHeader(retryAfter), documentationUrl: secondaryAddress })

@@ -1,4 +1,4 @@
-// The rate limits, switched on with small numbers, as Octokit's own throttling plugin understands them.
+// The rate limits, enabled with small numbers, as Octokit's throttling plugin handles them.
 import { Octokit } from '@octokit/core'
 import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { install, signIn } from '../../testing/people.ts'
 import { createRestClients } from '../../testing/rest-client.ts'
 import type { RateLimitSettings } from '../context.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -46,9 +46,9 @@ function newRepository(name: string) {
 
 const member = { role: 'member', state: 'active' } as const
 
-/** A client with the real plugin that notes what it was told and does not try again. */
+/** A client with the real plugin that records its callbacks and does not retry. */
 function throttled() {
-  const told: [string, number][] = []
+  const reported: [string, number][] = []
   const Client = Octokit.plugin(throttling)
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const client = new Client({
@@ -57,16 +57,16 @@ function throttled() {
     log: silent,
     throttle: {
       onRateLimit: retryAfter => {
-        told.push(['primary', retryAfter])
+        reported.push(['primary', retryAfter])
         return false
       },
       onSecondaryRateLimit: retryAfter => {
-        told.push(['secondary', retryAfter])
+        reported.push(['secondary', retryAfter])
         return false
       },
     },
   })
-  return { client, told }
+  return { client, reported }
 }
 
 function status(attempt: Promise<{ status: number }>): Promise<number> {
@@ -81,12 +81,12 @@ describe('the primary limit', () => {
     'beyond it everything is refused with %i, and the plugin knows until when',
     async refusedWith => {
       await start({ authenticated: 2, status: refusedWith })
-      const { client, told } = throttled()
+      const { client, reported } = throttled()
       const found = []
       for (let count = 0; count < 3; count += 1) found.push(await status(client.request('GET /user')))
       expect(found).toEqual([200, 200, refusedWith])
-      expect(told).toEqual([['primary', expect.any(Number)]])
-      expect(told[0]?.[1]).toBeGreaterThan(3590)
+      expect(reported).toEqual([['primary', expect.any(Number)]])
+      expect(reported[0]?.[1]).toBeGreaterThan(3590)
       const refused = await get('/user')
       expect(refused.headers.get('retry-after')).toBeNull()
       expect(((await refused.json()) as { message: string }).message).toBe('API rate limit exceeded for user ID 1002.')
@@ -95,7 +95,7 @@ describe('the primary limit', () => {
     },
   )
 
-  test('with retry-after when told so; another caller is not touched; the hour ends it', async () => {
+  test('has retry-after when configured, does not affect other callers, and ends after an hour', async () => {
     await start({ authenticated: 1, retryAfter: true })
     await get('/user')
     const refused = await get('/user')
@@ -105,7 +105,7 @@ describe('the primary limit', () => {
     expect((await get('/user')).status).toBe(200)
   })
 
-  test('each kind of caller has a bucket of its own: address, user, App, installation', async () => {
+  test('each kind of caller has its own bucket: address, user, App, installation', async () => {
     await start({ anonymous: 1, authenticated: 3 })
     const clients = createRestClients(emulator)
     const installationId = await installed()
@@ -126,7 +126,7 @@ describe('the primary limit', () => {
     expect(await remaining(get('/user'))).toBe('2')
   })
 
-  test('conditional requests that find nothing new are free, but not for those without credentials', async () => {
+  test('304 responses are free, except for callers without credentials', async () => {
     await start({ anonymous: 2, authenticated: 2 })
     const ask = async (headers: Record<string, string>) => {
       const etag = (await get('/orgs/acme', headers)).headers.get('etag') ?? ''
@@ -139,7 +139,7 @@ describe('the primary limit', () => {
     expect(await ask({})).toEqual([304, 403, 403])
   })
 
-  test('an installation grows by 50 for each repository and each person beyond 20, to 12,500', async () => {
+  test('that of an installation grows by 50 for each repository and each person beyond 20, to 12,500', async () => {
     await start({})
     const clients = createRestClients(emulator)
     const installationId = await installed()
@@ -167,13 +167,13 @@ describe('the secondary limits', () => {
     'points: reading costs 1, writing 5, per endpoint and minute; answered %i, retry-after %s',
     async (refusedWith, retryAfter) => {
       await start({ secondary: { points: 3, status: refusedWith, retryAfter } })
-      const { client, told } = throttled()
+      const { client, reported } = throttled()
       const found = []
       for (let count = 0; count < 4; count += 1) found.push(await status(client.request('GET /user')))
       expect(found).toEqual([200, 200, 200, refusedWith])
-      // Without the header the plugin waits the minute that it always waits.
-      expect(told).toEqual([['secondary', expect.any(Number)]])
-      expect(told[0]?.[1]).toBeGreaterThan(50)
+      // Without the header the plugin waits its default of a minute.
+      expect(reported).toEqual([['secondary', expect.any(Number)]])
+      expect(reported[0]?.[1]).toBeGreaterThan(50)
       expect((await get('/user')).headers.get('retry-after') === null).toBe(!retryAfter)
       expect((await get('/orgs/acme')).status).toBe(200)
       expect((await post('/user/repos', { name: 'too-dear' })).status).toBe(refusedWith)
@@ -182,7 +182,7 @@ describe('the secondary limits', () => {
     },
   )
 
-  test('content: so many writes per minute, whatever they write; reading and minting go on', async () => {
+  test('content: limits writes per minute of any kind; reading and minting continue', async () => {
     await start({ secondary: { contentPerMinute: 2 } })
     const found = []
     for (const name of ['a', 'b', 'c']) found.push((await post('/user/repos', { name })).status)
@@ -193,7 +193,7 @@ describe('the secondary limits', () => {
     for (let count = 0; count < 3; count += 1) expect(await clients.mint(installationId)).toMatch(/^ghs_/)
   })
 
-  test('content per hour is limited beside it', async () => {
+  test('content: also limits writes per hour', async () => {
     await start({ secondary: { contentPerMinute: 1, contentPerHour: 2 } })
     const found = []
     for (const name of ['a', 'b', 'c']) {
@@ -203,7 +203,7 @@ describe('the secondary limits', () => {
     expect(found).toEqual([201, 201, 403])
   })
 
-  test('concurrency: what is under way counts, what has ended does not', async () => {
+  test('concurrency: counts requests in progress only', async () => {
     await start({ secondary: { concurrent: 3 } })
     const held = emulator.context.faults.arm({ kind: 'slow-answer', path: '/orgs/acme', when: 'after', milliseconds: 3000 }, 3)
     const slow = [1, 2, 3].map(() => get('/orgs/acme'))

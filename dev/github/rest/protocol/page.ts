@@ -6,12 +6,12 @@ function whole(text: string | null, fallback: number, most: number): number {
   return Math.min(Math.max(Number(text), 1), most)
 }
 
-/** The size of a page: 30 unless asked otherwise, 100 at most. */
+/** The size of a page: 30 by default, 100 at most. */
 export function perPage(query: URLSearchParams): number {
   return whole(query.get('per_page'), 30, 100)
 }
 
-/** Where the request stands in a list, and the address of a list with its own query. */
+/** The position of the request in a list, and the URL of a list with its own query. */
 export type Paging = { readonly url: string; readonly query: URLSearchParams }
 
 function linkHeader(paging: Paging, page: number, last: number): string | undefined {
@@ -28,7 +28,7 @@ function linkHeader(paging: Paging, page: number, last: number): string | undefi
   return links.length === 0 ? undefined : links.join(', ')
 }
 
-/** One page of `items`, shown by `show`; `wrap` puts the page into an object with a total count where GitHub has one. */
+/** One page of `items`, rendered by `show`; `wrap` puts the page into an object with a total count where GitHub has one. */
 export function paged<Item>(
   paging: Paging,
   items: readonly Item[],

@@ -1,11 +1,11 @@
-// What every answer of the API has in common: addresses, conditional requests, scopes, pages.
+// What all responses of the API have in common: URLs, conditional requests, scopes, pages.
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { exchange } from '../../testing/oauth.ts'
 import { signIn } from '../../testing/people.ts'
 
-/** git and the validation take their time on a busy machine. */
+/** git and the validation are slow on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let emulator: RunningEmulator
@@ -24,7 +24,7 @@ function get(path: string, headers: Record<string, string> = {}) {
 }
 
 describe('conditional requests', () => {
-  test('JSON has a weak tag; the same in strong form, in a list and as a star is the same', async () => {
+  test('JSON has a weak tag, which also matches in strong form, in a list and as a star', async () => {
     const first = await get('/orgs/acme')
     const etag = first.headers.get('etag') ?? ''
     expect(etag).toMatch(/^W\/"[0-9a-f]{64}"$/)
@@ -47,14 +47,14 @@ describe('conditional requests', () => {
     expect((await get('/repos/acme/shop', { 'if-none-match': etag })).status).toBe(200)
   })
 
-  test('what says when it changed can be asked by that time', async () => {
+  test('a response with Last-Modified supports If-Modified-Since', async () => {
     const first = await get('/repos/acme/shop')
     const at = first.headers.get('last-modified') ?? ''
     expect(Date.parse(at)).toBe(Date.parse(((await first.json()) as { updated_at: string }).updated_at))
     expect((await get('/repos/acme/shop', { 'if-modified-since': at })).status).toBe(304)
     const earlier = new Date(Date.parse(at) - 1000).toUTCString()
     expect((await get('/repos/acme/shop', { 'if-modified-since': earlier })).status).toBe(200)
-    // RFC 9110 §13.1.3: If-None-Match goes before it.
+    // RFC 9110 §13.1.3: If-None-Match takes precedence.
     expect((await get('/repos/acme/shop', { 'if-modified-since': at, 'if-none-match': '"x"' })).status).toBe(200)
   })
 
@@ -69,14 +69,14 @@ describe('conditional requests', () => {
 })
 
 describe('headers', () => {
-  test('scopes are named for personal tokens only', async () => {
+  test('scopes are shown for personal tokens only', async () => {
     expect((await get('/user')).headers.get('x-oauth-scopes')).toBe('read:org, repo')
     const { access_token } = await exchange(emulator, await signIn(emulator, 'dave'))
     const answer = await get('/user', { authorization: `Bearer ${access_token}` })
     expect([answer.status, answer.headers.get('x-oauth-scopes')]).toEqual([200, null])
   })
 
-  test('a refused version is named, a chosen one is echoed, also by refusals', async () => {
+  test('a refused version is named, a selected one is repeated, also in refusals', async () => {
     const refused = await get('/user', { 'x-github-api-version': '2021-01-01' })
     expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
       400,
@@ -88,7 +88,7 @@ describe('headers', () => {
 })
 
 describe('pages', () => {
-  test('never more than 100, whatever is asked; the last page has no next', async () => {
+  test('have at most 100 entries; the last page has no next link', async () => {
     const { world } = emulator.context
     const acme = world.organizations.find(one => one.id === 2001)
     for (let id = 1; id <= 130; id += 1) {
@@ -126,7 +126,7 @@ describe('addresses', () => {
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
   }
 
-  test("github.com's own shape: REST on a host of its own, beside /api/v3", async () => {
+  test('the form of github.com: REST on its own host, beside /api/v3', async () => {
     const onHost = await at('api.github.localhost', '/repos/acme/shop')
     const onPath = await at('github.localhost', '/api/v3/repos/acme/shop')
     expect([onHost.status, onHost.text]).toEqual([200, onPath.text])
@@ -134,7 +134,7 @@ describe('addresses', () => {
     expect((await at('github.localhost', '/login')).headers['content-type']).toMatch(/html/)
   })
 
-  test('an emulator that is known by such a host links to it', async () => {
+  test('an emulator with such a public URL uses it in links', async () => {
     const other = await startEmulator({ flavour: 'github.com', publicApiUrl: 'http://api.github.localhost' })
     const answer = await request(`${other.url}/orgs/acme/members?per_page=1`, {
       headers: { host: 'api.github.localhost', 'user-agent': 'test', authorization: `Bearer ${other.personalTokens['olivia']}` },

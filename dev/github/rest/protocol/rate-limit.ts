@@ -1,4 +1,4 @@
-// The count of requests per hour and caller. All tokens of one installation share one bucket, as do all of one person.
+// Counts requests per hour and caller. All tokens of one installation share one bucket, as do all tokens of one person.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 import { type Actor, installationSelects } from '../../state/access.ts'
 import type { Installation } from '../../state/apps.ts'
@@ -7,19 +7,19 @@ import { organizationById, repositoriesOf, type World } from '../../state/world.
 
 export type Bucket = { readonly limit: number; readonly used: number; readonly remaining: number; readonly reset: number }
 
-/** Requests per hour that everybody with credentials has at least, and those without. */
+/** The requests per hour of every caller with credentials, and of those without. */
 export type Limits = { readonly authenticated: number; readonly anonymous: number }
 
 export type RateLimiter = {
-  /** The bucket after `cost` more requests (0: only look). `address` identifies who has no credentials. */
+  /** The bucket after `cost` more requests (0: only read it). `address` identifies a caller without credentials. */
   spend(actor: Actor, address: string, cost: number): Bucket
 }
 
-/** Beyond this many callers the oldest bucket is forgotten. */
+/** Above this number of callers the oldest bucket is dropped. */
 const mostBuckets = 10_000
 const mostOfAnInstallation = 12_500
 
-/** Who a limit counts for, as GitHub names them in its refusals. */
+/** The owner of a bucket, as GitHub names it in its refusals. */
 export function callerOf(actor: Actor, address: string): string {
   switch (actor.kind) {
     case 'anonymous':

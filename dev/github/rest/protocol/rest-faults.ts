@@ -1,4 +1,4 @@
-// The refusals of the REST API that a test asked for. It never does anything else: a refused request has no effect.
+// The refusals of the REST API by an armed fault. A refused request has no other effect.
 import type { Faults } from '../../faults/faults.ts'
 import { fits, type Target } from '../../faults/target.ts'
 import { tokenOf } from '../../tokens/authenticate.ts'
@@ -6,7 +6,7 @@ import { credentialKey } from '../../tokens/formats.ts'
 import { RestError } from './answer.ts'
 import { primaryLimitError, secondaryLimitError } from './limit-errors.ts'
 
-/** Seconds until an invented primary limit is said to end. */
+/** Seconds until the reset of a simulated primary limit. */
 const limitEndsIn = 60
 
 function limited(faults: Faults, target: Target, now: number): RestError | undefined {

@@ -1,14 +1,14 @@
-// The limits against bursts: requests at once, points per minute and endpoint, content made per minute and hour. It never answers.
+// The limits against bursts: concurrent requests, points per minute and endpoint, content created per minute and hour. It never responds.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 import { hours, minutes } from '../../state/clock.ts'
 import type { LimitStatus } from './limit-errors.ts'
 
 export type SecondaryLimits = {
-  /** Requests under way per caller; GitHub: 100. */
+  /** Concurrent requests per caller; GitHub: 100. */
   readonly concurrent?: number
   /** Points per minute, caller and endpoint; reading costs 1, writing 5. GitHub: 900. */
   readonly points?: number
-  /** Requests that make content, per minute; GitHub: 80. */
+  /** Requests that create content, per minute; GitHub: 80. */
   readonly contentPerMinute?: number
   /** The same per hour; GitHub: 500. */
   readonly contentPerHour?: number
@@ -21,16 +21,16 @@ export type SecondaryLimits = {
 export type Refused = { readonly status: LimitStatus; readonly retryAfter: number | undefined }
 
 export type SecondaryLimiter = {
-  /** Counts a request in; `endpoint` is the path of its route, `/repos/{owner}/{repo}`. A refused one is not under way: do not call `leave` for it. */
+  /** Counts a request as started; `endpoint` is the path of its route, `/repos/{owner}/{repo}`. Do not call `leave` for a refused one. */
   enter(caller: string, method: string, endpoint: string): Refused | undefined
   leave(caller: string): void
 }
 
 const mostWindows = 10_000
-/** What GitHub advises when it does not know better. */
+/** GitHub's advice when it does not know the time. */
 const defaultWait = 60
 
-/** Tokens and the App's own affairs are no content. */
+/** Tokens and the App's own resources do not count as content. */
 function makesContent(method: string, endpoint: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && !/^\/(?:app|applications|installation|credentials)(?:\/|$)/.test(endpoint)
 }
@@ -40,7 +40,7 @@ export function createSecondaryLimiter(limits: SecondaryLimits, now: () => numbe
   const underWay = new Map<string, number>()
   const windows = new Map<string, { used: number; readonly endsAt: number }>()
 
-  /** Seconds to wait when the window has no room for `cost`; `undefined` when it has. */
+  /** Seconds to wait until the window has room for `cost`; `undefined` when it has room now. */
   const full = (key: string, cost: number, most: number, length: number): number | undefined => {
     let window = windows.get(key)
     if (!window || window.endsAt <= now()) {

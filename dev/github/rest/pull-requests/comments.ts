@@ -23,7 +23,7 @@ function commentOf({ context, repository, params }: RepositoryCall): IssueCommen
   return found
 }
 
-/** Only who wrote a comment may change it, or who may write to the repository. */
+/** Only the author of a comment, or an actor who can write to the repository, may change it. */
 function ownCommentOf(call: RepositoryCall): IssueComment {
   const comment = commentOf(call)
   const writer = writerOf(call)

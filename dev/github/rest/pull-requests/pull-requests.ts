@@ -25,7 +25,7 @@ async function full(call: RepositoryCall, pull: PullRequest) {
   return fullPullRequest(call.context, pull, await pullRequestFacts(call.context, pull))
 }
 
-/** `owner:branch` of the head; a fork that is gone has no owner. */
+/** `owner:branch` of the head; the head of a deleted fork has no owner. */
 function labelOf({ context: { world } }: RepositoryCall, pull: PullRequest): string {
   const from = repositoryById(world, pull.head.repositoryId)
   return `${from ? accountOf(world, from.ownerId).login : 'unknown'}:${pull.head.ref}`
@@ -59,7 +59,7 @@ async function open(call: RepositoryCall) {
   return created(body, { location: body.url })
 }
 
-/** A person who may only read changes nobody's pull request but their own. */
+/** A person with read access only may change their own pull requests only. */
 function requireAuthorOrWriter({ actor, context, repository }: RepositoryCall, pull: PullRequest): void {
   if ((actor.kind !== 'user' && actor.kind !== 'person') || pull.authorId === actor.user.id) return
   if (!roleAtLeast(repositoryRole(context.world, actor.user.id, repository), 'write')) throw notAccessible()

@@ -26,7 +26,7 @@ async function branch(call: RepositoryCall) {
   })
 }
 
-/** The commit that `{ref}` names, or GitHub's answer for none. */
+/** The commit that `{ref}` names, or GitHub's error for none. */
 export async function commitOf({ context, repository, params }: RepositoryCall): Promise<string> {
   const ref = params['ref'] ?? ''
   const sha = await context.git.resolve(repository.id, ref)

@@ -1,4 +1,4 @@
-// The routes about who may use a repository: people, their permission, teams, and invitations as the repository sees them.
+// The routes about the people with access to a repository and their permission.
 // https://docs.github.com/en/rest/collaborators/collaborators
 import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
 import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'
@@ -34,7 +34,7 @@ function permission(call: RepositoryCall): RestAnswer {
   return ok({ permission: olderWord(role), role_name: role, user: collaboratorView(call, user, role) })
 }
 
-/** `outside`: no member of the organization; `direct`: named on the repository; `all`: whoever has a role by any way. */
+/** `outside`: not a member of the organization; `direct`: a collaborator of the repository; `all`: everyone with a role. */
 function list(call: RepositoryCall): RestAnswer {
   const { context, repository, query } = call
   const { world } = context

@@ -31,7 +31,7 @@ async function create(call: RestCall, owner: Account) {
 
 export const repositoryRoutes: readonly RestRoute[] = [
   repositoryRoute({ permission: 'metadata', level: 'read' }, { method: 'GET', path: '/repos/{owner}/{repo}', handle: show }),
-  // An App may not make repositories in a person's name here: only personal tokens may.
+  // An App cannot create repositories for a person; only personal tokens can.
   userRoute({
     method: 'POST',
     path: '/user/repos',

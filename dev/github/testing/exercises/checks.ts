@@ -1,12 +1,12 @@
-// Every route of check runs called once with success, and what each must say.
+// Calls every route of check runs once with success and checks the result.
 import { expect } from 'vitest'
-import { bot, type Site } from './site.ts'
+import { bot, type Participants } from './participants.ts'
 
 const shop = { owner: 'acme', repo: 'shop' }
 
 /** Calls each route of this area. */
-export async function exerciseChecks(site: Site): Promise<void> {
-  const app = await bot(site)
+export async function exerciseChecks(participants: Participants): Promise<void> {
+  const app = await bot(participants)
   const ref = 'main'
   const { data: main } = await app.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...shop, branch: ref })
   const head_sha = main.commit.sha

@@ -1,11 +1,11 @@
-// Every route of organizations, teams, collaborators and invitations called once with success, and what each must say.
+// Calls every route of organizations, teams and collaborators once with success and checks the result.
 import { expect } from 'vitest'
-import { person, type Site } from './site.ts'
+import { type Participants, person } from './participants.ts'
 
 const acme = { org: 'acme' }
 
-async function exerciseTeams(site: Site): Promise<void> {
-  const olivia = person(site, 'olivia')
+async function exerciseTeams(participants: Participants): Promise<void> {
+  const olivia = person(participants, 'olivia')
   const { data: parent } = await olivia.request('POST /orgs/{org}/teams', {
     ...acme,
     name: 'Everybody Else',
@@ -16,7 +16,7 @@ async function exerciseTeams(site: Site): Promise<void> {
   await olivia.request('POST /orgs/{org}/teams', { ...acme, name: 'Child', parent_team_id: parent.id })
   const given = { ...acme, team_slug: parent.slug, owner: 'acme', repo: 'secret-plans' }
   await olivia.request('PUT /orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}', { ...given, permission: 'push' })
-  expect(site.emulator.context.world.teams.find(one => one.id === parent.id)?.repositories).toEqual([
+  expect(participants.emulator.context.world.teams.find(one => one.id === parent.id)?.repositories).toEqual([
     { repositoryId: 4002, role: 'write' },
   ])
   const renamed = { ...acme, team_slug: parent.slug, name: 'Others', description: 'The rest' }
@@ -27,8 +27,8 @@ async function exerciseTeams(site: Site): Promise<void> {
   expect((await olivia.request('GET /orgs/{org}/teams', acme)).data.map(one => one.slug)).toEqual(['developers'])
 }
 
-async function exerciseCollaborators(site: Site): Promise<void> {
-  const [olivia, noah] = [person(site, 'olivia'), person(site, 'noah')]
+async function exerciseCollaborators(participants: Participants): Promise<void> {
+  const [olivia, noah] = [person(participants, 'olivia'), person(participants, 'noah')]
   const plans = { owner: 'acme', repo: 'secret-plans' }
   const asked = { ...plans, username: 'noah', permission: 'triage' }
   await olivia.request('PUT /repos/{owner}/{repo}/collaborators/{username}', asked)
@@ -41,8 +41,8 @@ async function exerciseCollaborators(site: Site): Promise<void> {
   expect((await olivia.request('GET /repos/{owner}/{repo}/collaborators', { ...plans, affiliation: 'direct' })).data).toEqual([])
 }
 
-/** Calls each route of this area; leaves the people where they were. */
-export async function exercisePeople(site: Site): Promise<void> {
-  await exerciseTeams(site)
-  await exerciseCollaborators(site)
+/** Calls each route of this area; afterwards teams and memberships are as before. */
+export async function exercisePeople(participants: Participants): Promise<void> {
+  await exerciseTeams(participants)
+  await exerciseCollaborators(participants)
 }

@@ -1,10 +1,10 @@
-// Every route that changes, forks, moves or ends a repository called once with success, and what each must say.
+// Calls every route that changes, forks, moves or deletes a repository once with success and checks the result.
 import { expect } from 'vitest'
-import { person, type Site } from './site.ts'
+import { type Participants, person } from './participants.ts'
 
-/** Calls each route of this area on repositories of its own. */
-export async function exerciseRepositoryLife(site: Site): Promise<void> {
-  const [olivia, dave] = [person(site, 'olivia'), person(site, 'dave')]
+/** Calls each route of this area, with its own repositories. */
+export async function exerciseRepositoryLife(participants: Participants): Promise<void> {
+  const [olivia, dave] = [person(participants, 'olivia'), person(participants, 'dave')]
   const { data: made } = await olivia.request('POST /orgs/{org}/repos', { org: 'acme', name: 'gadget', auto_init: true })
   const gadget = { owner: 'acme', repo: 'gadget' }
   const renamed = await olivia.request('PATCH /repos/{owner}/{repo}', { ...gadget, name: 'gizmo', description: 'Does things' })
