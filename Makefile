@@ -34,7 +34,7 @@ env: node_modules ## print what points a shell at the local cluster: eval "$$(ma
 bench: node_modules ## benchmarks (B=name for one)
 	@$(node) node test/bench/main.ts $(B)
 
-soak: node_modules ## the whole platform for 15 minutes under churn and troubles (M=minutes)
+soak: node_modules ## the whole platform for 15 minutes under churn and faults (M=minutes)
 	@$(node) node test/soak/main.ts $(if $(M),--minutes $(M))
 
 doctor: ## what this machine has, and the command that installs what it lacks

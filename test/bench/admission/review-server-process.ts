@@ -7,7 +7,7 @@ import { silentLog } from '../../../src/lib/log.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { listen } from '../../../src/web/server.ts'
 import { createCertificate } from '../../../src/web/tls.ts'
-import { answerEach } from '../harness/answering.ts'
+import { answerEach } from '../harness/command-server.ts'
 
 const [certificatePath = '', keyPath = ''] = process.argv.slice(2)
 const certificate = createCertificate({

@@ -2,7 +2,7 @@
 // and keeps nothing.
 import { createServer } from 'node:http'
 import { createNodeMiddleware, Webhooks } from '@octokit/webhooks'
-import { answerEach } from '../harness/answering.ts'
+import { answerEach } from '../harness/command-server.ts'
 import { deliveryPath, webhookSecret } from './push-deliveries.ts'
 
 const webhooks = new Webhooks({ secret: webhookSecret })

@@ -10,7 +10,7 @@ import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer, openEmbedded } from '../../../src/store/database/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { createWebServer, listen } from '../../../src/web/server.ts'
-import { answerEach } from '../harness/answering.ts'
+import { answerEach } from '../harness/command-server.ts'
 import { webhookSecret } from './push-deliveries.ts'
 
 const { location, sealingKeys } = readStoreSettings(process.env)

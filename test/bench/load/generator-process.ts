@@ -1,6 +1,6 @@
 // The load generator as a process of its own, so that it neither shares a thread with what it measures nor counts in its CPU time.
 // It holds one closed loop at a time: opened and warmed up by one question, run by the next.
-import { answerEach } from '../harness/answering.ts'
+import { answerEach } from '../harness/command-server.ts'
 import { type ClosedLoop, openClosedLoop } from './closed-loop.ts'
 import type { LoadPlan } from './planned-request.ts'
 

@@ -20,7 +20,7 @@ import { objectPath } from '../../../src/kube/client/resource-path.ts'
 import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/command-server.ts'
 import { ingress } from './applications.ts'
 
 const lanes = 10

@@ -6,7 +6,7 @@ import { usageOf } from '../harness/process-usage.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
 import { servedRequests } from './served-requests.ts'
-import type { Fixture } from './site.ts'
+import type { Fixture } from './fixture.ts'
 
 export const coldStartFigures = {
   reported: 'every status too, wall s',

@@ -15,7 +15,7 @@ import { createEventRecorder } from '../../../src/kube/object/events.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/command-server.ts'
 import { ingress } from './applications.ts'
 
 const counts = { writes: 0, lists: 0, failures: 0, reconciles: 0 }

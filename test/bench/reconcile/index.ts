@@ -6,7 +6,7 @@ import { figureNames } from '../harness/summarize.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import { ourProgram } from './our-program.ts'
 import { serverAlone } from './server-alone.ts'
-import { startFixture } from './site.ts'
+import { startFixture } from './fixture.ts'
 import { steadyFigures, steadyState } from './steady-state.ts'
 
 const applications = 1000

@@ -3,7 +3,7 @@
 import type { Figure } from '../harness/bench.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
 import { bareProgram } from './our-program.ts'
-import type { Fixture } from './site.ts'
+import type { Fixture } from './fixture.ts'
 
 const shown = [
   coldStartFigures.writes,

@@ -4,7 +4,7 @@ import { createCaches } from '../../../src/kube/cache/caches.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/log.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/command-server.ts'
 
 const random = Math.random
 let changes = 0

@@ -7,7 +7,7 @@ import {
   makeInformer,
 } from '@kubernetes/client-node'
 import { application } from '../../../src/api/apps/application.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { answerQuestions, liveHeapBytes } from '../harness/command-server.ts'
 
 const [group = '', version = ''] = application.apiVersion.split('/')
 const { plural } = application

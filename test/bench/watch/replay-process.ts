@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { application } from '../../../src/api/apps/application.ts'
-import { answerQuestions } from '../harness/answering.ts'
+import { answerQuestions } from '../harness/command-server.ts'
 import { eventsBytes, listText } from './recording.ts'
 
 const pieceBytes = 32 * 1024
