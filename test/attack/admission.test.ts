@@ -1,5 +1,5 @@
-// Admission on a real API server: the policies alone, the webhook alone, both; they must agree on every row. Then what only the webhook
-// does: filling in requestedBy, and surviving a change of its certificate authority.
+// Admission on a real API server: with the policies alone, the webhook alone, and both; they must agree on every row. Then what only the webhook
+// does: filling in requestedBy, and continuing to work while its certificate authority changes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
 import { platformIdentities } from '../../src/admission/identities.ts'

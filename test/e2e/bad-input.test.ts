@@ -1,5 +1,5 @@
-// What people get wrong: each mistake has a reason a person understands, a cure and an Event; nothing turns; the shop serves all along.
-// All objects are made together and then awaited, so that the file takes as long as its slowest mistake.
+// Mistakes of users: each one results in an understandable reason, a message that says what to do, and an Event; no controller loops, and the shop
+// serves all the time. All objects are created together, so that the file takes as long as its slowest mistake.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../dev/demo/steps.ts'
 import type { Condition } from '../../src/api/resource.ts'
@@ -13,21 +13,20 @@ type Mistake = {
   readonly reference: string
   readonly manifest: object
   readonly reason: string
-  /** What the message must say: what is wrong, and the cure. */
+  /** Patterns of the message: what is wrong, and what to do. */
   readonly says: readonly RegExp[]
-  /** Its status counts restarts, so it may move. */
+  /** Its status counts restarts, so it may change. */
   readonly moves?: true
 }
 
 const noSuchDigest = `sha256:${'0'.repeat(64)}`
 
 function mistakes(image: string): readonly Mistake[] {
-  const application = (name: string, reason: string, says: readonly RegExp[], spec: object, moves?: true): Mistake => ({
+  type Expected = Pick<Mistake, 'reason' | 'says' | 'moves'>
+  const application = (name: string, expected: Expected, spec: object): Mistake => ({
     reference: `application/e2e-${name}`,
     manifest: applicationManifest(`e2e-${name}`, { image, ...spec }),
-    reason,
-    says,
-    ...(moves ? { moves } : {}),
+    ...expected,
   })
   const remoteSync = (name: string, reason: string, says: readonly RegExp[], spec: object): Mistake => ({
     reference: `remotesync/e2e-${name}`,
@@ -70,44 +69,76 @@ function mistakes(image: string): readonly Mistake[] {
     remoteSync('second-rider', 'ApplicationTaken', [/RemoteSync shop already keeps Application shop/, /delete one of the two/], {
       application: 'shop',
     }),
-    application('no-image', 'WaitingForImage', [/spec\.image is not set/, /create a RemoteSync .* or set it$/], {
-      image: undefined,
-    }),
-    application('bad-image', 'ImagePullFailed', [/cannot be pulled/, /check spec\.image/], {
-      image: `${image.split('@')[0]}@${noSuchDigest}`,
-    }),
+    application(
+      'no-image',
+      { reason: 'WaitingForImage', says: [/spec\.image is not set/, /create a RemoteSync .* or set it$/] },
+      {
+        image: undefined,
+      },
+    ),
+    application(
+      'bad-image',
+      { reason: 'ImagePullFailed', says: [/cannot be pulled/, /check spec\.image/] },
+      {
+        image: `${image.split('@')[0]}@${noSuchDigest}`,
+      },
+    ),
     application(
       'crash',
-      'Crashing',
-      [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
+      {
+        reason: 'Crashing',
+        says: [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
+        moves: true,
+      },
       {
         processes: [{ ...web, command: ['node', '-e', 'console.log("no database"); process.exit(3)'] }],
       },
-      true,
     ),
-    application('no-chart', 'ChartNotFound', [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/], {
-      chart: 'e2e-none',
-    }),
-    application('throws', 'ChartFailed', [/ApplicationChart e2e-throws: the colour must be red or green/], {
-      chart: 'e2e-throws',
-    }),
-    application('endless', 'ChartTimedOut', [/ApplicationChart e2e-endless: .*did not return within 1 s/], {
-      chart: 'e2e-endless',
-    }),
+    application(
+      'no-chart',
+      { reason: 'ChartNotFound', says: [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/] },
+      {
+        chart: 'e2e-none',
+      },
+    ),
+    application(
+      'throws',
+      { reason: 'ChartFailed', says: [/ApplicationChart e2e-throws: the colour must be red or green/] },
+      {
+        chart: 'e2e-throws',
+      },
+    ),
+    application(
+      'endless',
+      { reason: 'ChartTimedOut', says: [/ApplicationChart e2e-endless: .*did not return within 1 s/] },
+      {
+        chart: 'e2e-endless',
+      },
+    ),
     application(
       'foreign-domain',
-      'DomainTaken',
-      [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
+      {
+        reason: 'DomainTaken',
+        says: [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
+      },
       {
         domains: ['shop.globex.localhost'],
       },
     ),
-    application('platform-domain', 'DomainTaken', [/spec\.domains: localhost is the platform's own name/], {
-      domains: ['localhost'],
-    }),
-    application('imposter', 'DomainTaken', [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/], {
-      domains: ['shop.acme.localhost'],
-    }),
+    application(
+      'platform-domain',
+      { reason: 'DomainTaken', says: [/spec\.domains: localhost is the platform's own name/] },
+      {
+        domains: ['localhost'],
+      },
+    ),
+    application(
+      'imposter',
+      { reason: 'DomainTaken', says: [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/] },
+      {
+        domains: ['shop.acme.localhost'],
+      },
+    ),
   ]
 }
 
@@ -161,7 +192,7 @@ afterAll(async () => {
   await platform.admin.close()
 })
 
-test('every mistake has its reason, a message with the cure, and an Event of the type Warning', async () => {
+test('every mistake results in its reason, a message that says what to do, and a Warning Event', async () => {
   const outcomes = await Promise.all(
     all.map(async ({ reference, reason, says }): Promise<readonly string[]> => {
       const ready = await untilReason(platform.admin, reference, reason, 90).catch(
@@ -182,13 +213,13 @@ test('every mistake has its reason, a message with the cure, and an Event of the
       if (/keeps serving/.test(ready.message)) problems.push(`${reference}: nothing served before, but: ${ready.message}`)
       const { metadata } = await read(platform.admin, reference)
       const wanted = reason === 'WaitingForImage' ? 'Normal' : 'Warning'
-      // Events are written after the status, on their own.
+      // Events are written after the status.
       await eventually(`the ${wanted} Event ${reason} of ${reference}`, 10, async () => {
         const events = await eventsAbout(platform.admin, metadata.uid)
-        const told = events.some(
+        const recorded = events.some(
           event => event.reason === reason && event.type === wanted && says.every(pattern => pattern.test(event.message)),
         )
-        if (!told) throw new Error(events.map(event => `${event.type} ${event.reason}: ${event.message}`).join('; '))
+        if (!recorded) throw new Error(events.map(event => `${event.type} ${event.reason}: ${event.message}`).join('; '))
         return true
       }).catch((error: unknown) => problems.push(String(error)))
       return problems
@@ -197,24 +228,24 @@ test('every mistake has its reason, a message with the cure, and an Event of the
   expect(outcomes.flat()).toEqual([])
 })
 
-test('`kubectl describe` shows the developer the reason and the cure', async () => {
+test('`kubectl describe` shows the developer the reason and what to do', async () => {
   const { output } = await platform.kubectl('dave', ['describe', 'remotesync/e2e-no-branch', '-n', 'acme'])
   expect(output).toMatch(/BranchNotFound/)
   expect(output).toMatch(/push it, or name another one/)
 })
 
-test('nothing turns: objects, Events and reconciles stay still afterwards', async () => {
+test('no controller loops: objects, Events and reconcile counts do not change afterwards', async () => {
   const still = all.filter(({ moves }) => moves !== true).map(({ reference }) => reference)
   await expectStillness(platform.admin, still, 6, 15)
 })
 
-test('a crash loop adds no Events of ours while it goes on', async () => {
+test('a continuing crash loop adds no Events of ours', async () => {
   const { metadata } = await read(platform.admin, 'application/e2e-crash')
   const events = (await eventsAbout(platform.admin, metadata.uid)).filter(({ reason }) => reason === 'Crashing')
   expect(events.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(2)
 })
 
-test('a value out of bounds is refused at once and the message names the field', async () => {
+test('a value out of bounds is refused at once with a message that names the field', async () => {
   const port = await platform.kubectl(
     'dave',
     ['apply', '-f', '-'],
@@ -231,7 +262,7 @@ test('a value out of bounds is refused at once and the message names the field',
   expect(both.errors).toMatch(/source must set exactly one of branch, pullRequest, commit/)
 })
 
-test('a mistake in the Application that runs is told, and the version before keeps serving', async () => {
+test('a mistake in the running Application is reported, and the previous version keeps serving', async () => {
   const { admin } = platform
   const running = await read(admin, 'application/shop')
   const patch = (chart: string): Promise<unknown> =>
@@ -259,8 +290,8 @@ test('a mistake in the Application that runs is told, and the version before kee
   expect(readyOf(await read(admin, 'application/shop'))?.status).toBe('True')
 })
 
-test('the shop answered 200 all along', async () => {
-  const { asked, failures } = await shop.end()
+test('the shop answered 200 all the time', async () => {
+  const { requests, failures } = await shop.end()
   expect(failures).toEqual([])
-  expect(asked).toBeGreaterThan(20)
+  expect(requests).toBeGreaterThan(20)
 })
