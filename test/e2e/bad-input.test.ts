@@ -14,7 +14,7 @@ type Mistake = {
   readonly manifest: object
   readonly reason: string
   /** Patterns of the message: what is wrong, and what to do. */
-  readonly says: readonly RegExp[]
+  readonly patterns: readonly RegExp[]
   /** Its status counts restarts, so it may change. */
   readonly moves?: true
 }
@@ -22,17 +22,17 @@ type Mistake = {
 const noSuchDigest = `sha256:${'0'.repeat(64)}`
 
 function mistakes(image: string): readonly Mistake[] {
-  type Expected = Pick<Mistake, 'reason' | 'says' | 'moves'>
+  type Expected = Pick<Mistake, 'reason' | 'patterns' | 'moves'>
   const application = (name: string, expected: Expected, spec: object): Mistake => ({
     reference: `application/e2e-${name}`,
     manifest: applicationManifest(`e2e-${name}`, { image, ...spec }),
     ...expected,
   })
-  const remoteSync = (name: string, reason: string, says: readonly RegExp[], spec: object): Mistake => ({
+  const remoteSync = (name: string, reason: string, patterns: readonly RegExp[], spec: object): Mistake => ({
     reference: `remotesync/e2e-${name}`,
     manifest: remoteSyncManifest(`e2e-${name}`, { ...spec }),
     reason,
-    says,
+    patterns,
   })
   const web = { name: 'web', port: 3000, memory: '128Mi' }
   return [
@@ -71,14 +71,14 @@ function mistakes(image: string): readonly Mistake[] {
     }),
     application(
       'no-image',
-      { reason: 'WaitingForImage', says: [/spec\.image is not set/, /create a RemoteSync .* or set it$/] },
+      { reason: 'WaitingForImage', patterns: [/spec\.image is not set/, /create a RemoteSync .* or set it$/] },
       {
         image: undefined,
       },
     ),
     application(
       'bad-image',
-      { reason: 'ImagePullFailed', says: [/cannot be pulled/, /check spec\.image/] },
+      { reason: 'ImagePullFailed', patterns: [/cannot be pulled/, /check spec\.image/] },
       {
         image: `${image.split('@')[0]}@${noSuchDigest}`,
       },
@@ -87,7 +87,7 @@ function mistakes(image: string): readonly Mistake[] {
       'crash',
       {
         reason: 'Crashing',
-        says: [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
+        patterns: [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
         moves: true,
       },
       {
@@ -96,21 +96,21 @@ function mistakes(image: string): readonly Mistake[] {
     ),
     application(
       'no-chart',
-      { reason: 'ChartNotFound', says: [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/] },
+      { reason: 'ChartNotFound', patterns: [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/] },
       {
         chart: 'e2e-none',
       },
     ),
     application(
       'throws',
-      { reason: 'ChartFailed', says: [/ApplicationChart e2e-throws: the colour must be red or green/] },
+      { reason: 'ChartFailed', patterns: [/ApplicationChart e2e-throws: the colour must be red or green/] },
       {
         chart: 'e2e-throws',
       },
     ),
     application(
       'endless',
-      { reason: 'ChartTimedOut', says: [/ApplicationChart e2e-endless: .*did not return within 1 s/] },
+      { reason: 'ChartTimedOut', patterns: [/ApplicationChart e2e-endless: .*did not return within 1 s/] },
       {
         chart: 'e2e-endless',
       },
@@ -119,7 +119,7 @@ function mistakes(image: string): readonly Mistake[] {
       'foreign-domain',
       {
         reason: 'DomainTaken',
-        says: [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
+        patterns: [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
       },
       {
         domains: ['shop.globex.localhost'],
@@ -127,14 +127,14 @@ function mistakes(image: string): readonly Mistake[] {
     ),
     application(
       'platform-domain',
-      { reason: 'DomainTaken', says: [/spec\.domains: localhost is the platform's own name/] },
+      { reason: 'DomainTaken', patterns: [/spec\.domains: localhost is the platform's own name/] },
       {
         domains: ['localhost'],
       },
     ),
     application(
       'imposter',
-      { reason: 'DomainTaken', says: [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/] },
+      { reason: 'DomainTaken', patterns: [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/] },
       {
         domains: ['shop.acme.localhost'],
       },
@@ -194,7 +194,7 @@ afterAll(async () => {
 
 test('every mistake results in its reason, a message that says what to do, and a Warning Event', async () => {
   const outcomes = await Promise.all(
-    all.map(async ({ reference, reason, says }): Promise<readonly string[]> => {
+    all.map(async ({ reference, reason, patterns }): Promise<readonly string[]> => {
       const ready = await untilReason(platform.admin, reference, reason, 90).catch(
         (error: unknown): Condition => ({
           type: 'Ready',
@@ -206,9 +206,9 @@ test('every mistake results in its reason, a message that says what to do, and a
         }),
       )
       if (ready.reason !== reason) return [`${reference}: ${ready.message}`]
-      const problems = says
+      const problems = patterns
         .filter(pattern => !pattern.test(ready.message))
-        .map(pattern => `${reference} says "${ready.message}", not ${pattern}`)
+        .map(pattern => `${reference}: the message is "${ready.message}", not ${pattern}`)
       if (ready.status !== 'False') problems.push(`${reference}: Ready is ${ready.status}`)
       if (/keeps serving/.test(ready.message)) problems.push(`${reference}: nothing served before, but: ${ready.message}`)
       const { metadata } = await read(platform.admin, reference)
@@ -217,7 +217,7 @@ test('every mistake results in its reason, a message that says what to do, and a
       await eventually(`the ${wanted} Event ${reason} of ${reference}`, 10, async () => {
         const events = await eventsAbout(platform.admin, metadata.uid)
         const recorded = events.some(
-          event => event.reason === reason && event.type === wanted && says.every(pattern => pattern.test(event.message)),
+          event => event.reason === reason && event.type === wanted && patterns.every(pattern => pattern.test(event.message)),
         )
         if (!recorded) throw new Error(events.map(event => `${event.type} ${event.reason}: ${event.message}`).join('; '))
         return true

@@ -79,7 +79,7 @@ export function readyOf(object: Live | undefined): Condition | undefined {
 
 /** Waits until Ready has this reason; resolves to the condition. */
 export function untilReason(admin: AdminClient, reference: string, reason: string, seconds = 60): Promise<Condition> {
-  return eventually(`${reference} says ${reason}`, seconds, async () => {
+  return eventually(`${reference} has the reason ${reason}`, seconds, async () => {
     const ready = readyOf(await find(admin, reference))
     if (ready?.reason === reason) return ready
     throw new Error(`${ready?.reason}: ${ready?.message}`)
