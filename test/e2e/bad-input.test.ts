@@ -22,11 +22,11 @@ type Mistake = {
 const noSuchDigest = `sha256:${'0'.repeat(64)}`
 
 function mistakes(image: string): readonly Mistake[] {
-  type Expected = Pick<Mistake, 'reason' | 'patterns' | 'moves'>
-  const application = (name: string, expected: Expected, spec: object): Mistake => ({
+  const application = (name: string, reason: string, patterns: readonly RegExp[], spec: object): Mistake => ({
     reference: `application/e2e-${name}`,
     manifest: applicationManifest(`e2e-${name}`, { image, ...spec }),
-    ...expected,
+    reason,
+    patterns,
   })
   const remoteSync = (name: string, reason: string, patterns: readonly RegExp[], spec: object): Mistake => ({
     reference: `remotesync/e2e-${name}`,
@@ -69,76 +69,41 @@ function mistakes(image: string): readonly Mistake[] {
     remoteSync('second-rider', 'ApplicationTaken', [/RemoteSync shop already keeps Application shop/, /delete one of the two/], {
       application: 'shop',
     }),
-    application(
-      'no-image',
-      { reason: 'WaitingForImage', patterns: [/spec\.image is not set/, /create a RemoteSync .* or set it$/] },
-      {
-        image: undefined,
-      },
-    ),
-    application(
-      'bad-image',
-      { reason: 'ImagePullFailed', patterns: [/cannot be pulled/, /check spec\.image/] },
-      {
-        image: `${image.split('@')[0]}@${noSuchDigest}`,
-      },
-    ),
-    application(
-      'crash',
-      {
-        reason: 'Crashing',
-        patterns: [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
-        moves: true,
-      },
-      {
+    application('no-image', 'WaitingForImage', [/spec\.image is not set/, /create a RemoteSync .* or set it$/], {
+      image: undefined,
+    }),
+    application('bad-image', 'ImagePullFailed', [/cannot be pulled/, /check spec\.image/], {
+      image: `${image.split('@')[0]}@${noSuchDigest}`,
+    }),
+    {
+      ...application('crash', 'Crashing', [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/], {
         processes: [{ ...web, command: ['node', '-e', 'console.log("no database"); process.exit(3)'] }],
-      },
-    ),
-    application(
-      'no-chart',
-      { reason: 'ChartNotFound', patterns: [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/] },
-      {
-        chart: 'e2e-none',
-      },
-    ),
-    application(
-      'throws',
-      { reason: 'ChartFailed', patterns: [/ApplicationChart e2e-throws: the colour must be red or green/] },
-      {
-        chart: 'e2e-throws',
-      },
-    ),
-    application(
-      'endless',
-      { reason: 'ChartTimedOut', patterns: [/ApplicationChart e2e-endless: .*did not return within 1 s/] },
-      {
-        chart: 'e2e-endless',
-      },
-    ),
+      }),
+      moves: true,
+    },
+    application('no-chart', 'ChartNotFound', [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/], {
+      chart: 'e2e-none',
+    }),
+    application('throws', 'ChartFailed', [/ApplicationChart e2e-throws: the colour must be red or green/], {
+      chart: 'e2e-throws',
+    }),
+    application('endless', 'ChartTimedOut', [/ApplicationChart e2e-endless: .*did not return within 1 s/], {
+      chart: 'e2e-endless',
+    }),
     application(
       'foreign-domain',
-      {
-        reason: 'DomainTaken',
-        patterns: [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
-      },
+      'DomainTaken',
+      [/spec\.domains: shop\.globex\.localhost belongs to another namespace/, /end in \.acme\.localhost/],
       {
         domains: ['shop.globex.localhost'],
       },
     ),
-    application(
-      'platform-domain',
-      { reason: 'DomainTaken', patterns: [/spec\.domains: localhost is the platform's own name/] },
-      {
-        domains: ['localhost'],
-      },
-    ),
-    application(
-      'imposter',
-      { reason: 'DomainTaken', patterns: [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/] },
-      {
-        domains: ['shop.acme.localhost'],
-      },
-    ),
+    application('platform-domain', 'DomainTaken', [/spec\.domains: localhost is the platform's own name/], {
+      domains: ['localhost'],
+    }),
+    application('imposter', 'DomainTaken', [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/], {
+      domains: ['shop.acme.localhost'],
+    }),
   ]
 }
 

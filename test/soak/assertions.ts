@@ -45,9 +45,14 @@ export function evaluateSoak(facts: SoakFacts): readonly SoakRow[] {
   const calm = settled(facts.samples)
   const long = facts.minutes >= slopeMinutes
   const none = (what: string, value: number): SoakRow => bounded({ what, value, unit: '', atMost: 0 })
+  const seconds = (what: string, value: number, atMost: number): SoakRow => bounded({ what, value, unit: 's', atMost })
+  const atMostGrowth = (what: string, value: (sample: Sample) => number): SoakRow =>
+    bounded({ what, value: growth(calm, value), unit: '', atMost: 10 }, long)
   const memories = settled(facts.memories)
-  const perMinute = (value: (sample: MemorySample) => number): number =>
-    slope(memories.map(sample => [sample.at / 60, value(sample)] as const))
+  const perMinute = (what: string, value: (sample: MemorySample) => number, evaluated: boolean): SoakRow => {
+    const points = memories.map(sample => [sample.at / 60, value(sample)] as const)
+    return bounded({ what, value: slope(points), unit: 'MB/min', atMost: 1 }, evaluated)
+  }
   const delays = [...facts.delays].sort((a, b) => a - b)
   return [
     none('effects lost', facts.effects.lost.length),
@@ -55,47 +60,16 @@ export function evaluateSoak(facts: SoakFacts): readonly SoakRow[] {
     none('tokens active under deleted grants', facts.tokensAlive),
     none('decisions recorded twice', facts.audit.repeated.length),
     none('audit chain broken', facts.audit.verified ? 0 : 1),
-    bounded({
-      what: 'time until the state was as expected after the last fault',
-      value: facts.settledSeconds,
-      unit: 's',
-      atMost: 120,
-    }),
+    seconds('time until the state was as expected after the last fault', facts.settledSeconds, 120),
     { what: 'warm-up, excluded from slopes and growth', value: calm[0]?.at ?? Number.NaN, unit: 's' },
-    bounded(
-      {
-        what: 'live memory after a collection, slope',
-        value: perMinute(({ liveMegabytes }) => liveMegabytes),
-        unit: 'MB/min',
-        atMost: 1,
-      },
-      long,
-    ),
-    bounded(
-      {
-        what: 'resident memory after a collection, slope',
-        value: perMinute(({ residentMegabytes }) => residentMegabytes),
-        unit: 'MB/min',
-        atMost: 1,
-      },
-      facts.minutes >= residentMinutes,
-    ),
+    perMinute('live memory after a collection, slope', sample => sample.liveMegabytes, long),
+    perMinute('resident memory after a collection, slope', sample => sample.residentMegabytes, facts.minutes >= residentMinutes),
     { what: 'live memory after a collection, median', value: median(memories.map(each => each.liveMegabytes)), unit: 'MB' },
     { what: 'resident memory, median', value: median(calm.map(({ residentMegabytes }) => residentMegabytes)), unit: 'MB' },
-    bounded({ what: 'open files, growth', value: growth(calm, ({ openFiles }) => openFiles), unit: '', atMost: 10 }, long),
-    bounded({ what: 'sockets, growth', value: growth(calm, ({ sockets }) => sockets), unit: '', atMost: 10 }, long),
-    bounded({
-      what: 'silent watch, from its opening until it was replaced, longest',
-      value: Math.max(0, ...facts.silences),
-      unit: 's',
-      atMost: 60,
-    }),
-    bounded({
-      what: 'longest silence about a kind',
-      value: Math.max(0, ...facts.samples.map(({ watchSilence }) => watchSilence)),
-      unit: 's',
-      atMost: 60,
-    }),
+    atMostGrowth('open files, growth', sample => sample.openFiles),
+    atMostGrowth('sockets, growth', sample => sample.sockets),
+    seconds('silent watch, from its opening until it was replaced, longest', Math.max(0, ...facts.silences), 60),
+    seconds('longest silence about a kind', Math.max(0, ...facts.samples.map(({ watchSilence }) => watchSilence)), 60),
     { what: 'Application until Deployment, median', value: median(delays), unit: 's' },
     { what: 'Application until Deployment, worst', value: delays.at(-1) ?? Number.NaN, unit: 's' },
     ...Object.entries(facts.counts).map(([what, value]) => ({ what, value, unit: '' })),
