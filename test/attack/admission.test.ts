@@ -1,5 +1,5 @@
-// Admission on a real API server: the policies alone, the webhook alone, both; they must agree on every row. Then what only the webhook
-// does: filling in requestedBy, and surviving a change of its certificate authority.
+// Admission on a real API server: with the policies alone, the webhook alone, and both; they must agree on every row. Then what only the webhook
+// does: filling in requestedBy, and continuing to work while its certificate authority changes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AdmissionApp, createAdmissionApp } from '../../src/admission/app.ts'
 import { platformIdentities } from '../../src/admission/identities.ts'
@@ -86,7 +86,7 @@ async function startWebhook(): Promise<void> {
 }
 
 describe('the matrix', () => {
-  test('is allowed without policies and webhook, so that they cause every refusal below', async () => {
+  test('every request is allowed without policies and webhook, so that they cause every refusal below', async () => {
     expect(
       (await runMatrix())
         .filter(({ reply }) => outcome(reply) !== 'allowed')
@@ -94,7 +94,7 @@ describe('the matrix', () => {
     ).toEqual([])
   })
 
-  test('holds with the policies alone, and each refusal names its rule', async () => {
+  test('every row has the expected outcome with the policies alone, and each refusal names its rule', async () => {
     for (const manifest of policies) await install(manifest)
     await untilAll('policies in force', 'refused')
     const replies = await runMatrix()
@@ -107,14 +107,14 @@ describe('the matrix', () => {
     await untilAll('policies gone', 'allowed')
   })
 
-  test('holds with the webhook alone', async () => {
+  test('every row has the expected outcome with the webhook alone', async () => {
     await install(validating)
     await startWebhook()
     await untilAll('webhook in force', 'refused')
     expect(wrong(await runMatrix())).toEqual([])
   })
 
-  test('holds with both', async () => {
+  test('every row has the expected outcome with both', async () => {
     for (const manifest of policies) await install(manifest)
     await eventually('policies in force', async () => {
       const replies = await Promise.all(canaries.map(attempt))
@@ -158,7 +158,7 @@ describe('filling in requestedBy', () => {
     })
   })
 
-  test('does not correct a name that a person wrote', async () => {
+  test('does not replace a name that a person wrote', async () => {
     const reply = await cluster.as(dave, 'POST', `${grants}?dryRun=All`, repositoryGrant('x', mia.user))
     expect(outcome(reply)).toBe('refused')
   })
@@ -191,7 +191,7 @@ describe('the webhook', () => {
     await eventually('the webhook refuses again', async () => (outcome(await create()) === 'refused' ? true : undefined))
   })
 
-  test('blocks writes of our kinds and of tenants while it is down, and neither other namespaces nor the platform', async () => {
+  test('while it is down, blocks writes of our kinds and of tenants, but not those in other namespaces or of the platform', async () => {
     await webhook?.stop()
     webhook = undefined
     const status = async (path: string, body: unknown): Promise<number> =>

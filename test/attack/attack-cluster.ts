@@ -1,5 +1,5 @@
 // A temporary API server for the attacks: policies and webhooks apply to the whole cluster and would refuse writes of other tests.
-// Owns its start and end, and requests under any identity (the administrator impersonates).
+// Starts and stops it, and sends requests with any identity (by impersonation).
 import { removeTestCluster, startTestCluster } from '../../dev/cluster/control-plane/test-cluster.ts'
 import { standardErrorProgress } from '../../dev/cluster/progress.ts'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'

@@ -20,7 +20,7 @@ export type Impersonation = {
 
 export async function impersonation(kubeconfig: string): Promise<Impersonation> {
   const access = await readKubeconfig(kubeconfig)
-  // Over HTTP/2 undici joins the values of a header by commas, and several groups would become one strange group.
+  // Over HTTP/2 undici joins the values of a header with commas, which would turn several groups into one invalid group.
   const agent = new Agent({
     allowH2: false,
     connect: {

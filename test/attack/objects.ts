@@ -74,7 +74,7 @@ export type Follower = {
   readonly change: object
 }
 
-/** A new kind that follows a repository needs one line here and gets all rows. */
+/** A new kind that follows a repository needs one line here and is included in all rows. */
 const followerObjects: Readonly<Record<string, Pick<Follower, 'object' | 'change'>>> = {
   RemoteSync: { object: remoteSync, change: { source: { branch: 'next' } } },
 }
@@ -108,7 +108,7 @@ const workload = (group: string, kind: string, plural: string, specOf: (spec: Po
   },
 ]
 
-/** Everything that has a pod template, and the pod itself. */
+/** Every kind with a pod template, and the pod itself. */
 export const workloads: ReadonlyMap<string, Workload> = new Map([
   workload('v1', 'Pod', 'pods', spec => ({ spec })),
   workload('v1', 'ReplicationController', 'replicationcontrollers', spec => ({

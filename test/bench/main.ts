@@ -1,5 +1,5 @@
 // `make bench`: runs the benches, ours and the peer in one run, prints their tables and writes their JSON into the state folder.
-// Exit codes: 0 done, 1 a bench failed, 2 wrong use, 3 a result is void.
+// Exit codes: 0 done, 1 a bench failed, 2 usage error, 3 a result is void.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,7 +23,7 @@ const usage = `usage: node test/bench/main.ts [name…] [options]
   --help         this
 `
 
-class WrongUse extends Error {}
+class UsageError extends Error {}
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -40,12 +40,12 @@ function readArguments() {
   })
   const pairs = Number(values.pairs)
   const scale = Number(values.scale)
-  if (!Number.isInteger(pairs) || pairs < 1 || pairs > 50) throw new WrongUse('--pairs must be a whole number from 1 to 50')
-  if (!(scale >= 0.01 && scale <= 1)) throw new WrongUse('--scale must be a number from 0.01 to 1')
-  if (values.output !== 'table' && values.output !== 'json') throw new WrongUse('-o knows json only')
+  if (!Number.isInteger(pairs) || pairs < 1 || pairs > 50) throw new UsageError('--pairs must be a whole number from 1 to 50')
+  if (!(scale >= 0.01 && scale <= 1)) throw new UsageError('--scale must be a number from 0.01 to 1')
+  if (values.output !== 'table' && values.output !== 'json') throw new UsageError('-o knows json only')
   const unknown = positionals.find(name => !benches.some(bench => bench.name === name))
   if (unknown !== undefined)
-    throw new WrongUse(`there is no bench ${unknown}; there are ${benches.map(bench => bench.name).join(', ')}`)
+    throw new UsageError(`there is no bench ${unknown}; there are ${benches.map(bench => bench.name).join(', ')}`)
   return { ...values, pairs, scale, names: positionals }
 }
 
@@ -87,7 +87,7 @@ async function runOne(bench: Bench, options: Arguments, signal: AbortSignal): Pr
 }
 
 function exitCode(outcomes: readonly Outcome[], named: boolean): number {
-  // A bench that was asked for by name and cannot run has failed; in a run of all it is only told.
+  // A bench that was requested by name and cannot run has failed; in a run of all benches this is only reported.
   if (outcomes.some(({ problem, obstacle }) => problem !== undefined || (named && obstacle !== undefined))) return 1
   return outcomes.some(({ report }) => report !== undefined && isVoid(report)) ? 3 : 0
 }
@@ -125,7 +125,7 @@ async function run(): Promise<number> {
 try {
   process.exitCode = await run()
 } catch (error) {
-  const wrongUse = error instanceof WrongUse || (error instanceof TypeError && 'code' in error)
-  process.stderr.write(`bench: ${messageOf(error)}\n${wrongUse ? `\n${usage}` : ''}`)
-  process.exitCode = wrongUse ? 2 : 1
+  const usageError = error instanceof UsageError || (error instanceof TypeError && 'code' in error)
+  process.stderr.write(`bench: ${messageOf(error)}\n${usageError ? `\n${usage}` : ''}`)
+  process.exitCode = usageError ? 2 : 1
 }

@@ -1,5 +1,5 @@
-// Bench `push-to-url`: a number of pushes by a developer, one after the other, on the platform that runs; how long each phase took
-// (from .status of the RemoteSync, so by the platform's own clock) and how long the person waited until the URL showed the commit.
+// Bench `push-to-url`: consecutive pushes by a developer on the running platform; the duration of each phase (from .status of the RemoteSync, so
+// by the platform's own clock) and the time until the URL showed the commit.
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { prepareDemo } from '../../dev/demo/run.ts'
@@ -60,7 +60,7 @@ async function push(count: number, note: (message: string) => void, signal: Abor
   ]
 }
 
-/** The platform must run: this bench plays a person on it. */
+/** The platform must run: this bench acts as a person on it. */
 async function obstacle(): Promise<string | undefined> {
   try {
     const admin = await adminClientFor(adminKubeconfig(readClusterSettings()))

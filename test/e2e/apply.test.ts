@@ -1,4 +1,4 @@
-// What automation relies on: `kubectl wait` works on every kind, applying the same again writes nothing, and a dry run makes nothing.
+// What automation relies on: `kubectl wait` works on every kind, applying the same manifests again writes nothing, and a dry run creates nothing.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
@@ -21,7 +21,7 @@ type Discovered = {
   readonly categories?: readonly string[]
 }
 
-/** Every kind of the category `sekisho`, as the API server tells it: a new kind is in this test by itself. */
+/** Every kind of the category `sekisho`, by discovery: new kinds are included automatically. */
 async function kindsOfCategory(): Promise<readonly { resource: string; namespaced: boolean; path: string }[]> {
   const groups = ['apps', 'github', 'tenancy'].map(group => `${group}.sekisho.dev`)
   const found = await Promise.all(
@@ -71,18 +71,18 @@ async function versions(): Promise<readonly string[]> {
 
 test('applying the same manifests again writes nothing', async () => {
   const folder = join(platform.world.repository, 'deploy/examples/shop')
-  // The manifests may have changed since the demo; the platform's own writes about it have to be over.
+  // The manifests may have changed since the demo; wait until the platform's own writes for them are done.
   expect(await platform.kubectl('dave', ['apply', '-k', folder])).toMatchObject({ code: 0 })
   await untilReason(platform.admin, 'application/shop', 'Available')
   await expectStillness(platform.admin, example, 2, 15)
   const before = await versions()
-  // kubectl may say "configured" (it cannot know the defaults within a list); what counts is that nothing was written.
+  // kubectl may print "configured" (it does not know the defaults within a list); the test checks that nothing was written.
   expect(await platform.kubectl('dave', ['apply', '-k', folder])).toMatchObject({ code: 0 })
   await expectStillness(platform.admin, example, 2, 15)
   expect(await versions()).toEqual(before)
 })
 
-test('a `kind: List` may leave out what has a default', async () => {
+test('objects of a `kind: List` may omit fields that have defaults', async () => {
   const items = [
     applicationManifest('e2e-listed', { processes: [{ name: 'web', port: 3000 }] }),
     remoteSyncManifest('e2e-listed', { build: {} }),
@@ -99,7 +99,7 @@ async function auditHead(): Promise<number> {
   return JSON.parse(answer.output).entries
 }
 
-test('`kubectl apply --dry-run=server` fills in who asks, and makes neither object nor grant nor audit record', async () => {
+test('`kubectl apply --dry-run=server` fills in the requester, and creates no object, grant or audit record', async () => {
   const name = 'e2e-dry'
   const before = await auditHead()
   const answer = await platform.kubectl(

@@ -1,5 +1,5 @@
-// What people get wrong: each mistake has a reason a person understands, a cure and an Event; nothing turns; the shop serves all along.
-// All objects are made together and then awaited, so that the file takes as long as its slowest mistake.
+// Mistakes of users: each one results in an understandable reason, a message that says what to do, and an Event; no controller loops, and the shop
+// serves all the time. All objects are created together, so that the file takes as long as its slowest mistake.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../dev/demo/steps.ts'
 import type { Condition } from '../../src/api/resource.ts'
@@ -13,27 +13,26 @@ type Mistake = {
   readonly reference: string
   readonly manifest: object
   readonly reason: string
-  /** What the message must say: what is wrong, and the cure. */
-  readonly says: readonly RegExp[]
-  /** Its status counts restarts, so it may move. */
+  /** Patterns of the message: what is wrong, and what to do. */
+  readonly patterns: readonly RegExp[]
+  /** Its status counts restarts, so it may change. */
   readonly moves?: true
 }
 
 const noSuchDigest = `sha256:${'0'.repeat(64)}`
 
 function mistakes(image: string): readonly Mistake[] {
-  const application = (name: string, reason: string, says: readonly RegExp[], spec: object, moves?: true): Mistake => ({
+  const application = (name: string, reason: string, patterns: readonly RegExp[], spec: object): Mistake => ({
     reference: `application/e2e-${name}`,
     manifest: applicationManifest(`e2e-${name}`, { image, ...spec }),
     reason,
-    says,
-    ...(moves ? { moves } : {}),
+    patterns,
   })
-  const remoteSync = (name: string, reason: string, says: readonly RegExp[], spec: object): Mistake => ({
+  const remoteSync = (name: string, reason: string, patterns: readonly RegExp[], spec: object): Mistake => ({
     reference: `remotesync/e2e-${name}`,
     manifest: remoteSyncManifest(`e2e-${name}`, { ...spec }),
     reason,
-    says,
+    patterns,
   })
   const web = { name: 'web', port: 3000, memory: '128Mi' }
   return [
@@ -76,15 +75,12 @@ function mistakes(image: string): readonly Mistake[] {
     application('bad-image', 'ImagePullFailed', [/cannot be pulled/, /check spec\.image/], {
       image: `${image.split('@')[0]}@${noSuchDigest}`,
     }),
-    application(
-      'crash',
-      'Crashing',
-      [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/],
-      {
+    {
+      ...application('crash', 'Crashing', [/process web exits with code 3/, /kubectl logs -n acme e2e-crash-web-\S+ -c web/], {
         processes: [{ ...web, command: ['node', '-e', 'console.log("no database"); process.exit(3)'] }],
-      },
-      true,
-    ),
+      }),
+      moves: true,
+    },
     application('no-chart', 'ChartNotFound', [/no ApplicationChart e2e-none/, /kubectl get applicationcharts/], {
       chart: 'e2e-none',
     }),
@@ -161,9 +157,9 @@ afterAll(async () => {
   await platform.admin.close()
 })
 
-test('every mistake has its reason, a message with the cure, and an Event of the type Warning', async () => {
+test('every mistake results in its reason, a message that says what to do, and a Warning Event', async () => {
   const outcomes = await Promise.all(
-    all.map(async ({ reference, reason, says }): Promise<readonly string[]> => {
+    all.map(async ({ reference, reason, patterns }): Promise<readonly string[]> => {
       const ready = await untilReason(platform.admin, reference, reason, 90).catch(
         (error: unknown): Condition => ({
           type: 'Ready',
@@ -175,20 +171,20 @@ test('every mistake has its reason, a message with the cure, and an Event of the
         }),
       )
       if (ready.reason !== reason) return [`${reference}: ${ready.message}`]
-      const problems = says
+      const problems = patterns
         .filter(pattern => !pattern.test(ready.message))
-        .map(pattern => `${reference} says "${ready.message}", not ${pattern}`)
+        .map(pattern => `${reference}: the message is "${ready.message}", not ${pattern}`)
       if (ready.status !== 'False') problems.push(`${reference}: Ready is ${ready.status}`)
       if (/keeps serving/.test(ready.message)) problems.push(`${reference}: nothing served before, but: ${ready.message}`)
       const { metadata } = await read(platform.admin, reference)
       const wanted = reason === 'WaitingForImage' ? 'Normal' : 'Warning'
-      // Events are written after the status, on their own.
+      // Events are written after the status.
       await eventually(`the ${wanted} Event ${reason} of ${reference}`, 10, async () => {
         const events = await eventsAbout(platform.admin, metadata.uid)
-        const told = events.some(
-          event => event.reason === reason && event.type === wanted && says.every(pattern => pattern.test(event.message)),
+        const recorded = events.some(
+          event => event.reason === reason && event.type === wanted && patterns.every(pattern => pattern.test(event.message)),
         )
-        if (!told) throw new Error(events.map(event => `${event.type} ${event.reason}: ${event.message}`).join('; '))
+        if (!recorded) throw new Error(events.map(event => `${event.type} ${event.reason}: ${event.message}`).join('; '))
         return true
       }).catch((error: unknown) => problems.push(String(error)))
       return problems
@@ -197,24 +193,24 @@ test('every mistake has its reason, a message with the cure, and an Event of the
   expect(outcomes.flat()).toEqual([])
 })
 
-test('`kubectl describe` shows the developer the reason and the cure', async () => {
+test('`kubectl describe` shows the developer the reason and what to do', async () => {
   const { output } = await platform.kubectl('dave', ['describe', 'remotesync/e2e-no-branch', '-n', 'acme'])
   expect(output).toMatch(/BranchNotFound/)
   expect(output).toMatch(/push it, or name another one/)
 })
 
-test('nothing turns: objects, Events and reconciles stay still afterwards', async () => {
+test('no controller loops: objects, Events and reconcile counts do not change afterwards', async () => {
   const still = all.filter(({ moves }) => moves !== true).map(({ reference }) => reference)
   await expectStillness(platform.admin, still, 6, 15)
 })
 
-test('a crash loop adds no Events of ours while it goes on', async () => {
+test('a continuing crash loop adds no Events of ours', async () => {
   const { metadata } = await read(platform.admin, 'application/e2e-crash')
   const events = (await eventsAbout(platform.admin, metadata.uid)).filter(({ reason }) => reason === 'Crashing')
   expect(events.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(2)
 })
 
-test('a value out of bounds is refused at once and the message names the field', async () => {
+test('a value out of bounds is refused at once with a message that names the field', async () => {
   const port = await platform.kubectl(
     'dave',
     ['apply', '-f', '-'],
@@ -231,7 +227,7 @@ test('a value out of bounds is refused at once and the message names the field',
   expect(both.errors).toMatch(/source must set exactly one of branch, pullRequest, commit/)
 })
 
-test('a mistake in the Application that runs is told, and the version before keeps serving', async () => {
+test('a mistake in the running Application is reported, and the previous version keeps serving', async () => {
   const { admin } = platform
   const running = await read(admin, 'application/shop')
   const patch = (chart: string): Promise<unknown> =>
@@ -259,8 +255,8 @@ test('a mistake in the Application that runs is told, and the version before kee
   expect(readyOf(await read(admin, 'application/shop'))?.status).toBe('True')
 })
 
-test('the shop answered 200 all along', async () => {
-  const { asked, failures } = await shop.end()
+test('the shop answered 200 all the time', async () => {
+  const { requests, failures } = await shop.end()
   expect(failures).toEqual([])
-  expect(asked).toBeGreaterThan(20)
+  expect(requests).toBeGreaterThan(20)
 })

@@ -1,12 +1,12 @@
-// The life of one Application that follows a branch: pushed, the platform killed in the middle of a build, a build that fails, the branch
-// deleted, the RemoteSync deleted, the Application deleted. What served keeps serving until the very end. The steps build on each other.
+// One Application that follows a branch, from the first push to its deletion: the platform is killed during a build, a build fails, the branch, the
+// RemoteSync and the Application are deleted. The current version serves until the end. The tests depend on each other.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../dev/demo/steps.ts'
 import { type Branch, openBranch } from './branch.ts'
 import { applicationManifest, remoteSyncManifest } from './manifests.ts'
 import { find, list, read, readyOf, untilGone, untilReason } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
-import { ask, type Watch, watchServing } from './serving.ts'
+import { requestVersion, type Watch, watchServing } from './serving.ts'
 import { expectStillness } from './stillness.ts'
 
 const name = 'e2e-branch'
@@ -50,7 +50,7 @@ async function untilDeployed(commit: string): Promise<void> {
 
 async function untilAnswers(commit: string): Promise<void> {
   await eventually(`${url} answers with ${commit}`, 30, async () => {
-    const { status, text } = await ask(url)
+    const { status, text } = await requestVersion(url)
     return (status === 200 && text.includes(commit)) || undefined
   })
 }
@@ -60,21 +60,21 @@ async function platformPods(): Promise<readonly { name: string; uid: string }[]>
   return pods.map(({ metadata: { name: podName, uid } }) => ({ name: podName, uid }))
 }
 
-/** As a node that dies: no grace, no goodbye. */
+/** Without a grace period, as when the node fails. */
 async function killPlatform(): Promise<{ name: string; uid: string } | undefined> {
   const [pod] = await platformPods()
   await platform.admin.call('DELETE', `/api/v1/namespaces/sekisho-system/pods/${pod?.name}`, { gracePeriodSeconds: 0 })
   return pod
 }
 
-test('a pushed branch becomes a URL', async () => {
+test('a pushed branch is served at its URL', async () => {
   first = await branch.push(`first ${new Date().toISOString()}`, {})
   await platform.apply('dave', [applicationManifest(name), remoteSyncManifest(name, { source: { branch: name } })])
   await untilDeployed(first)
   await untilAnswers(first)
 })
 
-test('killed in the middle of a build, the platform adopts the build: the URL changes and no commit is built twice', async () => {
+test('a platform that is killed during a build adopts the build: the new commit is served and built only once', async () => {
   const { admin } = platform
   const serving = watchServing(url)
   second = await branch.push(`second ${new Date().toISOString()}`, {})
@@ -92,11 +92,11 @@ test('killed in the middle of a build, the platform adopts the build: the URL ch
   expect((await serving.end()).failures).toEqual([])
 })
 
-test('killed before the builder has read its source, the platform makes the build anew by itself', async () => {
+test('a platform that is killed before the builder has read its source retries the build by itself', async () => {
   const { admin } = platform
   const serving = watchServing(url)
   second = await branch.push(`third ${new Date().toISOString()}`, {})
-  await eventually('the build is made', 60, async () => ((await buildsOf(second)).length === 1 ? true : undefined))
+  await eventually('the build is created', 60, async () => ((await buildsOf(second)).length === 1 ? true : undefined))
   await killPlatform()
   await untilDeployed(second)
   await untilAnswers(second)
@@ -105,7 +105,7 @@ test('killed before the builder has read its source, the platform makes the buil
   expect((await serving.end()).failures).toEqual([])
 })
 
-test('a build that cannot install its packages says so with the end of the log; the version before keeps serving', async () => {
+test('a build that cannot install its packages reports the end of the log; the previous version keeps serving', async () => {
   const manifest = { name: 'shop', version: '1.0.0', private: true, dependencies: { 'left-behind': 'file:./left-behind.tgz' } }
   const broken = await branch.push('broken', { 'package.json': JSON.stringify(manifest) })
   const ready = await untilReason(platform.admin, remoteSync, 'BuildFailed', 120)
@@ -119,7 +119,7 @@ test('a build that cannot install its packages says so with the end of the log; 
   expect(await buildsOf(broken)).toHaveLength(1)
 })
 
-test('a deleted branch is told, with the cure; the version before keeps serving', async () => {
+test('a deleted branch is reported with what to do; the previous version keeps serving', async () => {
   await branch.delete()
   const ready = await untilReason(platform.admin, remoteSync, 'BranchNotFound')
   expect(ready.message).toMatch(/acme\/shop has no branch e2e-branch: push it, or name another one/)
@@ -150,7 +150,7 @@ async function auditLines(action: string): Promise<readonly AuditLine[]> {
   return JSON.parse(output)
 }
 
-test('without its RemoteSync the grant is gone and its tokens are revoked; the Application keeps serving', async () => {
+test('a deleted RemoteSync deletes its grant and revokes its tokens; the Application keeps serving', async () => {
   const { admin } = platform
   const grant = `repositorygrant/remotesync-${name}`
   const { uid } = (await read(admin, grant)).metadata
@@ -164,7 +164,7 @@ test('without its RemoteSync the grant is gone and its tokens are revoked; the A
   await eventually('its builds are gone', 30, async () => ((await buildsOf(second)).length === 0 ? true : undefined))
 })
 
-test('without the Application its Deployment, Service and Ingress are gone', async () => {
+test('a deleted Application deletes its Deployment, Service and Ingress', async () => {
   const { admin } = platform
   const inventory = (await read(admin, application)).status?.['inventory'] as readonly { kind: string; name: string }[]
   const named = inventory.map(({ kind, name: own }) => `${kind.toLowerCase()}/${own}`)
@@ -172,11 +172,11 @@ test('without the Application its Deployment, Service and Ingress are gone', asy
   for (const reference of named) expect(await find(admin, reference), reference).toBeDefined()
   expect(await platform.kubectl('dave', ['delete', application, '-n', 'acme', '--timeout=60s'])).toMatchObject({ code: 0 })
   await untilGone(admin, named)
-  await eventually(`${url} answers no more`, 30, async () => ((await ask(url)).status === 404 ? true : undefined))
+  await eventually(`${url} answers 404`, 30, async () => ((await requestVersion(url)).status === 404 ? true : undefined))
 })
 
-test('the shop answered 200 all along', async () => {
-  const { asked, failures } = await shop.end()
+test('the shop answered 200 all the time', async () => {
+  const { requests, failures } = await shop.end()
   expect(failures).toEqual([])
-  expect(asked).toBeGreaterThan(100)
+  expect(requests).toBeGreaterThan(100)
 })

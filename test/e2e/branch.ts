@@ -6,12 +6,12 @@ import { gitCredential, mustRun } from '../../dev/demo/tools.ts'
 
 export type Branch = {
   readonly name: string
-  /** Pushes the example shop with these files changed; gives the commit. */
+  /** Pushes the example shop with these files changed; resolves to the commit. */
   readonly push: (title: string, files: Readonly<Record<string, string>>) => Promise<string>
   readonly delete: () => Promise<void>
 }
 
-/** Starts from an empty history of its own: a branch of an earlier run is overwritten. */
+/** Starts with an empty history: a branch of an earlier run is overwritten. */
 export async function openBranch(world: DemoContext, name: string): Promise<Branch> {
   const { dave } = world.people
   const folder = join(dave.home, name)

@@ -1,5 +1,5 @@
-// People in a real browser, by clicking only: gary brings globex and sees the tenant ready; noah, who has no tenant, is told what to do.
-// Pictures of every page go to the state folder for whoever wants to look.
+// People in a real browser who only click: gary onboards globex and the page shows the tenant as ready; noah, who has no tenant, learns what to do.
+// Screenshots of every page are written to the state folder.
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Browser, offers } from '../../dev/demo/browser.ts'
@@ -24,12 +24,12 @@ afterAll(async () => {
 })
 
 beforeEach(async context => {
-  browser = await openChromium(join(platform.stateFolder, 'e2e/browser'), context.task.name.split(' ')[0] ?? 'somebody')
+  browser = await openChromium(join(platform.stateFolder, 'e2e/browser'), context.task.name.split(' ')[0] ?? 'person')
 })
 
 afterEach(() => browser.close())
 
-/** Ends the Tenant as a platform admin, and takes the App from globex on GitHub's page, as gary would, so that he can bring it anew. */
+/** Deletes the Tenant as a platform admin and uninstalls the App from globex on GitHub's page as gary, so that he can onboard it again. */
 async function forgetGlobex(): Promise<void> {
   const platformAdmin = ['--as=e2e', '--as-group=sekisho:platform-admins', '--as-group=system:authenticated']
   const ended = await platform.asAdministrator([
@@ -49,7 +49,7 @@ async function forgetGlobex(): Promise<void> {
   await person.close()
 }
 
-/** From our first page through GitHub's sign-in and, the first time, its consent. */
+/** From our first page through GitHub's sign-in and, on the first sign-in, its consent page. */
 async function signIn(login: string): Promise<void> {
   const { page } = browser
   await page.goto(fixture)
@@ -70,13 +70,13 @@ async function signOut(): Promise<void> {
   const { page } = browser
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Welcome' }).waitFor()
-  // GitHub still knows the person and would sign them in again at once: what counts is that we ask it.
+  // GitHub still has a session and would sign the person in again at once; the test checks that we redirect to it.
   const answer = await page.request.get(`${fixture}/onboard`, { maxRedirects: 0, headers: { accept: 'text/html' } })
   expect(answer.status()).toBe(303)
   expect(answer.headers()['location']).toMatch(/^\/login/)
 }
 
-test('gary brings globex with one repository, sees the tenant become ready and signs out', async () => {
+test('gary onboards globex with one repository, sees the tenant become ready and signs out', async () => {
   const { page } = browser
   await signIn('gary')
   await browser.picture('gary-3-home')
@@ -86,13 +86,13 @@ test('gary brings globex with one repository, sees the tenant become ready and s
   await page.getByRole('link', { name: 'Install on globex' }).click()
   await browser.picture('gary-5-install')
   await page.getByLabel('Only select repositories').check()
-  await page.getByLabel('fixture (private)').check()
+  await page.getByLabel('site (private)').check()
   await page.getByRole('button', { name: 'Install', exact: true }).click()
   await page.getByRole('heading', { name: 'Bring globex' }).waitFor()
   expect(await page.getByRole('main').textContent()).toMatch(/never reach more than 1 selected repository with/)
   await browser.picture('gary-6-confirm')
   await page.getByRole('button', { name: 'Create the tenant' }).click()
-  // The page asks again by itself until everything is ready: nobody presses reload.
+  // The page reloads itself until everything is ready.
   await page.getByRole('heading', { name: 'globex', exact: true }).waitFor()
   await expect.poll(() => page.getByRole('cell', { name: 'Ready', exact: true }).count(), { timeout: 40_000 }).toBe(2)
   await browser.picture('gary-7-tenant')
@@ -108,10 +108,10 @@ test('gary brings globex with one repository, sees the tenant become ready and s
   await page.getByRole('link', { name: 'globex', exact: true }).waitFor()
   await browser.picture('gary-8-tenants')
   await signOut()
-  expect(browser.complaints).toEqual([])
+  expect(browser.errors).toEqual([])
 }, 120_000)
 
-test('noah, who has no tenant, is told what to do and learns nothing of acme', async () => {
+test('noah, who has no tenant, learns what to do and nothing about acme', async () => {
   const { page } = browser
   await signIn('noah')
   const main = await page.getByRole('main').textContent()
@@ -123,7 +123,7 @@ test('noah, who has no tenant, is told what to do and learns nothing of acme', a
   expect(answers.map(answer => answer.status())).toEqual([404, 404])
   const texts = await Promise.all(answers.map(async answer => (await answer.text()).replace(/[\w-]{36}/, '')))
   expect(texts[0]).toBe(texts[1])
-  expect(browser.complaints).toEqual([])
+  expect(browser.errors).toEqual([])
   await page.goto(`${fixture}/tenants/acme`)
   await page.getByRole('alert').waitFor()
   await browser.picture('noah-4-not-found')

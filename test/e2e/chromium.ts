@@ -1,4 +1,4 @@
-// A real browser, headless, with a profile of its own and nothing that asks the internet for anything. Records what pages complain about.
+// A real headless browser with its own profile and without background requests to the internet. Records the errors of pages.
 import { spawn } from 'node:child_process'
 import { access, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,30 +14,30 @@ async function ensureChromium(): Promise<void> {
     )
   )
     return
-  const cure = `${program} is missing: apt-get install -y chromium`
-  if (process.getuid?.() !== 0) throw new Error(`${cure} (as root)`)
-  console.error(`${cure} (being done now)`)
+  const remedy = `${program} is missing: apt-get install -y chromium`
+  if (process.getuid?.() !== 0) throw new Error(`${remedy} (as root)`)
+  console.error(`${remedy} (being done now)`)
   await new Promise<void>((resolve, reject) => {
     const child = spawn('/usr/bin/apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     child.on('error', reject)
     child.on('close', code =>
-      code === 0 ? resolve() : reject(new Error(`${cure}: it ended with ${code}; try apt-get update first`)),
+      code === 0 ? resolve() : reject(new Error(`${remedy}: it ended with ${code}; try apt-get update first`)),
     )
   })
 }
 
 export type Chromium = {
   readonly page: Page
-  /** Errors of the console (a violated content security policy is one), failed requests and errors of scripts, with their page. */
-  readonly complaints: readonly string[]
-  /** The whole page as `<folder>/<name>.png`. */
+  /** Console errors (including violations of the content security policy), failed requests and script errors, with their page. */
+  readonly errors: readonly string[]
+  /** Writes the whole page as `<folder>/<name>.png`. */
   readonly picture: (name: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** `folder` is for the profile and the pictures; the profile of an earlier run is forgotten. */
+/** `folder` receives the profile and the screenshots; the profile of an earlier run is deleted. */
 export async function openChromium(folder: string, person: string): Promise<Chromium> {
   await ensureChromium()
   const profile = join(folder, `profile-${person}`)
@@ -60,19 +60,19 @@ export async function openChromium(folder: string, person: string): Promise<Chro
   })
   context.setDefaultTimeout(20_000)
   const page = context.pages()[0] ?? (await context.newPage())
-  const complaints: string[] = []
+  const errors: string[] = []
   page.on('console', message => {
     if (message.type() === 'error' || message.type() === 'warning')
-      complaints.push(`${message.type()} on ${page.url()}: ${message.text()} (${message.location().url})`)
+      errors.push(`${message.type()} on ${page.url()}: ${message.text()} (${message.location().url})`)
   })
-  page.on('pageerror', error => complaints.push(`script on ${page.url()}: ${error.message}`))
+  page.on('pageerror', error => errors.push(`script on ${page.url()}: ${error.message}`))
   page.on('requestfailed', request => {
-    // A page that asks again by itself ends what is still loading.
-    if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`${request.url()}: ${request.failure()?.errorText}`)
+    // A page that reloads itself aborts what is still loading.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') errors.push(`${request.url()}: ${request.failure()?.errorText}`)
   })
   return {
     page,
-    complaints,
+    errors,
     async picture(name) {
       await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
     },

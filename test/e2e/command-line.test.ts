@@ -1,4 +1,4 @@
-// What the programs say when they cannot go on: an expired login names the cure, a process without settings names every variable at once.
+// Errors of the programs: an expired login says what to do, and a process without settings names all missing variables at once.
 import { spawn } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ async function tokenFiles(): Promise<readonly string[]> {
   return (await readdir(folder)).filter(name => name.endsWith('.json')).map(name => join(folder, name))
 }
 
-test('a login that has ended says so and names the cure; kubectl passes it on', async () => {
+test('an expired login is reported with what to do, also through kubectl', async () => {
   const [file = ''] = await tokenFiles()
   const cached = JSON.parse(await readFile(file, 'utf8'))
   expect(await platform.sekisho('noah', ['token'])).toMatchObject({ code: 0 })
@@ -40,7 +40,7 @@ test('a login that has ended says so and names the cure; kubectl passes it on', 
   expect(`${token.errors}${kubectl.errors}`).not.toContain('an-old-one')
 })
 
-test('the first call with an ended login says that it has ended', async () => {
+test('the first call with an expired login reports that it has ended', async () => {
   await commandLineLogin(platform.world, platform.world.people.noah)
   const [file = ''] = await tokenFiles()
   const cached = JSON.parse(await readFile(file, 'utf8'))
@@ -50,7 +50,7 @@ test('the first call with an ended login says that it has ended', async () => {
   expect(errors.trim()).toMatch(/your login has ended: run sekisho login$/)
 })
 
-test('an audit log that one may not read is refused with a reason', async () => {
+test('reading the audit log without permission is refused with a reason', async () => {
   await commandLineLogin(platform.world, platform.world.people.noah)
   const { code, errors } = await platform.sekisho('noah', ['audit', 'list'])
   expect(code).not.toBe(0)
@@ -78,14 +78,14 @@ function startPlatformWith(environment: Readonly<Record<string, string>>): Promi
   })
 }
 
-test('without settings the platform names every variable at once and does not start', async () => {
+test('without settings the platform names every missing variable at once and does not start', async () => {
   const { code, errors } = await startPlatformWith({})
   expect(code).toBe(1)
   expect(required.filter(name => !errors.includes(name))).toEqual([])
   expect(errors).not.toMatch(/\n\s+at /)
 })
 
-test('wrong settings are named beside the missing ones, without their values', async () => {
+test('invalid settings are named together with missing ones, without their values', async () => {
   const { code, errors } = await startPlatformWith({
     SEKISHO_PUBLIC_URL: 'http://plain.example.com',
     SEKISHO_BROKER_PORT: 'tcp://10.0.0.1:8443',

@@ -1,4 +1,4 @@
-// The objects that the tests apply: as short as a developer would write them.
+// The objects that the tests apply, with only the fields that a developer would write.
 import { tenantNamespace } from '../../dev/demo/context.ts'
 
 const apps = 'apps.sekisho.dev/v1alpha1'

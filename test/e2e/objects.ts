@@ -1,4 +1,4 @@
-// Looks at objects of the cluster as the administrator: by `kind/name`, their conditions, their Events; and waits for what must come true.
+// Reads objects of the cluster as the administrator: by `kind/name`, their conditions and Events; and waits for conditions.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { tenantNamespace } from '../../dev/demo/context.ts'
 import { eventually } from '../../dev/demo/steps.ts'
@@ -16,14 +16,14 @@ export type Live = {
   readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[] }
 }
 
-type Place = { readonly path: string; readonly namespaced: boolean }
+type Collection = { readonly path: string; readonly namespaced: boolean }
 
-const ours = (group: string, plural: string, namespaced = true): Place => ({
+const ours = (group: string, plural: string, namespaced = true): Collection => ({
   path: `/apis/${group}.sekisho.dev/v1alpha1/${plural}`,
   namespaced,
 })
 
-const places: Readonly<Record<string, Place>> = {
+const collections: Readonly<Record<string, Collection>> = {
   application: ours('apps', 'applications'),
   remotesync: ours('apps', 'remotesyncs'),
   applicationchart: ours('apps', 'applicationcharts', false),
@@ -40,13 +40,13 @@ const places: Readonly<Record<string, Place>> = {
   pod: { path: '/api/v1/pods', namespaced: true },
 }
 
-/** The collection's path; `namespace` is not used for what has none. */
+/** The path of the collection; `namespace` is ignored for cluster-scoped kinds. */
 export function pathOf(kind: string, namespace = tenantNamespace): string {
-  const place = places[kind]
-  if (place === undefined) throw new Error(`no path is known for the kind ${kind}`)
-  if (!place.namespaced) return place.path
-  const cut = place.path.lastIndexOf('/')
-  return `${place.path.slice(0, cut)}/namespaces/${namespace}${place.path.slice(cut)}`
+  const collection = collections[kind]
+  if (collection === undefined) throw new Error(`no path is known for the kind ${kind}`)
+  if (!collection.namespaced) return collection.path
+  const cut = collection.path.lastIndexOf('/')
+  return `${collection.path.slice(0, cut)}/namespaces/${namespace}${collection.path.slice(cut)}`
 }
 
 function objectPath(reference: string, namespace?: string): string {
@@ -54,7 +54,7 @@ function objectPath(reference: string, namespace?: string): string {
   return `${pathOf(kind, namespace)}/${name}`
 }
 
-/** `reference` is `kind/name`; undefined when there is no such object. */
+/** `reference` is `kind/name`; undefined when the object does not exist. */
 export async function find(admin: AdminClient, reference: string, namespace?: string): Promise<Live | undefined> {
   const answer = await admin.request('GET', objectPath(reference, namespace))
   if (answer.status === 404) return undefined
@@ -77,9 +77,9 @@ export function readyOf(object: Live | undefined): Condition | undefined {
   return object?.status?.conditions?.find(condition => condition.type === 'Ready')
 }
 
-/** Waits until Ready has this reason for the newest generation, and gives the condition. */
+/** Waits until Ready has this reason; resolves to the condition. */
 export function untilReason(admin: AdminClient, reference: string, reason: string, seconds = 60): Promise<Condition> {
-  return eventually(`${reference} says ${reason}`, seconds, async () => {
+  return eventually(`${reference} has the reason ${reason}`, seconds, async () => {
     const ready = readyOf(await find(admin, reference))
     if (ready?.reason === reason) return ready
     throw new Error(`${ready?.reason}: ${ready?.message}`)
@@ -95,7 +95,7 @@ export async function forgetObjects(admin: AdminClient, references: readonly str
   )
 }
 
-/** Gone, or made anew by somebody under another uid does not count as gone. */
+/** Waits until the objects do not exist. An object that was recreated with another uid still counts as existing. */
 export async function untilGone(admin: AdminClient, references: readonly string[], namespace?: string): Promise<void> {
   for (const reference of references)
     await eventually(`${reference} is gone`, 90, async () =>
@@ -103,10 +103,10 @@ export async function untilGone(admin: AdminClient, references: readonly string[
     )
 }
 
-export type EventNews = { readonly type: string; readonly reason: string; readonly message: string; readonly count: number }
+export type ObservedEvent = { readonly type: string; readonly reason: string; readonly message: string; readonly count: number }
 
-/** The Events about the object of this uid. */
-export async function eventsAbout(admin: AdminClient, uid: string): Promise<readonly EventNews[]> {
+/** The Events of the object with this uid. */
+export async function eventsAbout(admin: AdminClient, uid: string): Promise<readonly ObservedEvent[]> {
   const found = await list(admin, 'event', `?fieldSelector=${encodeURIComponent(`involvedObject.uid=${uid}`)}`)
-  return found.map(event => event as unknown as EventNews)
+  return found.map(event => event as unknown as ObservedEvent)
 }

@@ -1,5 +1,5 @@
-// The running platform as the tests see it: real tools for what people do, and the administrator's client for looking.
-// Tests write as people, with kubectl; they read as the administrator, because a look must be cheap to be repeated.
+// The running platform for tests: the real tools of users, and an administrator's client. Tests write as users, with kubectl; they read as the
+// administrator, so that repeated reads are cheap.
 import { type AdminClient, adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { adminKubeconfig, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { type DemoContext, tenantNamespace } from '../../dev/demo/context.ts'
@@ -14,17 +14,17 @@ export type Platform = {
   readonly world: DemoContext
   readonly admin: AdminClient
   readonly stateFolder: string
-  /** Runs kubectl as the person, whatever comes of it. */
+  /** Runs kubectl as the person; does not throw on failure. */
   readonly kubectl: (login: Login, args: readonly string[], input?: string) => Promise<Result>
-  /** `kubectl apply` of these objects in acme; throws what kubectl says when it refuses. */
+  /** Runs `kubectl apply` with these objects in acme; throws kubectl's error output on failure. */
   readonly apply: (login: Login, objects: readonly object[]) => Promise<string>
-  /** Deletes what is there of them and waits until it is gone. */
+  /** Deletes the objects that exist and waits until they are gone. */
   readonly remove: (references: readonly string[]) => Promise<void>
   readonly asAdministrator: (args: readonly string[]) => Promise<Result>
   readonly sekisho: (login: Login, args: readonly string[]) => Promise<Result>
 }
 
-/** Needs the platform of `make up` after one demo; the people have homes of their own, apart from those of the demo. */
+/** Needs the platform of `make up` after one demo; the people have home folders of their own, apart from those of the demo. */
 export async function openPlatform(logins: readonly Login[]): Promise<Platform> {
   const settings = readClusterSettings()
   const world = await prepareDemo(settings, 'e2e')
@@ -51,12 +51,12 @@ export async function openPlatform(logins: readonly Login[]): Promise<Platform> 
   }
 }
 
-/** Documents, not a List: kubectl checks a List against its own copy of the schema, in which defaults are missing fields. */
+/** Documents, not a List: kubectl validates a List against its own schema, which treats omitted defaults as missing fields. */
 export function documentsOf(objects: readonly object[]): string {
   return objects.map(object => JSON.stringify(object)).join('\n---\n')
 }
 
-/** A login of an earlier run that still works is used again. */
+/** Reuses a login of an earlier run if it still works. */
 async function ensureSignedIn(world: DemoContext, who: Person): Promise<void> {
   const answer = await run(who, world.tools.kubectl, ['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}'])
   if (answer.code === 0 && answer.output.startsWith('github|')) return

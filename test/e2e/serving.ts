@@ -1,10 +1,10 @@
-// Asks an application over the ingress, once or all along while something else happens.
+// Requests an application through the ingress, once or repeatedly while something else happens.
 import { request } from 'undici'
 
 export type Answer = { readonly status: number; readonly text: string }
 
-/** Names below .localhost lead to this machine, whatever its resolver says (RFC 6761 §6.3). */
-export async function ask(url: string, path = '/version'): Promise<Answer> {
+/** Connects to this machine: names below .localhost are loopback, whatever the resolver answers (RFC 6761 §6.3). */
+export async function requestVersion(url: string, path = '/version'): Promise<Answer> {
   const { host, port } = new URL(url)
   const response = await request(`http://127.0.0.1:${port}${path}`, {
     headers: { host },
@@ -14,17 +14,17 @@ export async function ask(url: string, path = '/version'): Promise<Answer> {
   return { status: response.statusCode, text: await response.body.text() }
 }
 
-export type Watch = { readonly end: () => Promise<{ readonly asked: number; readonly failures: readonly string[] }> }
+export type Watch = { readonly end: () => Promise<{ readonly requests: number; readonly failures: readonly string[] }> }
 
-/** Asks four times a second until `end`; every answer but 200 is a failure. */
+/** Sends a request four times a second until `end`; every answer other than 200 is a failure. */
 export function watchServing(url: string): Watch {
   const failures: string[] = []
-  let asked = 0
+  let requests = 0
   let on = true
   const loop = (async () => {
     while (on) {
-      asked += 1
-      const answer = await ask(url).catch((error: unknown) => ({ status: 0, text: String(error) }))
+      requests += 1
+      const answer = await requestVersion(url).catch((error: unknown) => ({ status: 0, text: String(error) }))
       if (answer.status !== 200) failures.push(`${new Date().toISOString()} ${answer.status} ${answer.text.slice(0, 100)}`)
       await new Promise(resolve => setTimeout(resolve, 250))
     }
@@ -33,7 +33,7 @@ export function watchServing(url: string): Watch {
     async end() {
       on = false
       await loop
-      return { asked, failures }
+      return { requests, failures }
     },
   }
 }

@@ -1,4 +1,4 @@
-// Proves that nothing turns: for a while objects are not written, no Event is added or counted up, and controllers do next to no work.
+// Checks that no controller loops: for a while objects are not written, no Event is added or counted up, and controllers hardly reconcile.
 import type { AdminClient } from '../../dev/cluster/control-plane/admin-client.ts'
 import { eventsAbout, list, read } from './objects.ts'
 
@@ -15,7 +15,7 @@ async function snapshot(admin: AdminClient, references: readonly string[]): Prom
   return Object.fromEntries(rows)
 }
 
-/** Everything that the controllers have done so far, by controller, from the platform's own metrics. */
+/** The number of reconciles so far, by controller, from the platform's own metrics. */
 export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string, number>> {
   const pods = await list(admin, 'pod', '?labelSelector=app.kubernetes.io/name%3Dsekisho', 'sekisho-system')
   const counts = new Map<string, number>()
@@ -31,7 +31,7 @@ export async function reconciles(admin: AdminClient): Promise<ReadonlyMap<string
   return counts
 }
 
-/** Throws at the first object that moves within `seconds`, or when a controller reconciles more often than `mostReconciles`. */
+/** Throws at the first object that changes within `seconds`, or when a controller reconciles more often than `mostReconciles`. */
 export async function expectStillness(
   admin: AdminClient,
   references: readonly string[],

@@ -5,7 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
-import { installDefinitions, seeing, withFixture } from '../fixtures/application-fixture.ts'
+import { installDefinitions, restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
 import { image as builtImage, kpackDefinitions, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
@@ -245,7 +245,7 @@ async function buildsOnce(): Promise<void> {
   const name = 'the API server is away for 8 s as a commit is built'
   const plain = await withFixture()
   const proxy = await withProxy()
-  const fixture = { ...plain, controllersClient: seeing(withClientOf(proxy), plain.namespace) }
+  const fixture = { ...plain, controllersClient: restrictedTo(withClientOf(proxy), plain.namespace) }
   const environment = await startRemoteSyncFixture(renderer, { fixture })
   const { client, namespace, github } = environment
   const runsImage = (n: number): Promise<true> =>

@@ -104,11 +104,21 @@ async function least(work: () => Promise<Result>): Promise<{ readonly results: r
   return { results, use }
 }
 
+function recordGrowth(named: string, { growthMegabytes: value }: ResourceUse): Promise<void> {
+  return recordOutcome({ fault, case: named, measure: 'most memory more', value, unit: 'MB', atMost: 100 })
+}
+
+function recordStall(named: string, { stallMilliseconds: value }: ResourceUse): Promise<void> {
+  const measure = 'longest stall of the event loop, in processor time'
+  return recordOutcome({ fault, case: named, measure, value, unit: 'ms', atMost: 50 })
+}
+
 /** A sender whose connection is closed while it still sends may not receive the answer. */
 const wasCut = ({ status, problem }: Pick<Result, 'status' | 'problem'>): boolean =>
   status === 0 && /ECONNRESET|EPIPE|socket hang up/.test(problem)
 
 type Case = { readonly name: string; readonly shape: Shape; readonly headers?: Readonly<Record<string, string>> }
+
 /** Results that are not a refusal. */
 function unrefused({ name }: Case, results: readonly Result[]): readonly string[] {
   return results
@@ -154,22 +164,8 @@ describe.each(['webhook inbox', 'token desk', 'issuer', 'onboarding form', 'admi
       unit: 'answers',
       atMost: 0,
     })
-    await recordOutcome({
-      fault,
-      case: named,
-      measure: 'most memory more',
-      value: worst.growthMegabytes,
-      unit: 'MB',
-      atMost: 100,
-    })
-    await recordOutcome({
-      fault,
-      case: named,
-      measure: 'longest stall of the event loop, in processor time',
-      value: worst.stallMilliseconds,
-      unit: 'ms',
-      atMost: 50,
-    })
+    await recordGrowth(named, worst)
+    await recordStall(named, worst)
     await recordOutcome({
       fault,
       case: `${name}: 1 GB in chunks, from nobody`,
@@ -205,22 +201,8 @@ describe('signed deliveries', () => {
       const named = `a signed delivery: ${name}`
       for (const { status, problem } of results)
         expect.soft(expected === 413 && wasCut({ status, problem }) ? 413 : status || problem).toBe(expected)
-      await recordOutcome({
-        fault,
-        case: named,
-        measure: 'most memory more',
-        value: use.growthMegabytes,
-        unit: 'MB',
-        atMost: 100,
-      })
-      await recordOutcome({
-        fault,
-        case: named,
-        measure: 'longest stall of the event loop, in processor time',
-        value: use.stallMilliseconds,
-        unit: 'ms',
-        atMost: 50,
-      })
+      await recordGrowth(named, use)
+      await recordStall(named, use)
     },
     120_000,
   )
@@ -231,13 +213,6 @@ describe('signed deliveries', () => {
     const { result, use } = await withResourceUse(() => Promise.all(attacks))
     if (process.env['SEKISHO_TELL'] === '1') console.log(result, use)
     expect.soft(result.filter(({ status }) => status !== 0 && (status < 400 || status === 500))).toEqual([])
-    await recordOutcome({
-      fault,
-      case: '6 unsigned bodies of 25 MB at once',
-      measure: 'most memory more',
-      value: use.growthMegabytes,
-      unit: 'MB',
-      atMost: 100,
-    })
+    await recordGrowth('6 unsigned bodies of 25 MB at once', use)
   }, 120_000)
 })

@@ -1,14 +1,14 @@
-// Applications that come, change and go, by a developer. Remembers what must be there; asks nothing of the platform but by kubectl's way.
+// Applications that a developer creates, changes and deletes. Records the expected state; uses only requests that kubectl would make.
 import { randomInt } from 'node:crypto'
 import type { SoakPlatform } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Applications = {
   readonly tick: () => Promise<void>
-  /** What must be there: name to image. */
+  /** The expected state: name to image. */
   readonly wanted: ReadonlyMap<string, string>
   readonly writes: () => number
-  /** Seconds from an Application's creation until its Deployment was there, of some. */
+  /** Seconds from an Application's creation until its Deployment existed, of some. */
   readonly delays: readonly number[]
 }
 

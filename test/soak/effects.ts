@@ -1,4 +1,4 @@
-// What the world looks like after a long run, compared with what it must look like: what is missing, what is there twice or too long.
+// Compares the state of the cluster after a soak run with the expected one: what is missing, duplicated or left over.
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { verifyLog } from '../../src/store/audit/testing/verify-log.ts'
 import type { SoakPlatform } from './platform.ts'
@@ -24,52 +24,62 @@ const childPaths = [
   `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
 ] as const
 
+type List = <Item>(path: string) => Promise<readonly Item[]>
+type Differences = { readonly lost: string[]; readonly duplicate: string[] }
+
+/** Compares the children of one kind; `owners` maps the Applications' uids to their names. */
+function compareChildren(
+  plural: string,
+  children: readonly Child[],
+  { owners, wanted }: { readonly owners: ReadonlyMap<string, string>; readonly wanted: ReadonlyMap<string, string> },
+  { lost, duplicate }: Differences,
+): void {
+  const owned = new Map<string, Child[]>()
+  for (const child of children) {
+    const owner = owners.get(child.metadata.ownerReferences?.[0]?.uid ?? '')
+    if (owner === undefined) duplicate.push(`${plural}/${child.metadata.name} belongs to no Application`)
+    else owned.set(owner, [...(owned.get(owner) ?? []), child])
+  }
+  for (const [name, image] of wanted) {
+    const mine = owned.get(name) ?? []
+    if (mine.length === 0) lost.push(`${plural} of ${name}`)
+    if (mine.length > 1) duplicate.push(`${plural} of ${name}: ${mine.length}`)
+    const runs = mine[0]?.spec?.template?.spec?.containers?.[0]?.image
+    if (plural === 'deployments' && mine.length === 1 && runs !== image) lost.push(`image of ${name}`)
+  }
+}
+
 export async function compareEffects(
   fixture: SoakPlatform,
   wanted: { readonly applications: ReadonlyMap<string, string>; readonly heads: ReadonlyMap<string, string> },
 ): Promise<Effects> {
-  const list = async <Item>(path: string): Promise<readonly Item[]> =>
-    ((await fixture.admin.call('GET', path)) as Listed<Item>).items
-  const lost: string[] = []
-  const duplicate: string[] = []
+  const list: List = async <Item>(path: string) => ((await fixture.admin.call('GET', path)) as Listed<Item>).items
+  const differences: Differences = { lost: [], duplicate: [] }
   const applications = await list<Named>(paths.applications)
-  const uids = new Map(applications.map(({ metadata }) => [metadata.uid, metadata.name]))
+  const owners = new Map(applications.map(({ metadata }) => [metadata.uid, metadata.name]))
   for (const path of childPaths) {
     const plural = path.slice(path.lastIndexOf('/') + 1)
-    const children = await list<Child>(path)
-    const owned = new Map<string, Child[]>()
-    for (const child of children) {
-      const owner = uids.get(child.metadata.ownerReferences?.[0]?.uid ?? '')
-      if (owner === undefined) duplicate.push(`${plural}/${child.metadata.name} belongs to no Application`)
-      else owned.set(owner, [...(owned.get(owner) ?? []), child])
-    }
-    for (const [name, image] of wanted.applications) {
-      const mine = owned.get(name) ?? []
-      if (mine.length === 0) lost.push(`${plural} of ${name}`)
-      if (mine.length > 1) duplicate.push(`${plural} of ${name}: ${mine.length}`)
-      const runs = mine[0]?.spec?.template?.spec?.containers?.[0]?.image
-      if (plural === 'deployments' && mine.length === 1 && runs !== image) lost.push(`image of ${name}`)
-    }
+    compareChildren(plural, await list<Child>(path), { owners, wanted: wanted.applications }, differences)
   }
   const syncs = new Map((await list<Synced>(paths.remoteSyncs)).map(sync => [sync.metadata.name, sync.status?.commit]))
   for (const [name, head] of wanted.heads)
-    if (syncs.get(name) !== head) lost.push(`commit ${head.slice(0, 7)} of RemoteSync ${name}`)
-  return { lost, duplicate }
+    if (syncs.get(name) !== head) differences.lost.push(`commit ${head.slice(0, 7)} of RemoteSync ${name}`)
+  return differences
 }
 
-/** Waits until nothing is missing and nothing is too much, or says what still is when the time is over. */
+/** Waits until nothing is missing and nothing is left over; resolves with the remaining differences when the time is over. */
 export async function untilEffects(
   fixture: SoakPlatform,
-  look: () => Promise<Effects>,
+  compare: () => Promise<Effects>,
   timeoutMilliseconds: number,
 ): Promise<Effects> {
-  let last: Effects = { lost: ['nothing was looked at'], duplicate: [] }
+  let last: Effects = { lost: ['nothing was compared'], duplicate: [] }
   const check = async (): Promise<true | undefined> => {
-    last = await look()
+    last = await compare()
     return (last.lost.length === 0 && last.duplicate.length === 0) || undefined
   }
   try {
-    await waitUntil('the world to be as it must be', check, {
+    await waitUntil('the cluster to be in the expected state', check, {
       timeoutMilliseconds,
       everyMilliseconds: 1000,
       hopeless: async () => fixture.ended(),
@@ -80,11 +90,11 @@ export async function untilEffects(
   return last
 }
 
-/** Decisions that were recorded twice in a row for one grant, and numbers that are missing in the chain. */
+/** Decisions that were recorded twice in a row for one grant, and whether the audit chain is valid. */
 export async function auditProblems({
   store,
 }: SoakPlatform): Promise<{ readonly repeated: readonly string[]; readonly verified: boolean; readonly entries: number }> {
-  const verdict = await verifyLog(store.audit)
+  const verification = await verifyLog(store.audit)
   const { sequence } = await store.audit.head()
   const last = new Map<string, string>()
   const repeated: string[] = []
@@ -100,5 +110,5 @@ export async function auditProblems({
     if (end === undefined) break
     after = end.sequence
   }
-  return { repeated, verified: verdict.ok, entries: sequence }
+  return { repeated, verified: verification.ok, entries: sequence }
 }

@@ -1,25 +1,25 @@
-// `make soak`: the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and troubles (API server, GitHub), then
-// calm, then the comparison of what is with what must be. Ends with 1 when a promise was broken. Bounded in time.
+// `make soak`: runs the whole platform for a quarter of an hour under churn (Applications, pushes, tokens) and faults (API server, GitHub), then
+// without faults, and compares the state with the expected one. Exits with 1 when a promise was broken. Bounded in time.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readClusterSettings } from '../../dev/cluster/settings.ts'
 import { messageOf } from '../../src/lib/errors.ts'
 import { createApplications } from './applications.ts'
-import { judgeSoak, type SoakRow } from './assertions.ts'
+import { evaluateSoak, type SoakRow } from './assertions.ts'
 import { auditProblems, compareEffects, type Effects, untilEffects } from './effects.ts'
+import { createFaultInjection } from './fault-injection.ts'
 import { openSoakPlatform, type SoakPlatform } from './platform.ts'
 import { createPushes } from './pushes.ts'
 import { type MemorySample, memorySample, type Sample, sampleProcess } from './samples.ts'
 import { silencesUntilFound } from './silences.ts'
 import { openTenant } from './tenant.ts'
 import { createTokens } from './tokens.ts'
-import { createTroubles } from './troubles.ts'
 
 const usage = `usage: make soak [M=minutes]   or   node test/soak/main.ts [--minutes N] [--calm] [-o json]
-  --minutes N  how long churn and troubles go on, 1 to 240 (default 15)
-  --calm       churn without troubles
-  -o json      the rows as JSON on standard output
+  --minutes N  duration of churn and faults, 1 to 240 (default 15)
+  --calm       churn without faults
+  -o json      print the rows as JSON
 `
 
 type Options = { readonly minutes: number; readonly calm: boolean; readonly json: boolean }
@@ -34,7 +34,7 @@ function readOptions(): Options | undefined {
   return { minutes, calm: values.calm, json: values.output === 'json' }
 }
 
-/** Calls `work` again and again with this pause until the end; what it throws ends everything. */
+/** Calls `work` at this interval until the signal aborts; an error of `work` rejects. */
 async function repeat(everyMilliseconds: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     const began = performance.now()
@@ -58,7 +58,7 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
   const applications = createApplications(fixture, over.signal)
   const pushes = await createPushes(fixture)
   const tokens = await createTokens(fixture)
-  const troubles = createTroubles(fixture)
+  const faults = createFaultInjection(fixture)
   const samples: Sample[] = []
   const memories: MemorySample[] = []
   const began = performance.now()
@@ -70,12 +70,12 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
       failed.push(error)
       over.abort()
     })
-  const watchOver = async (): Promise<void> => {
+  const monitor = async (): Promise<void> => {
     const ended = fixture.ended()
     if (ended !== undefined) throw new Error(ended)
     samples.push(await sampleProcess(fixture.pid, fixture.healthUrl, elapsed()))
   }
-  const tell = async (): Promise<void> => {
+  const report = async (): Promise<void> => {
     const now = memorySample(await fixture.memory(), elapsed())
     memories.push(now)
     const facts = `${applications.writes()} writes, ${pushes.pushed()} pushes, ${tokens.delivered()} tokens`
@@ -87,17 +87,17 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
       run(1000, applications.tick),
       run(3000, pushes.tick),
       run(1000, tokens.tick),
-      ...(calm ? [] : [run(4000, troubles.next)]),
-      run(5000, watchOver),
-      run(20_000, tell),
+      ...(calm ? [] : [run(4000, faults.next)]),
+      run(5000, monitor),
+      run(20_000, report),
     ])
     if (failed.length > 0) throw failed[0]
-    await troubles.end()
-    console.error('calm now: waiting until everything is as it must be')
+    await faults.end()
+    console.error('no more faults: waiting for the expected state')
     const calmSince = performance.now()
     await tokens.end()
-    const look = (): Promise<Effects> => compareEffects(fixture, { applications: applications.wanted, heads: pushes.heads })
-    const effects = await untilEffects(fixture, look, 180_000)
+    const compare = (): Promise<Effects> => compareEffects(fixture, { applications: applications.wanted, heads: pushes.heads })
+    const effects = await untilEffects(fixture, compare, 180_000)
     const settledSeconds = (performance.now() - calmSince) / 1000
     const audit = await auditProblems(fixture)
     const [quietest] = samples.toSorted((one, other) => other.watchSilence - one.watchSilence)
@@ -115,12 +115,12 @@ async function soak(fixture: SoakPlatform, { minutes, calm }: Options): Promise<
       'audit entries': audit.entries,
       lists: samples.at(-1)?.lists ?? 0,
       'watches ended': samples.at(-1)?.watchEnds ?? 0,
-      ...Object.fromEntries([...troubles.counts].sort().map(([name, count]) => [`trouble: ${name}`, count])),
+      ...Object.fromEntries([...faults.counts].sort().map(([name, count]) => [`fault: ${name}`, count])),
     }
     const tokensAlive = await tokens.alive()
     const silences = silencesUntilFound(fixture.proxy.log.entries(), performance.now())
     const { delays } = applications
-    return judgeSoak({ minutes, samples, memories, silences, effects, settledSeconds, tokensAlive, audit, delays, counts })
+    return evaluateSoak({ minutes, samples, memories, silences, effects, settledSeconds, tokensAlive, audit, delays, counts })
   } finally {
     clearTimeout(timer)
     over.abort()
@@ -133,8 +133,8 @@ function print(rows: readonly SoakRow[]): void {
   for (const { what, value, unit, atMost, met } of rows) {
     const shown = Number.isInteger(value) ? String(value) : value.toFixed(2)
     const bound = atMost === undefined ? '' : `  at most ${atMost}`
-    const verdict = met === undefined ? '' : met ? '  held' : '  BROKEN'
-    console.log(`${what.padEnd(58)} ${shown.padStart(9)} ${unit.padEnd(6)}${bound}${verdict}`)
+    const result = met === undefined ? '' : met ? '  held' : '  BROKEN'
+    console.log(`${what.padEnd(58)} ${shown.padStart(9)} ${unit.padEnd(6)}${bound}${result}`)
   }
 }
 

@@ -1,5 +1,5 @@
-// Loaded into the platform's process before the platform (`node --import`): collects garbage when its parent asks, and answers with what
-// lives then. Without that, a slope of some minutes says more about the moods of the collector than about a leak. It does nothing else.
+// Loaded into the platform's process before the platform (`node --import`): on a message of its parent it collects garbage and answers with the
+// memory in use. Without the collection, a slope over some minutes describes the collector's schedule rather than a leak.
 if (globalThis.gc === undefined) throw new Error('memory is measured after a collection: start with --expose-gc')
 const collect = globalThis.gc
 
@@ -7,5 +7,5 @@ process.on('message', () => {
   collect()
   process.send?.(process.memoryUsage())
 })
-// Who is asked questions does not live for them.
+// Waiting for messages must not keep the process running.
 process.channel?.unref()

@@ -1,5 +1,5 @@
-// What a long run runs on: a control plane of its own with policies and webhooks, PostgreSQL, GitHub (emulated), and the whole platform as
-// one child process whose way to the API server leads through the chaos proxy. Started and ended here; it does nothing by itself.
+// The environment of a soak run: a control plane of its own with policies and webhooks, PostgreSQL, the GitHub emulator, and the whole platform
+// as one child process that accesses the API server through the chaos proxy. Everything is started and stopped here.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ import { type ChaosProxy, startChaosProxy } from '../faults/chaos-proxy/chaos-pr
 import { upstreamOf } from '../faults/chaos-proxy/upstream.ts'
 
 const cluster = { name: 'soak-cluster', portOffset: 60 }
-/** Of the platform's listeners, all on loopback. */
+/** Ports of the platform's listeners, all on loopback. */
 const ports = { broker: 24_443, tokenDesk: 24_444, admission: 24_445, source: 24_446, health: 24_447 }
 export const appName = 'github'
 export const gitHubHost = 'github.localhost'
@@ -42,16 +42,16 @@ export const gitHubHost = 'github.localhost'
 export type SoakPlatform = {
   readonly github: RunningEmulator
   readonly proxy: ChaosProxy
-  /** A second look into the platform's database. */
+  /** A second connection to the platform's database. */
   readonly store: Store
   readonly admin: ControlPlane['admin']
   readonly people: Impersonation
   readonly pid: number
-  /** What the platform's process uses just after a garbage collection. */
+  /** Memory usage of the platform's process just after a garbage collection. */
   readonly memory: () => Promise<NodeJS.MemoryUsage>
   readonly healthUrl: string
   readonly tokenDeskUrl: string
-  /** Undefined while the platform runs; else how it ended. */
+  /** Undefined while the platform runs; then how it ended. */
   readonly ended: () => string | undefined
   readonly logFile: string
   readonly stop: () => Promise<void>
@@ -132,7 +132,7 @@ export async function openSoakPlatform(): Promise<SoakPlatform> {
   }
 }
 
-/** The platform's own ServiceAccount, with no more than its roles give it. */
+/** Access with the platform's own ServiceAccount, which has no more rights than its roles. */
 async function platformKubeconfig({ kubeconfig, admin }: ControlPlane, folder: string): Promise<string> {
   const path = `/api/v1/namespaces/${platformNamespace}/serviceaccounts/sekisho/token`
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 6 * 3600 } }
@@ -175,7 +175,7 @@ async function applyApp({ admin }: ControlPlane, { app, url }: RunningEmulator):
   })
 }
 
-async function platformEnvironment(world: {
+async function platformEnvironment(parts: {
   readonly folder: string
   readonly proxy: ChaosProxy
   readonly postgres: TestPostgres
@@ -183,7 +183,7 @@ async function platformEnvironment(world: {
   readonly sealingKey: string
   readonly leaf: { readonly certificate: string; readonly key: string }
 }): Promise<Record<string, string>> {
-  const { folder, proxy, postgres, github, sealingKey, leaf } = world
+  const { folder, proxy, postgres, github, sealingKey, leaf } = parts
   const kubeconfig = join(folder, 'kubeconfig')
   await writeFile(kubeconfig, proxy.kubeconfig(), { mode: 0o600 })
   return {
@@ -260,7 +260,7 @@ async function ready(healthUrl: string): Promise<true | undefined> {
   return answer.ok || undefined
 }
 
-/** After the platform serves: webhooks that fail closed would otherwise refuse its own first writes. */
+/** Called after the platform serves: webhooks that fail closed would refuse its own first writes. */
 async function installAdmission({ admin }: ControlPlane): Promise<void> {
   const policies = [...policyFiles(platformIdentities()).values()].flat()
   const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` })
@@ -270,7 +270,7 @@ async function installAdmission({ admin }: ControlPlane): Promise<void> {
     await admin.apply(`${registry}/${plural}/${metadata.name}`, manifest)
   }
   await waitUntil(
-    'the platform to say which authority its webhooks have',
+    'the platform to publish the authority of its webhooks',
     async () => {
       const found = await Promise.all(
         ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].map(

@@ -1,11 +1,11 @@
-// Commits that a developer pushes with git, to branches that RemoteSyncs follow. GitHub sends the webhooks, or loses them.
+// Commits that a developer pushes with git to branches that RemoteSyncs follow. The GitHub emulator sends the webhooks, or loses them.
 import { cloneUrl, createGitClient, type GitClient } from '../../dev/github/testing/git-client.ts'
 import type { SoakPlatform } from './platform.ts'
 import { accepted, developer, namespace, paths } from './tenant.ts'
 
 export type Pushes = {
   readonly tick: () => Promise<void>
-  /** RemoteSync to the commit it must know. */
+  /** The expected state: RemoteSync to commit. */
   readonly heads: ReadonlyMap<string, string>
   readonly pushed: () => number
   readonly close: () => Promise<void>

@@ -1,27 +1,27 @@
-// What the process under test uses, read from /proc (proc(5)) and its /metrics, and what is made of it: slopes and growth. Never acts.
+// Resource usage of the process under test, read from /proc (proc(5)) and its /metrics, and the slopes and growth calculated from it.
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { median } from '../bench/harness/statistics.ts'
 
 export type Sample = {
-  /** Seconds since the run began. */
+  /** Seconds since the start of the run. */
   readonly at: number
   readonly residentMegabytes: number
   readonly openFiles: number
   readonly sockets: number
-  /** The longest silence of any watch, in seconds, and the kind that it is about. */
+  /** The longest silence of any watch, in seconds, and its kind. */
   readonly watchSilence: number
   readonly silentKind: string
-  /** Sums over all kinds since the process began. */
+  /** Sums over all kinds since the start of the process. */
   readonly lists: number
   readonly watchEnds: number
 }
 
 /** Just after a garbage collection. */
 export type MemorySample = {
-  /** Seconds since the run began. */
+  /** Seconds since the start of the run. */
   readonly at: number
   readonly residentMegabytes: number
-  /** What lives: JavaScript objects, and what they hold outside of V8's heap (buffers, WebAssembly). Of the main thread. */
+  /** Live memory of the main thread: JavaScript objects, and what they hold outside V8's heap (buffers, WebAssembly). */
   readonly liveMegabytes: number
 }
 
@@ -71,7 +71,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Change of `y` per unit of `x`: the median of the slopes between any two points (Theil and Sen), which few outliers cannot move. */
+/** Change of `y` per unit of `x`: the median of the slopes between any two points (Theil–Sen estimator), which is robust against outliers. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], index) =>
     points.slice(index + 1).flatMap(([laterX, laterY]) => (laterX === x ? [] : [(laterY - y) / (laterX - x)])),
@@ -79,12 +79,12 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   return points.length < 3 ? Number.NaN : median(slopes)
 }
 
-/** Caches fill and code is compiled at first: this warm-up, a third of the run, is no part of any slope. */
+/** Without the warm-up, the first third of the run: caches fill and code is compiled. */
 export function settled<S>(samples: readonly S[]): readonly S[] {
   return samples.slice(Math.floor(samples.length / 3))
 }
 
-/** Median of the last quarter less that of the first quarter, of what is given. */
+/** Median of the last quarter of the samples minus that of the first quarter. */
 export function growth(samples: readonly Sample[], value: (sample: Sample) => number): number {
   const quarter = Math.max(1, Math.floor(samples.length / 4))
   return median(samples.slice(-quarter).map(value)) - median(samples.slice(0, quarter).map(value))

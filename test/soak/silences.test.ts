@@ -18,7 +18,7 @@ test('a silence lasts until the same path is watched or listed again, or until n
   expect(silencesUntilFound(log, 125_000)).toEqual([50, 50, 5])
 })
 
-test('a watch that came after a silent one is known by its path', () => {
+test('watchBefore finds the previous watch by its path', () => {
   const log = [watch('/pods', 1, 'stall'), watch('/services', 2), watch('/pods', 3), watch('/pods', 4)]
   const silentBefore = log.map(each => isSilent(watchBefore(log, each)))
   expect(silentBefore).toEqual([false, false, true, false])

@@ -1,4 +1,4 @@
-// The one tenant of a long run: acme with its Installation, made as the broker would, and the developer who works in it.
+// The tenant of a soak run: acme with its Installation, created as the broker would, and the developer who works in it.
 
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { installApp } from '../../dev/github/actions/install-app.ts'
@@ -11,7 +11,7 @@ export const organization = { host: gitHubHost, id: 2001, login: 'acme', type: '
 const developersTeam = 3001
 
 const signedIn = 'system:authenticated'
-/** In standalone mode the broker's writes are the platform's. */
+/** In standalone mode the broker writes with the platform's ServiceAccount. */
 const broker: Identity = {
   user: `system:serviceaccount:${platformNamespace}:sekisho`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${platformNamespace}`, signedIn],
@@ -29,7 +29,7 @@ export const paths = {
   tenants: '/apis/tenancy.sekisho.dev/v1alpha1/tenants',
 } as const
 
-/** Throws what the API server says when it refuses. */
+/** Throws the API server's message when it refused. */
 export function accepted(reply: Reply, what: string): Reply {
   if (reply.status < 300) return reply
   throw new Error(`${what}: ${reply.status} ${reply.message}`)
@@ -42,13 +42,13 @@ type Conditioned = {
 }
 
 export async function untilReady(fixture: SoakPlatform, path: string): Promise<void> {
-  const look = async (): Promise<true | undefined> => {
+  const check = async (): Promise<true | undefined> => {
     const { status } = (await fixture.admin.call('GET', path)) as Conditioned
     const ready = status?.conditions?.find(({ type }) => type === 'Ready')
     if (ready?.status !== 'True') throw new Error(ready?.message ?? 'no condition Ready yet')
     return true
   }
-  await waitUntil(`${path} to be Ready`, look, { timeoutMilliseconds: 90_000 })
+  await waitUntil(`${path} to be Ready`, check, { timeoutMilliseconds: 90_000 })
 }
 
 export async function openTenant(fixture: SoakPlatform): Promise<void> {

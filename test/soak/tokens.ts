@@ -1,4 +1,4 @@
-// A pod that asks the token desk for tokens under grants that come and go. Remembers every token and whether it may still live.
+// A pod that requests tokens from the token desk under grants that are created and deleted. Records every token and whether it may be active.
 import { Agent, request } from 'undici'
 import { waitUntil } from '../../dev/cluster/wait-until.ts'
 import { tokenDeskAudience } from '../../src/api/names.ts'
@@ -9,11 +9,11 @@ import { accepted, developer, namespace, paths } from './tenant.ts'
 export type Tokens = {
   readonly tick: () => Promise<void>
   readonly delivered: () => number
-  /** Answers of the desk other than 200, by status. */
+  /** Number of answers of the token desk other than 200, by status. */
   readonly refusals: ReadonlyMap<number, number>
-  /** Deletes every grant, and waits until all are gone; from then on no token may live. */
+  /** Deletes every grant and waits until all are gone; afterwards no token may be active. */
   readonly end: () => Promise<void>
-  /** Of the tokens whose grant is gone, those that GitHub still takes. */
+  /** Number of tokens of deleted grants that GitHub still accepts. */
   readonly alive: () => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -55,7 +55,7 @@ export async function createTokens(fixture: SoakPlatform): Promise<Tokens> {
     held.delete(name)
   }
 
-  async function ask(name: string): Promise<void> {
+  async function requestToken(name: string): Promise<void> {
     const bearer = await podToken(fixture, pod)
     const answer = await request(new URL('/v1/token', fixture.tokenDeskUrl), {
       method: 'POST',
@@ -72,7 +72,7 @@ export async function createTokens(fixture: SoakPlatform): Promise<Tokens> {
     delivered += 1
     const { token } = body
     held.get(name)?.add(token)
-    // As clients do: GitHub may refuse a new token for moments (octokit/auth-app.js#65).
+    // As clients do: GitHub may refuse a new token for a short time (octokit/auth-app.js#65).
     await waitUntil('GitHub to take a delivered token', async () => (await repositoryStatus(token)) === 200 || undefined, {
       timeoutMilliseconds: 60_000,
     })
@@ -101,7 +101,7 @@ export async function createTokens(fixture: SoakPlatform): Promise<Tokens> {
         await dropGrant(name)
         await untilGone(name)
         await makeGrant(name)
-      } else await ask(name)
+      } else await requestToken(name)
       ticks += 1
     },
     async end() {
@@ -151,7 +151,7 @@ async function podToken({ admin }: SoakPlatform, pod: Pod): Promise<string> {
   return answer.status.token
 }
 
-/** Trusts what every tenant's workloads trust: the authority in the ConfigMap of their namespace. */
+/** Trusts the same authority as a tenant's workloads: that in the ConfigMap of their namespace. */
 async function deskAgent({ admin }: SoakPlatform): Promise<Agent> {
   const path = `/api/v1/namespaces/${namespace}/configmaps/${authorityConfigMap}`
   const { data } = (await admin.call('GET', path)) as { readonly data: Readonly<Record<string, string>> }

@@ -1,6 +1,6 @@
-// Bench `admission`: our admission server with its full rule set beside a minimal webhook on Go's standard library, over TLS with the same
-// certificate and the same reviews. Once as the API server calls them (HTTP/2 where a webhook offers it, else HTTP/1.1: ours speaks
-// HTTP/1.1 only), once with HTTP/1.1 for both.
+// Bench `admission`: our admission server with its full rule set compared with a minimal webhook on Go's standard library, over TLS with the same
+// certificate and the same reviews. Once as the API server calls them (HTTP/2 where a webhook offers it, else HTTP/1.1: ours supports only
+// HTTP/1.1), once with HTTP/1.1 for both.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { issueCertificate, makeCertificateAuthority } from '../../../src/identity/certificate-authority.ts'
@@ -13,8 +13,8 @@ import { measureServer } from '../load/measure-server.ts'
 import type { LoadPlan } from '../load/planned-request.ts'
 import { plannedReviews } from './reviews.ts'
 
-/** Requests under way at a time, however they are spread over connections. */
-const underWay = 32
+/** Number of concurrent requests, however they are distributed over connections. */
+const concurrency = 32
 const warmUpRequests = 4000
 const seconds = 5
 
@@ -31,12 +31,12 @@ async function certificateFiles(folder: string) {
 
 type Protocol = Pick<LoadPlan, 'protocol' | 'connections' | 'streams'>
 
-const http1: Protocol = { protocol: 'http/1.1', connections: underWay, streams: 1 }
-const http2: Protocol = { protocol: 'h2', connections: 4, streams: underWay / 4 }
+const http1: Protocol = { protocol: 'http/1.1', connections: concurrency, streams: 1 }
+const http2: Protocol = { protocol: 'h2', connections: 4, streams: concurrency / 4 }
 
 export const admission: Bench = {
   name: 'admission',
-  title: `AdmissionReviews of 1.5 to 7 KB over TLS, ${underWay} under way`,
+  title: `AdmissionReviews of 1.5 to 7 KB over TLS, ${concurrency} under way`,
   budgetSeconds: 240,
   async open({ note, scale, folder }): Promise<OpenBench> {
     const path = await ensureGoPeer('admission-go', note)

@@ -1,5 +1,5 @@
-// Our admission server as a process of its own: the server, limits and full rule set of production behind a given certificate, without the
-// loop that renews it. Usage: certificate.pem key.pem
+// Our admission server as a process: the server, limits and full rule set of production with a given certificate, without the loop that renews
+// it. Usage: certificate.pem key.pem
 import { readFileSync } from 'node:fs'
 import { platformIdentities } from '../../../src/admission/identities.ts'
 import { createReviewServer } from '../../../src/admission/review-server.ts'
@@ -7,7 +7,7 @@ import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { listen } from '../../../src/web/server.ts'
 import { createCertificate } from '../../../src/web/tls.ts'
-import { answerEach } from '../harness/answering.ts'
+import { serveCommands } from '../harness/command-server.ts'
 
 const [certificatePath = '', keyPath = ''] = process.argv.slice(2)
 const certificate = createCertificate({
@@ -16,5 +16,5 @@ const certificate = createCertificate({
 })
 const server = await createReviewServer({ log: silentLog, certificate, identities: platformIdentities() })
 const port = await listen(server, { host: '127.0.0.1', port: 0 })
-await answerEach(async () => ({ port }))
+await serveCommands(async () => ({ port }))
 process.exit(0)

@@ -1,5 +1,5 @@
-// The AdmissionReviews of the bench, in the shape and size in which the API server sends them: a pod with what controllers add to it, a
-// scaled Deployment with its former self, Secrets, a grant and a changed RemoteSync. Each is judged by other rules of ours; one is refused.
+// The AdmissionReviews of the bench, in the form and size in which the API server sends them: a pod with the fields that controllers add, a scaled
+// Deployment with its old version, Secrets, a grant and a changed RemoteSync. Each is checked by different rules of ours; one is refused.
 import { createHash } from 'node:crypto'
 import type { PlannedRequest } from '../load/planned-request.ts'
 
@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>
 const namespace = 'acme-shop'
 const person = 'github|github.com|583231'
 
-/** A UUID that is the same in every run, so that both sides and all rounds get the same bytes. */
+/** A UUID that is the same in every run, so that both sides and all rounds receive the same bytes. */
 function uid(of: string): string {
   const hex = createHash('sha256').update(of).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -219,7 +219,7 @@ function review(one: Case, number: number): Json {
   }
 }
 
-/** One request of each case, with the answer that every correct webhook with the rule on reserved names gives. */
+/** One request for each case, with the answer that every correct webhook with the rule on reserved names returns. */
 export function plannedReviews(): readonly PlannedRequest[] {
   return cases.map((one, number) => ({
     path: '/validate',

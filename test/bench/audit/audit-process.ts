@@ -1,17 +1,17 @@
-// One side of a run as a process of its own, on the database that its environment names: our log under many concurrent appenders and its
-// verification, or the least that can be done instead with the same driver on the same table.
+// One side of a run as a process, on the database that its environment names: our log with many concurrent appenders and its verification, or
+// the minimal equivalent with the same driver on the same table.
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
 import { createAuditLog } from '../../../src/store/audit/audit-log.ts'
 import { verifyLog } from '../../../src/store/audit/testing/verify-log.ts'
 import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer, openEmbedded } from '../../../src/store/database/database.ts'
-import { answerEach } from '../harness/answering.ts'
+import { serveCommands } from '../harness/command-server.ts'
 import { percentile } from '../harness/statistics.ts'
 import { insertBatches, readAndHash } from './bare.ts'
 import { recordNumber } from './records.ts'
 
-type Question =
+type Command =
   | { readonly do: 'append' | 'insert'; readonly entries: number; readonly appenders: number }
   | { readonly do: 'verify' | 'read-and-hash' }
   | { readonly do: 'close' }
@@ -56,17 +56,17 @@ async function append(entries: number, appenders: number): Promise<Timed> {
 }
 
 async function verified(): Promise<number> {
-  const verdict = await verifyLog(audit)
-  if (!verdict.ok) throw new Error(`entry ${verdict.sequence}: ${verdict.problem}`)
-  return verdict.entries
+  const verification = await verifyLog(audit)
+  if (!verification.ok) throw new Error(`entry ${verification.sequence}: ${verification.problem}`)
+  return verification.entries
 }
 
-async function answer(question: Question): Promise<object> {
-  switch (question.do) {
+async function answer(command: Command): Promise<object> {
+  switch (command.do) {
     case 'append':
-      return append(question.entries, question.appenders)
+      return append(command.entries, command.appenders)
     case 'insert':
-      return timed(() => insertBatches(database.pool, question.entries))
+      return timed(() => insertBatches(database.pool, command.entries))
     case 'verify':
       return timed(verified)
     case 'read-and-hash':
@@ -77,6 +77,6 @@ async function answer(question: Question): Promise<object> {
   }
 }
 
-// The parent is this bench: its questions have the shape that it says.
-await answerEach(question => answer(question as Question))
+// The parent is this bench: its commands have the declared form.
+await serveCommands(command => answer(command as Command))
 process.exit(0)

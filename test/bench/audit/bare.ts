@@ -1,12 +1,12 @@
-// The peers of the bench: rows of the same content put into the same table by INSERTs of many rows, one after the other, without a chain; and
-// a loop that reads the table by pages as the driver gives them and hashes each row. Neither checks or guarantees anything.
+// The peers of the bench: rows of the same content inserted into the same table by multi-row INSERTs, one after the other, without a chain; and
+// a loop that reads the table page by page and hashes each row. Neither checks or guarantees anything.
 import { createHash } from 'node:crypto'
 import type { Database } from '../../../src/store/database/database.ts'
 import { recordNumber } from './records.ts'
 
 type Pool = Database['pool']
 
-/** As many as one of our transactions takes. */
+/** The same number as in one of our transactions. */
 const rowsInStatement = 500
 const rowsInPage = 1000
 const columnNames = [
@@ -32,8 +32,8 @@ function statement(rows: number): string {
   return `INSERT INTO audit.entries (${columnNames.join(',')}) VALUES ${places.join(',')}`
 }
 
-/** Something in the form of a hash that is unique and costs next to nothing. */
-const inPlaceOfHash = (sequence: number): string => String(sequence).padStart(64, '0')
+/** A unique text in the form of a hash that costs next to nothing. */
+const placeholderHash = (sequence: number): string => String(sequence).padStart(64, '0')
 
 function valuesOf(sequence: number, at: string): readonly unknown[] {
   const { action, actor, namespace, object, outcome, reason, details } = recordNumber(sequence)
@@ -47,12 +47,12 @@ function valuesOf(sequence: number, at: string): readonly unknown[] {
     outcome,
     reason,
     JSON.stringify(details),
-    inPlaceOfHash(sequence - 1),
-    inPlaceOfHash(sequence),
+    placeholderHash(sequence - 1),
+    placeholderHash(sequence),
   ]
 }
 
-/** Goes on after what is there. Returns how many rows it put in. */
+/** Appends after the existing rows. Returns the number of inserted rows. */
 export async function insertBatches(pool: Pool, rows: number): Promise<number> {
   const found = await pool.query<{ last: number }>('SELECT coalesce(max(sequence), 0)::int AS last FROM audit.entries')
   const last = found.rows[0]?.last ?? 0

@@ -1,5 +1,5 @@
-// Bench `audit`: appends to the log by many at once beside raw INSERTs of the same rows, and its verification beside a loop that reads and
-// hashes; on the embedded database and on a PostgreSQL that waits for its disk.
+// Bench `audit`: many concurrent appends to the log compared with raw INSERTs of the same rows, and its verification compared with a loop that
+// reads and hashes; on the embedded database and on a PostgreSQL with fsync.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { findPostgres, cure as postgresCure } from '../../../dev/postgres/find-postgres.ts'
@@ -7,16 +7,16 @@ import type { Bench, Comparison, OpenBench, Run } from '../harness/bench.ts'
 import { oursAtLeast, ratioAtLeast } from '../harness/goals.ts'
 import { startProgram } from '../harness/program.ts'
 import { figureNames } from '../harness/summarize.ts'
-import { type DatabaseEnvironment, type DatabasePlace, embeddedPlace, serverPlace } from '../load/databases.ts'
+import { type BenchDatabases, type DatabaseEnvironment, embeddedDatabases, serverDatabases } from '../load/databases.ts'
 
 const entries = 20_000
 const warmUpEntries = 5000
 const verifiedEntries = 30_000
 const appenders = 1000
 
-type Question = Readonly<Record<string, unknown>>
+type Json = Readonly<Record<string, unknown>>
 
-function numberIn(answer: Question, field: string): number {
+function numberIn(answer: Json, field: string): number {
   const value = answer[field]
   if (typeof value !== 'number') throw new Error(`an answer without ${field}`)
   return value
@@ -24,8 +24,8 @@ function numberIn(answer: Question, field: string): number {
 
 const sealingKey = randomBytes(32).toString('base64')
 
-/** Asks a fresh process all questions in turn; the last answer but `close` is the run. */
-async function askAll(environment: DatabaseEnvironment, questions: readonly Question[], signal: AbortSignal): Promise<Run> {
+/** Sends all commands to a new process in order; the answer before `close` is the run. */
+async function runCommands(environment: DatabaseEnvironment, commands: readonly Json[], signal: AbortSignal): Promise<Run> {
   const program = await startProgram(
     {
       name: 'audit process',
@@ -36,9 +36,9 @@ async function askAll(environment: DatabaseEnvironment, questions: readonly Ques
     signal,
   )
   try {
-    let answer: Question = {}
-    for (const question of questions) answer = await program.ask(question, signal)
-    await program.ask({ do: 'close' }, signal)
+    let answer: Json = {}
+    for (const command of commands) answer = await program.call(command, signal)
+    await program.call({ do: 'close' }, signal)
     return {
       operations: numberIn(answer, 'operations'),
       wallSeconds: numberIn(answer, 'wallSeconds'),
@@ -57,34 +57,38 @@ async function askAll(environment: DatabaseEnvironment, questions: readonly Ques
   }
 }
 
-/** Once warm, once measured, on an empty log. */
-function appending(place: DatabasePlace, how: 'append' | 'insert', scale: number) {
+/** Once as warm-up and once measured, on an empty log. */
+function appending(databases: BenchDatabases, how: 'append' | 'insert', scale: number) {
   return async (signal: AbortSignal): Promise<Run> => {
-    const question = (count: number): Question => ({ do: how, entries: Math.max(100, Math.round(count * scale)), appenders })
-    return place.borrow(environment => askAll(environment, [question(warmUpEntries), question(entries)], signal))
+    const command = (count: number): Json => ({ do: how, entries: Math.max(100, Math.round(count * scale)), appenders })
+    return databases.withNew(environment => runCommands(environment, [command(warmUpEntries), command(entries)], signal))
   }
 }
 
-function comparisons(
-  database: string,
-  place: DatabasePlace,
-  filled: DatabaseEnvironment,
-  rate: number,
-  scale: number,
-): Comparison[] {
-  const reading = (how: 'verify' | 'read-and-hash') => (signal: AbortSignal) => askAll(filled, [{ do: how }, { do: how }], signal)
+type Target = {
+  readonly name: string
+  readonly databases: BenchDatabases
+  /** A log that is filled for verification. */
+  readonly filled: DatabaseEnvironment
+  /** Required entries per second. */
+  readonly rate: number
+}
+
+function comparisons({ name, databases, filled, rate }: Target, scale: number): Comparison[] {
+  const reading = (how: 'verify' | 'read-and-hash') => (signal: AbortSignal) =>
+    runCommands(filled, [{ do: how }, { do: how }], signal)
   return [
     {
-      name: `append on ${database}`,
+      name: `append on ${name}`,
       title: `${entries.toLocaleString('en-US')} entries by ${appenders.toLocaleString('en-US')} appenders that wait for theirs`,
       unit: 'entries',
       peerName: 'INSERTs of 500 rows without a chain, one after the other',
-      ours: appending(place, 'append', scale),
-      peer: appending(place, 'insert', scale),
+      ours: appending(databases, 'append', scale),
+      peer: appending(databases, 'insert', scale),
       goals: [oursAtLeast(figureNames.rate, rate)],
     },
     {
-      name: `verify on ${database}`,
+      name: `verify on ${name}`,
       title: `${verifiedEntries.toLocaleString('en-US')} entries read and checked`,
       unit: 'entries',
       peerName: 'pages of 1,000 rows as the driver gives them, SHA-256 of each',
@@ -101,12 +105,12 @@ export const audit: Bench = {
   budgetSeconds: 240,
   obstacle: async () => (findPostgres() === undefined ? `PostgreSQL was not found: ${postgresCure}` : undefined),
   async open({ scale, folder, note }): Promise<OpenBench> {
-    const embedded = await embeddedPlace(folder)
-    const server = await serverPlace()
-    const fill = async (place: DatabasePlace): Promise<DatabaseEnvironment> => {
-      const environment = await place.fresh()
+    const embedded = await embeddedDatabases(folder)
+    const server = await serverDatabases()
+    const fill = async (databases: BenchDatabases): Promise<DatabaseEnvironment> => {
+      const environment = await databases.create()
       const count = Math.max(2000, Math.round(verifiedEntries * scale))
-      await askAll(environment, [{ do: 'append', entries: count, appenders }], AbortSignal.timeout(60_000))
+      await runCommands(environment, [{ do: 'append', entries: count, appenders }], AbortSignal.timeout(60_000))
       return environment
     }
     try {
@@ -114,8 +118,8 @@ export const audit: Bench = {
       const [onServer, inFolder] = [await fill(server), await fill(embedded)]
       return {
         comparisons: [
-          ...comparisons('PostgreSQL', server, onServer, 15_000, scale),
-          ...comparisons('PGlite', embedded, inFolder, 10_000, scale),
+          ...comparisons({ name: 'PostgreSQL', databases: server, filled: onServer, rate: 15_000 }, scale),
+          ...comparisons({ name: 'PGlite', databases: embedded, filled: inFolder, rate: 10_000 }, scale),
         ],
         async close() {
           await server.close()

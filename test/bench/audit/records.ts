@@ -1,4 +1,4 @@
-// The records of the bench: what the token desk writes when it hands out a token, each a little different.
+// The records of the bench: what the token desk writes when it issues a token, each slightly different.
 import type { AuditRecord } from '../../../src/api/audit-event.ts'
 
 export function recordNumber(number: number): AuditRecord {

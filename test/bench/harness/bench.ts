@@ -1,5 +1,5 @@
-// What a bench is: comparisons of ours with a peer, and single measurements, each with the goals it is held to.
-// A bench says what to run; how often, in which order and what counts as a result belongs to the harness alone.
+// The definition of a bench: comparisons of our program with a peer, and single measurements, each with goals.
+// A bench defines what to run; the harness decides how often, in which order and what counts as a result.
 
 /** One run of one side. Everything is measured, nothing is derived from a goal. */
 export type Run = {
@@ -12,7 +12,7 @@ export type Run = {
   /** Live heap after a collection. */
   readonly heapBytes?: number
   readonly rssBytes?: number
-  /** Whatever else tells something, by a name with its unit, such as `API server CPU s`. Both sides should give the same names. */
+  /** Further figures, by a name with its unit, such as `API server CPU s`. Both sides should use the same names. */
   readonly figures?: Readonly<Record<string, number>>
 }
 
@@ -28,17 +28,17 @@ export type Summary = {
   readonly control: Spread
 }
 
-export type Verdict = { readonly met: boolean; readonly value: string }
+export type GoalResult = { readonly met: boolean; readonly value: string }
 
-export type Goal<T> = { readonly text: string; readonly judge: (result: T) => Verdict }
+export type Goal<T> = { readonly text: string; readonly evaluate: (result: T) => GoalResult }
 
-/** Both sides do the same work. Each call does it once, from a clean start, and may take at most what the bench's budget leaves. */
+/** Both sides do the same work. Each call does it once, from a clean state, within the time that the bench's budget leaves. */
 export type Comparison = {
   readonly name: string
   readonly title: string
   /** What is counted, in plural, such as `Applications`. */
   readonly unit: string
-  /** Who the peer is, in a few words. */
+  /** A short description of the peer. */
   readonly peerName: string
   readonly ours: (signal: AbortSignal) => Promise<Run>
   readonly peer: (signal: AbortSignal) => Promise<Run>
@@ -47,7 +47,7 @@ export type Comparison = {
 
 export type Figure = { readonly label: string; readonly value: number; readonly unit: string }
 
-/** Something of ours that has no peer: measured once. */
+/** Something that has no peer: measured once. */
 export type Measurement = {
   readonly name: string
   readonly title: string
@@ -56,11 +56,11 @@ export type Measurement = {
 }
 
 export type BenchContext = {
-  /** Signs of life, on standard error. */
+  /** Progress messages, on standard error. */
   readonly note: (message: string) => void
-  /** From 0.01 to 1: sizes are multiplied with it to try a bench out. Anything but 1 is marked as no result. */
+  /** From 0.01 to 1: sizes are multiplied by it to try a bench out. A run with a scale other than 1 is void. */
   readonly scale: number
-  /** Long forms of what is short by default. */
+  /** Use the long form of what is short by default. */
   readonly long: boolean
   /** An empty folder of this run; removed afterwards. */
   readonly folder: string
@@ -76,12 +76,12 @@ export type Bench = {
   readonly name: string
   /** One sentence: what is measured, with sizes. */
   readonly title: string
-  /** The whole bench ends within this: fewer rounds when they take long, an error when a run hangs. */
+  /** The whole bench ends within this time: with fewer rounds when they are slow, with an error when a run hangs. */
   readonly budgetSeconds: number
-  /** The same for `--long`, where that has a meaning. */
+  /** The budget with `--long`, if the bench has a long form. */
   readonly longBudgetSeconds?: number
-  /** Why it cannot run on this machine now, with the cure; undefined when it can. */
+  /** Why the bench cannot run on this machine now, and what to do; undefined when it can. */
   readonly obstacle?: () => Promise<string | undefined>
-  /** Builds, boots and fills what the runs need. What it started ends with `close`, and when it rejects. */
+  /** Builds, starts and fills what the runs need. Whatever it started is stopped by `close`, and when it rejects. */
   readonly open: (context: BenchContext) => Promise<OpenBench>
 }

@@ -1,14 +1,14 @@
 // Runs the rounds of a comparison within a time budget: peer, ours, peer, ours, peer… The last peer of a round is the first of the next.
-// It decides nothing about the result.
+// It does not evaluate the result.
 import type { Comparison, Run } from './bench.ts'
 import type { Round } from './summarize.ts'
 
 export type CompareOptions = {
   readonly pairs: number
   readonly note: (message: string) => void
-  /** Milliseconds left for everything that this bench still does. */
+  /** Milliseconds left for the rest of this bench. */
   readonly left: () => number
-  /** Aborts when the budget is over. */
+  /** Aborts at the end of the budget. */
   readonly signal: AbortSignal
 }
 
@@ -16,7 +16,7 @@ function described(run: Run): string {
   return `${(run.operations / run.wallSeconds).toFixed(1)}/s in ${run.wallSeconds.toFixed(2)} s`
 }
 
-/** As many rounds as asked for, or as fit: a round is begun only where the longest so far would still fit. At least one. */
+/** Runs the requested number of rounds, or as many as fit: a round starts only if the longest one so far would still fit. At least one. */
 export async function runRounds(comparison: Comparison, options: CompareOptions): Promise<readonly Round[]> {
   const { note, signal } = options
   const rounds: Round[] = []
@@ -37,7 +37,7 @@ export async function runRounds(comparison: Comparison, options: CompareOptions)
   return rounds
 }
 
-/** Begins nothing when the signal has aborted; work that ignores it does not hold up the bench. */
+/** Starts nothing when the signal has aborted; work that ignores the signal does not block the bench. */
 export function within<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const over = Promise.withResolvers<never>()

@@ -1,5 +1,5 @@
-// Builds a peer that is written in Go (test/bench/peers/<name>, a module of its own with pinned versions) into the cache, once per source.
-// It builds from the Go module proxy and never changes the module.
+// Builds a peer written in Go (test/bench/peers/<name>, a module with pinned versions) into the cache, once per source version.
+// It uses the Go module proxy and never changes the module.
 import { access, constants, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CatalogEntry } from '../../../dev/cluster/binaries/catalog.ts'
@@ -9,7 +9,7 @@ import { buildPrograms } from '../../../dev/cluster/binaries/go-build.ts'
 import { withLock } from '../../../dev/cluster/processes/lock.ts'
 import { readClusterSettings } from '../../../dev/cluster/settings.ts'
 
-/** Path of the peer's program. `note` is told when it must be built first (about a minute, cold). */
+/** Resolves to the path of the peer's program. Calls `note` when the program must be built first (about a minute, cold). */
 export async function ensureGoPeer(name: string, note: (message: string) => void): Promise<string> {
   const { repository, cacheFolder } = readClusterSettings()
   const module = join(repository, 'test', 'bench', 'peers', name)

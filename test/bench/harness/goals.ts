@@ -1,4 +1,4 @@
-// The usual goals of benches, so that each is said in the same words and judged in the same way. Pure.
+// The common goals of benches, so that all are worded and evaluated in the same way. Pure.
 // A figure that was not measured never meets a goal.
 import type { Figure, Goal, Summary } from './bench.ts'
 
@@ -6,22 +6,22 @@ function shown(value: number): string {
   return Number.isFinite(value) ? value.toPrecision(3) : 'not measured'
 }
 
-/** Ours ÷ peer of a figure where more is better. */
+/** Ours ÷ peer, for a figure where more is better. */
 export function ratioAtLeast(figure: string, least: number): Goal<Summary> {
   return {
     text: `${figure}: ours ÷ peer ≥ ${least}`,
-    judge({ figures }) {
+    evaluate({ figures }) {
       const value = figures[figure]?.ratio.median ?? Number.NaN
       return { met: value >= least, value: shown(value) }
     },
   }
 }
 
-/** Ours ÷ peer of a figure where less is better. */
+/** Ours ÷ peer, for a figure where less is better. */
 export function ratioAtMost(figure: string, most: number): Goal<Summary> {
   return {
     text: `${figure}: ours ÷ peer ≤ ${most}`,
-    judge({ figures }) {
+    evaluate({ figures }) {
       const value = figures[figure]?.ratio.median ?? Number.NaN
       return { met: value <= most, value: shown(value) }
     },
@@ -31,7 +31,7 @@ export function ratioAtMost(figure: string, most: number): Goal<Summary> {
 export function oursAtLeast(figure: string, least: number): Goal<Summary> {
   return {
     text: `${figure}: ours ≥ ${least.toLocaleString('en-US')}`,
-    judge({ figures }) {
+    evaluate({ figures }) {
       const value = figures[figure]?.ours ?? Number.NaN
       return { met: value >= least, value: shown(value) }
     },
@@ -41,7 +41,7 @@ export function oursAtLeast(figure: string, least: number): Goal<Summary> {
 export function oursAtMost(figure: string, most: number): Goal<Summary> {
   return {
     text: `${figure}: ours ≤ ${most.toLocaleString('en-US')}`,
-    judge({ figures }) {
+    evaluate({ figures }) {
       const value = figures[figure]?.ours ?? Number.NaN
       return { met: value <= most, value: shown(value) }
     },
@@ -52,9 +52,9 @@ export function oursAtMost(figure: string, most: number): Goal<Summary> {
 export function anyOf(goals: readonly Goal<Summary>[]): Goal<Summary> {
   return {
     text: goals.map(goal => goal.text).join(', or '),
-    judge(summary) {
-      const verdicts = goals.map(goal => goal.judge(summary))
-      return { met: verdicts.some(verdict => verdict.met), value: verdicts.map(verdict => verdict.value).join('; ') }
+    evaluate(summary) {
+      const results = goals.map(goal => goal.evaluate(summary))
+      return { met: results.some(result => result.met), value: results.map(result => result.value).join('; ') }
     },
   }
 }
@@ -63,9 +63,9 @@ export function anyOf(goals: readonly Goal<Summary>[]): Goal<Summary> {
 export function allOf(goals: readonly Goal<Summary>[]): Goal<Summary> {
   return {
     text: goals.map(goal => goal.text).join(' and '),
-    judge(summary) {
-      const verdicts = goals.map(goal => goal.judge(summary))
-      return { met: verdicts.every(verdict => verdict.met), value: verdicts.map(verdict => verdict.value).join('; ') }
+    evaluate(summary) {
+      const results = goals.map(goal => goal.evaluate(summary))
+      return { met: results.every(result => result.met), value: results.map(result => result.value).join('; ') }
     },
   }
 }
@@ -74,7 +74,7 @@ export function allOf(goals: readonly Goal<Summary>[]): Goal<Summary> {
 export function figureAtMost(label: string, most: number): Goal<readonly Figure[]> {
   return {
     text: `${label} ≤ ${most.toLocaleString('en-US')}`,
-    judge(figures) {
+    evaluate(figures) {
       const value = figures.find(figure => figure.label === label)?.value ?? Number.NaN
       return { met: value <= most, value: shown(value) }
     },

@@ -1,4 +1,4 @@
-// The class of the machine that measured, as far as it explains figures; never a name, an address or a path of it.
+// The class of the measuring machine, as far as it explains figures; never a name, an address or a path of the machine.
 import { cpus, totalmem } from 'node:os'
 import { tryCommand } from '../../../dev/cluster/run-command.ts'
 
@@ -22,7 +22,7 @@ export async function machineClass(): Promise<Machine> {
   }
 }
 
-/** Where to pin the measured program and where the load generator; nothing where there is one processor or no `taskset`. */
+/** Processors for the measured program and for the load generator; empty on one processor or without `taskset`. */
 export async function pinning(): Promise<{ readonly generator?: number; readonly measured?: number }> {
   if (cpus().length < 2) return {}
   const found = await tryCommand('taskset', ['--version']).catch(() => undefined)

@@ -1,4 +1,4 @@
-// What a process used, read from /proc: CPU time of all its threads and resident memory. It reads only, and only of the pid it is given.
+// Resource usage of a process, read from /proc: CPU time of all its threads and resident memory. Only reads, and only the given pid.
 // Source: proc_pid_stat(5) and proc_pid_status(5).
 import { readFile } from 'node:fs/promises'
 
@@ -6,14 +6,14 @@ export type ProcessUsage = {
   /** User and system time since its start. */
   readonly cpuSeconds: number
   readonly rssBytes: number
-  /** The most that was ever resident. */
+  /** The highest resident memory so far. */
   readonly peakRssBytes: number
 }
 
 // USER_HZ: 100 on every Linux that Node.js runs on (it is part of the kernel's user interface, not its tick).
 const ticksPerSecond = 100
 
-/** Fields 14 and 15; the second field, the name, is in parentheses and may hold anything. */
+/** Fields 14 and 15; the second field, the name, is in parentheses and may contain anything. */
 export function cpuSecondsOfStat(text: string): number {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond

@@ -1,5 +1,5 @@
-// One measured program as a child process that is asked by lines of JSON: a question on its standard input, one answer on its standard
-// output. Ours and the peers speak the same, so that the harness treats them alike. What it writes to standard error is kept for errors.
+// A measured program as a child process that is controlled by lines of JSON: a command on its standard input, one answer on its standard output.
+// Our programs and the peers use the same protocol, so that the harness treats them alike. Standard error is kept for error messages.
 // The child ends with `stop` and with this process (its standard input closes); it must never outlive a bench.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -11,7 +11,7 @@ export type ProgramOptions = {
   readonly name: string
   readonly path: string
   readonly args?: readonly string[]
-  /** Beside PATH, HOME and the like. */
+  /** In addition to PATH, HOME and the like. */
   readonly environment?: Readonly<Record<string, string>>
   /** Pins it to this processor where `taskset` exists and the machine has more than one. */
   readonly processor?: number
@@ -21,39 +21,39 @@ type Json = Readonly<Record<string, unknown>>
 
 export type MeasuredProgram = {
   readonly pid: number
-  /** Sends one question and resolves to its answer; questions are answered in order. Rejects when the program ends or says `{error}`. */
-  readonly ask: (question: Json, signal?: AbortSignal) => Promise<Json>
+  /** Sends a command and resolves to its answer; commands are answered in order. Rejects when the program ends or answers `{error}`. */
+  readonly call: (command: Json, signal?: AbortSignal) => Promise<Json>
   readonly usage: () => Promise<ProcessUsage>
-  /** Why it is no more, with its last words; undefined while it runs. */
+  /** Why it has ended, with the end of its error output; undefined while it runs. */
   readonly problem: () => string | undefined
   readonly stop: () => Promise<void>
 }
 
-// The end of its standard input is the polite way; it may write a profile then.
+// First its standard input is closed, so that it can end by itself and write a profile.
 const endMilliseconds = 2000
 const stopMilliseconds = 10_000
 const keptErrorOutput = 4000
 
-/** Starts it and waits for its first line, which says `{"ready":true}`. */
+/** Starts the program and waits for its first line, `{"ready":true}`. */
 export async function startProgram(options: ProgramOptions, signal?: AbortSignal): Promise<MeasuredProgram> {
   const child = spawnPinned(options)
   const waiting: { resolve: (answer: Json) => void; reject: (error: Error) => void }[] = []
-  let said = ''
+  let errorOutput = ''
   let ended: Error | undefined
   const fail = (error: Error): void => {
     ended ??= error
     for (const { reject } of waiting.splice(0)) reject(ended)
   }
   child.stderr?.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(-keptErrorOutput)
+    errorOutput = (errorOutput + chunk.toString('utf8')).slice(-keptErrorOutput)
   })
-  child.stdin?.on('error', () => {}) // told by `exit`
+  child.stdin?.on('error', () => {}) // Reported by `close`.
   child.once('error', cause =>
     fail(new AppError('unavailable', `${options.name} cannot be started: ${cause.message}`, { cause })),
   )
   const gone = new Promise<void>(resolve => {
     child.once('close', (code, how) => {
-      fail(new AppError('unavailable', `${options.name} ended with ${how ?? code}: ${said.trim()}`))
+      fail(new AppError('unavailable', `${options.name} ended with ${how ?? code}: ${errorOutput.trim()}`))
       resolve()
     })
   })
@@ -74,7 +74,7 @@ export async function startProgram(options: ProgramOptions, signal?: AbortSignal
     if (ended !== undefined) return Promise.reject(ended)
     until?.throwIfAborted()
     return new Promise<Json>((resolve, reject) => {
-      const abort = (): void => fail(new AppError('unavailable', `${options.name} did not answer in time: ${said.trim()}`))
+      const abort = (): void => fail(new AppError('unavailable', `${options.name} did not answer in time: ${errorOutput.trim()}`))
       until?.addEventListener('abort', abort, { once: true })
       const settled = (): void => until?.removeEventListener('abort', abort)
       waiting.push({
@@ -92,11 +92,11 @@ export async function startProgram(options: ProgramOptions, signal?: AbortSignal
 
   async function stop(): Promise<void> {
     child.stdin?.end()
-    const ask = setTimeout(() => child.kill('SIGTERM'), endMilliseconds)
-    const insist = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
+    const terminate = setTimeout(() => child.kill('SIGTERM'), endMilliseconds)
+    const kill = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
     await gone
-    clearTimeout(ask)
-    clearTimeout(insist)
+    clearTimeout(terminate)
+    clearTimeout(kill)
   }
 
   try {
@@ -111,9 +111,9 @@ export async function startProgram(options: ProgramOptions, signal?: AbortSignal
     stop,
     usage: () => usageOf(pid),
     problem: () => ended?.message,
-    ask(question, until) {
+    call(command, until) {
       const answered = answer(until)
-      child.stdin?.write(`${JSON.stringify(question)}\n`)
+      child.stdin?.write(`${JSON.stringify(command)}\n`)
       return answered
     },
   }

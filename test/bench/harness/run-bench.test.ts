@@ -1,4 +1,4 @@
-// How a bench is run: the order of the runs, the budget, and that it is closed whatever happens.
+// Running a bench: the order of the runs, the budget, and closing it in every case.
 import { expect, test } from 'vitest'
 import type { Bench, Comparison, OpenBench, Run } from './bench.ts'
 import { oursAtLeast } from './goals.ts'
@@ -28,7 +28,7 @@ function bench(log: Log, open: Omit<OpenBench, 'close'>, budgetSeconds = 60): Be
 
 const never = (): Promise<never> => new Promise(() => {})
 
-test('peer and ours take turns, and every run of ours stands between two of the peer', async () => {
+test('runs alternate, and every run of ours is between two of the peer', async () => {
   const log: Log = []
   const report = await runBench(bench(log, { comparisons: [comparison(log)] }), options)
   expect(log).toEqual(['peer', ...Array.from({ length: 5 }, () => ['ours', 'peer']).flat(), 'close'])
@@ -36,7 +36,7 @@ test('peer and ours take turns, and every run of ours stands between two of the 
   expect(report.comparisons[0]?.void).toBeUndefined()
 })
 
-test('no round is begun that would not fit, and too few rounds are void', async () => {
+test('a round that would not fit is not started, and too few rounds are void', async () => {
   const log: Log = []
   const slow = async (): Promise<Run> => {
     const until = performance.now() + 250
@@ -55,7 +55,7 @@ test('a run that hangs ends with the budget, and the bench is closed', async () 
   expect(log).toEqual(['peer', 'close'])
 })
 
-test('an interruption and a run that fails close the bench, too', async () => {
+test('an interruption or a failed run closes the bench', async () => {
   const log: Log = []
   const interrupted = AbortSignal.abort(new Error('ended by SIGINT'))
   const idle = bench(log, { comparisons: [comparison(log)] })
@@ -65,13 +65,13 @@ test('an interruption and a run that fails close the bench, too', async () => {
   expect(log.filter(line => line === 'close')).toHaveLength(2)
 })
 
-test('measurements are judged, and sizes that were scaled make them void', async () => {
+test('measurements are evaluated, and scaled sizes make them void', async () => {
   const log: Log = []
   const measurement = {
     name: 'm',
     title: '',
     run: async () => [{ label: 'writes', value: 0, unit: '' }],
-    goals: [{ text: 'none', judge: () => ({ met: true, value: '0' }) }],
+    goals: [{ text: 'none', evaluate: () => ({ met: true, value: '0' }) }],
   }
   const scaled = await runBench(bench(log, { comparisons: [], measurements: [measurement] }), { ...options, scale: 0.1 })
   expect(scaled.measurements[0]).toMatchObject({

@@ -1,4 +1,4 @@
-// Runs one bench from opening to its report, within its budget. Whatever happens, what the bench started is closed.
+// Runs one bench from opening to its report, within its budget. Whatever the bench started is closed in every case.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { Bench, Comparison, Measurement } from './bench.ts'
 import { type CompareOptions, runRounds, within } from './compare.ts'
 import { machineClass } from './machine.ts'
-import { type BenchReport, type ComparisonReport, judgeAll, type MeasurementReport } from './report/bench-report.ts'
+import { type BenchReport, type ComparisonReport, evaluateAll, type MeasurementReport } from './report/bench-report.ts'
 import { scaleReason, summarize, voidReason } from './summarize.ts'
 
 export type RunBenchOptions = {
@@ -14,7 +14,7 @@ export type RunBenchOptions = {
   readonly scale: number
   readonly long: boolean
   readonly note: (message: string) => void
-  /** Ends the bench early, such as at Ctrl-C: what it started is closed. */
+  /** Ends the bench early, for example on Ctrl-C; what it started is closed. */
   readonly signal: AbortSignal
 }
 
@@ -30,7 +30,7 @@ async function compare(comparison: Comparison, options: CompareOptions, scale: n
     peerName,
     ...summary,
     ...(reason === undefined ? {} : { void: reason }),
-    goals: judgeAll(comparison.goals, summary),
+    goals: evaluateAll(comparison.goals, summary),
     rounds,
   }
 }
@@ -44,11 +44,11 @@ async function measure(measurement: Measurement, signal: AbortSignal, scale: num
     title,
     figures,
     ...(reason === undefined ? {} : { void: reason }),
-    goals: judgeAll(measurement.goals, figures),
+    goals: evaluateAll(measurement.goals, figures),
   }
 }
 
-/** @throws AppError when the budget ends before the first round of everything is done */
+/** @throws AppError when the budget ends before every comparison had its first round */
 export async function runBench(bench: Bench, options: RunBenchOptions): Promise<BenchReport> {
   const { pairs, scale, long } = options
   const note = (message: string): void => options.note(`${bench.name}: ${message}`)
@@ -69,7 +69,7 @@ export async function runBench(bench: Bench, options: RunBenchOptions): Promise<
       for (const measurement of measurements) measured.push(await measure(measurement, signal, scale))
       const compared: ComparisonReport[] = []
       for (const [index, comparison] of comparisons.entries()) {
-        // What is left is shared evenly by the comparisons that are left.
+        // The remaining time is shared evenly among the remaining comparisons.
         const share = left() / (comparisons.length - index)
         const until = performance.now() + share
         const options = { pairs, note, signal, left: () => until - performance.now() }

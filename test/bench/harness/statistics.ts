@@ -1,7 +1,7 @@
-// The few statistics that benches use. Pure; an empty list gives NaN, never a number that was not measured.
+// The statistics that benches use. Pure; an empty list gives NaN, never a number that was not measured.
 import type { Spread } from './bench.ts'
 
-/** The nearest-rank percentile: always a value that was measured. `rank` from 0 to 100. */
+/** The nearest-rank percentile: always a measured value. `rank` from 0 to 100. */
 export function percentile(values: readonly number[], rank: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil((rank / 100) * sorted.length) - 1)] ?? Number.NaN

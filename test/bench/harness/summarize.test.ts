@@ -1,4 +1,4 @@
-// Ratios within rounds, the control, what makes a result void, and how goals are judged on it.
+// Ratios within rounds, the control, what makes a result void, and how goals are evaluated.
 import { describe, expect, test } from 'vitest'
 import type { Run } from './bench.ts'
 import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast, ratioAtMost } from './goals.ts'
@@ -8,7 +8,7 @@ const at = (rate: number, more: Partial<Run> = {}): Run => ({ operations: rate, 
 const round = (before: number, ours: number, after: number): Round => ({ before: at(before), ours: at(ours), after: at(after) })
 
 describe('figures of a run', () => {
-  test('are derived from what was measured, and what was not measured is left out', () => {
+  test('are derived from the measurements; figures that were not measured are absent', () => {
     const run: Run = {
       operations: 500,
       wallSeconds: 2,
@@ -38,7 +38,7 @@ describe('summarize', () => {
     expect(control.median).toBeCloseTo(90 / 80)
   })
 
-  test('leaves out a figure that one side did not give', () => {
+  test('omits a figure that one side did not report', () => {
     const rounds: Round[] = [{ before: at(1), ours: at(1, { cpuSeconds: 1 }), after: at(1, { cpuSeconds: 1 }) }]
     expect(Object.keys(summarize(rounds).figures)).toEqual([figureNames.rate, figureNames.wall])
   })
@@ -55,7 +55,7 @@ describe('a result is void', () => {
     [five(round(89, 50, 100)), 'the machine was too noisy'],
     [five(round(100, 50, 100)).slice(1), '4 rounds are fewer than 5'],
     [[], 'the machine was too noisy'],
-  ])('%#: by its control or by too few rounds', (rounds, words) => {
+  ])('%#: because of its control or too few rounds', (rounds, words) => {
     if (words === undefined) expect(reason(rounds)).toBeUndefined()
     else expect(reason(rounds)).toContain(words)
   })
@@ -79,13 +79,13 @@ describe('goals', () => {
     [ratioAtMost('p99 ms', 1000), false, 'not measured'],
     [anyOf([oursAtLeast(rate, 81), ratioAtLeast(rate, 0.5)]), true, '80.0; 0.800'],
     [allOf([oursAtLeast(rate, 81), ratioAtLeast(rate, 0.5)]), false, '80.0; 0.800'],
-  ])('%#: are judged by medians, and never met by what was not measured', (goal, met, value) => {
-    expect(goal.judge(summary)).toEqual({ met, value })
+  ])('%#: are evaluated by medians, and never met by figures that were not measured', (goal, met, value) => {
+    expect(goal.evaluate(summary)).toEqual({ met, value })
   })
 
-  test('of measurements look at the figure by its label', () => {
+  test('of measurements select the figure by its label', () => {
     const figures = [{ label: 'writes', value: 0, unit: '' }]
-    expect(figureAtMost('writes', 0).judge(figures)).toEqual({ met: true, value: '0.00' })
-    expect(figureAtMost('reads', 0).judge(figures).met).toBe(false)
+    expect(figureAtMost('writes', 0).evaluate(figures)).toEqual({ met: true, value: '0.00' })
+    expect(figureAtMost('reads', 0).evaluate(figures).met).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 // From rounds to a result: medians of each side, ours ÷ peer within each round, the control, and whether the result counts. Pure.
-// A round is peer, ours, peer: the two runs of the peer stand around ours, so that a machine that grows slower or faster meanwhile
-// favours nobody, and against each other they are the control.
+// A round is peer, ours, peer: the two runs of the peer surround ours, so that a machine that becomes slower or faster meanwhile favours
+// neither side; compared with each other they are the control.
 import type { FigureSummary, Run, Summary } from './bench.ts'
 import { mean, median, spread } from './statistics.ts'
 
@@ -16,15 +16,15 @@ export const figureNames = {
   rss: 'RSS MB',
 } as const
 
-/** Outside of this the machine was too noisy for the ratios to mean anything. */
+/** Outside these bounds the machine was too noisy for meaningful ratios. */
 export const controlBounds = { low: 0.9, high: 1.1 } as const
 
-/** With fewer rounds a median says too little. */
+/** The median of fewer rounds is not reliable. */
 export const fewestRounds = 5
 
 const megabyte = 1_000_000
 
-/** Every figure of a run by its name. Absent ones are left out. */
+/** Every figure of a run by its name. Figures that were not measured are absent. */
 export function figuresOf(run: Run): Readonly<Record<string, number>> {
   const { operations, wallSeconds, cpuSeconds, latency, heapBytes, rssBytes } = run
   return {
@@ -38,7 +38,7 @@ export function figuresOf(run: Run): Readonly<Record<string, number>> {
   }
 }
 
-/** A figure that one of the sides did not give in every round is left out: there is nothing to compare. */
+/** Undefined for a figure that one of the sides did not report in every round: there is nothing to compare. */
 function summarizeFigure(name: string, rounds: readonly Round[]): FigureSummary | undefined {
   const ours: number[] = []
   const peer: number[] = []
@@ -67,7 +67,7 @@ export function summarize(rounds: readonly Round[]): Summary {
   return { figures, control: spread(rounds.map(({ before, after }) => rateOf(before) / rateOf(after))) }
 }
 
-/** Why this is no result; undefined when it is one. */
+/** Why this is not a result; undefined when it is one. */
 export function voidReason(summary: Summary, rounds: number, scale: number): string | undefined {
   const { median: control } = summary.control
   if (!(control >= controlBounds.low && control <= controlBounds.high))

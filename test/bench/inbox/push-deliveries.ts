@@ -1,5 +1,5 @@
-// The deliveries of the bench: push events of the size and shape that GitHub documents, signed. The generator gives each request a delivery
-// id of its own, as GitHub does; the id is not part of what is signed.
+// The deliveries of the bench: push events of the size and form that GitHub documents, signed. The generator gives each request its own delivery
+// id, as GitHub does; the id is not signed.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads#push
 import { createHash, createHmac } from 'node:crypto'
 import type { PlannedRequest } from '../load/planned-request.ts'
@@ -140,7 +140,7 @@ function push(number: number): Buffer {
 
 const different = 64
 
-/** `expected` is what the receiver says of a delivery that it took. */
+/** `expected` is the receiver's answer to an accepted delivery. */
 export function plannedDeliveries(expected: { readonly status: number; readonly text: string }): readonly PlannedRequest[] {
   return Array.from({ length: different }, (_, number) => {
     const body = push(number)

@@ -1,5 +1,5 @@
-// Our receiver as a process of its own: the server and the route of the broker over a real store, where SEKISHO_DATABASE_URL or
-// SEKISHO_DATA_FOLDER says. Handling what was received is not part of it: it comes after the answer and is measured by push-to-url.
+// Our receiver as a process: the server and the route of the broker on a real store, at SEKISHO_DATABASE_URL or SEKISHO_DATA_FOLDER. Handling
+// the deliveries is not part of it: it happens after the answer and is measured by push-to-url.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { registerWebhooks } from '../../../src/broker/routes/webhooks/index.ts'
@@ -10,7 +10,7 @@ import { readStoreSettings } from '../../../src/store/config.ts'
 import { connectServer, openEmbedded } from '../../../src/store/database/database.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { createWebServer, listen } from '../../../src/web/server.ts'
-import { answerEach } from '../harness/answering.ts'
+import { serveCommands } from '../harness/command-server.ts'
 import { webhookSecret } from './push-deliveries.ts'
 
 const { location, sealingKeys } = readStoreSettings(process.env)
@@ -32,7 +32,7 @@ await registerWebhooks(server, {
 })
 const port = await listen(server, { host: '127.0.0.1', port: 0 })
 
-/** What is there after the process has let go of the database and opened it again. */
+/** The number of stored deliveries, after the process has closed the database and opened it again. */
 async function keptDeliveries(): Promise<number> {
   await server.close()
   await store.close()
@@ -47,9 +47,9 @@ async function keptDeliveries(): Promise<number> {
   }
 }
 
-// The parent is this bench: its questions have the shape that it says.
-await answerEach(async question => {
-  const { do: what } = question as { readonly do: 'port' | 'kept' }
+// The parent is this bench: its commands have the declared form.
+await serveCommands(async command => {
+  const { do: what } = command as { readonly do: 'port' | 'kept' }
   return what === 'kept' ? { kept: await keptDeliveries() } : { port }
 })
 process.exit(0)

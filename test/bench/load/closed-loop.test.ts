@@ -74,7 +74,7 @@ describe.each(['http/1.1', 'h2'] as const)('closed-loop load by %s', protocol =>
     return opened
   }
 
-  test('sends exactly the warm-up, and each request whole', async () => {
+  test('sends exactly the warm-up, and each request completely', async () => {
     const { warmUp } = await loop({ requests: [request('a small one'), request('x'.repeat(40_000))] })
     expect(await warmUp()).toBe(0)
     expect(seen.map(({ length }) => length).sort((a, b) => a - b)).toEqual([
@@ -83,7 +83,7 @@ describe.each(['http/1.1', 'h2'] as const)('closed-loop load by %s', protocol =>
     ])
   })
 
-  test('gives every request an id of its own', async () => {
+  test('gives every request its own id', async () => {
     const { warmUp } = await loop({ requests: [request('with an id')], uniqueHeader: 'x-id' })
     await warmUp()
     expect(new Set(seen.map(({ id }) => id)).size).toBe(50)
@@ -97,7 +97,7 @@ describe.each(['http/1.1', 'h2'] as const)('closed-loop load by %s', protocol =>
     expect(await wrongText.warmUp()).toBe(50)
   })
 
-  test('measures as many requests as the server saw', async () => {
+  test('measures as many requests as the server received', async () => {
     const { run } = await loop({ requests: [request('measured')] })
     const result = await run(0.2)
     expect(result).toMatchObject({ requests: seen.length, failures: 0 })
@@ -106,7 +106,7 @@ describe.each(['http/1.1', 'h2'] as const)('closed-loop load by %s', protocol =>
   })
 })
 
-test('a server that closes its connections is an error, not a slow answer', async () => {
+test('a server that closes its connections causes an error, not a slow answer', async () => {
   const server = createServer(from => from.socket.destroy()).listen(0, '127.0.0.1')
   onTestFinished(() => {
     server.close()

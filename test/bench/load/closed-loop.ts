@@ -1,5 +1,5 @@
-// Keeps a fixed number of requests under way for a number of seconds: each answer is followed by the next request at once (closed loop).
-// Owns connections and the clock of the measurement; counts failures and never hides them.
+// Keeps a fixed number of concurrent requests for a number of seconds: each answer is followed at once by the next request (closed loop).
+// Owns the connections and the clock of the measurement; counts failures and never hides them.
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ import type { LoadPlan, PreparedRequest } from './planned-request.ts'
 
 export type LoadResult = {
   readonly requests: number
-  /** Answers that were not the expected ones. */
+  /** Answers other than the expected ones. */
   readonly failures: number
   readonly wallSeconds: number
   readonly p50Milliseconds: number
@@ -19,7 +19,7 @@ export type LoadResult = {
 }
 
 export type ClosedLoop = {
-  /** Answers of the warm-up that were not the expected ones. */
+  /** Resolves to the number of warm-up answers other than the expected ones. */
   readonly warmUp: () => Promise<number>
   readonly run: (seconds: number) => Promise<LoadResult>
   readonly close: () => void
@@ -58,17 +58,17 @@ export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
     if (request === undefined) throw new Error('a load plan without requests')
     return request
   }
-  /** All lanes go on until `goesOn` says no. */
+  /** All workers continue until `goesOn` returns false. */
   const drive = async (goesOn: () => boolean, took: (milliseconds: number) => void): Promise<number> => {
     let failures = 0
-    const lane = async (connection: Connection): Promise<void> => {
+    const worker = async (connection: Connection): Promise<void> => {
       while (goesOn()) {
         const started = performance.now()
         if (!(await connection.send(next()))) failures += 1
         took(performance.now() - started)
       }
     }
-    await Promise.all(connections.flatMap(connection => Array.from({ length: plan.streams }, () => lane(connection))))
+    await Promise.all(connections.flatMap(connection => Array.from({ length: plan.streams }, () => worker(connection))))
     return failures
   }
   return {

@@ -1,5 +1,5 @@
-// The databases of benches: a PostgreSQL of their own that waits for its disk, and folders for the embedded one. Every run gets a fresh one,
-// already migrated, so that no run pays for another's rows or for making the schema.
+// The databases of benches: a PostgreSQL of their own with fsync, and folders for the embedded one. Every run gets a new one that is already
+// migrated, so that no run pays for rows of another or for creating the schema.
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../../../dev/postgres/start-postgres.ts'
@@ -7,13 +7,13 @@ import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { connectServer, type Database, openEmbedded } from '../../../src/store/database/database.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 
-/** What a process is told by its environment (src/store/config.ts). */
+/** The environment variables by which a process finds the database (src/store/config.ts). */
 export type DatabaseEnvironment = Readonly<Record<string, string>>
 
-export type DatabasePlace = {
-  readonly fresh: () => Promise<DatabaseEnvironment>
-  /** Runs `work` with a fresh database and removes it afterwards: the rows of many runs would fill the disk. */
-  readonly borrow: <T>(work: (environment: DatabaseEnvironment) => Promise<T>) => Promise<T>
+export type BenchDatabases = {
+  readonly create: () => Promise<DatabaseEnvironment>
+  /** Runs `work` with a new database and removes it afterwards: the rows of many runs would fill the disk. */
+  readonly withNew: <T>(work: (environment: DatabaseEnvironment) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
@@ -25,8 +25,8 @@ async function migrated(database: Database): Promise<void> {
   }
 }
 
-/** Making an embedded database takes seconds, copying one takes a fraction of a second. */
-export async function embeddedPlace(folder: string): Promise<DatabasePlace> {
+/** Databases are copies of a template: creating one takes seconds, copying it a fraction of a second. */
+export async function embeddedDatabases(folder: string): Promise<BenchDatabases> {
   const template = join(folder, 'template')
   await migrated(await openEmbedded(join(template, 'database'), silentLog))
   let runs = 0
@@ -37,8 +37,8 @@ export async function embeddedPlace(folder: string): Promise<DatabasePlace> {
   }
   const environmentOf = (copy: string): DatabaseEnvironment => ({ SEKISHO_DATA_FOLDER: copy })
   return {
-    fresh: async () => environmentOf(await copied()),
-    async borrow(work) {
+    create: async () => environmentOf(await copied()),
+    async withNew(work) {
       const copy = await copied()
       try {
         return await work(environmentOf(copy))
@@ -50,7 +50,7 @@ export async function embeddedPlace(folder: string): Promise<DatabasePlace> {
   }
 }
 
-export async function serverPlace(): Promise<DatabasePlace> {
+export async function serverDatabases(): Promise<BenchDatabases> {
   const postgres = await startPostgres({ durable: true })
   const owner = connectServer(postgres.url('postgres'), silentLog)
   let runs = 0
@@ -62,8 +62,8 @@ export async function serverPlace(): Promise<DatabasePlace> {
   }
   const environmentOf = (name: string): DatabaseEnvironment => ({ SEKISHO_DATABASE_URL: postgres.url(name).reveal() })
   return {
-    fresh: async () => environmentOf(await created()),
-    async borrow(work) {
+    create: async () => environmentOf(await created()),
+    async withNew(work) {
       const name = await created()
       try {
         return await work(environmentOf(name))

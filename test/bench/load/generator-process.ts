@@ -1,24 +1,24 @@
-// The load generator as a process of its own, so that it neither shares a thread with what it measures nor counts in its CPU time.
-// It holds one closed loop at a time: opened and warmed up by one question, run by the next.
-import { answerEach } from '../harness/answering.ts'
+// The load generator as a process, so that it neither shares a thread with what it measures nor counts in its CPU time.
+// It holds one closed loop at a time: opened and warmed up by one command, run by the next.
+import { serveCommands } from '../harness/command-server.ts'
 import { type ClosedLoop, openClosedLoop } from './closed-loop.ts'
 import type { LoadPlan } from './planned-request.ts'
 
-type Question =
+type Command =
   | { readonly do: 'open'; readonly plan: LoadPlan }
   | { readonly do: 'run'; readonly seconds: number }
   | { readonly do: 'close' }
 
 let loop: ClosedLoop | undefined
 
-async function answer(question: Question): Promise<object> {
-  switch (question.do) {
+async function answer(command: Command): Promise<object> {
+  switch (command.do) {
     case 'open':
-      loop = await openClosedLoop(question.plan)
+      loop = await openClosedLoop(command.plan)
       return { failures: await loop.warmUp() }
     case 'run':
       if (loop === undefined) throw new Error('there is no open loop to run')
-      return loop.run(question.seconds)
+      return loop.run(command.seconds)
     case 'close':
       loop?.close()
       loop = undefined
@@ -26,6 +26,6 @@ async function answer(question: Question): Promise<object> {
   }
 }
 
-// The parent is this bench: its questions have the shape that it says.
-await answerEach(question => answer(question as Question))
+// The parent is this bench: its commands have the declared form.
+await serveCommands(command => answer(command as Command))
 process.exit(0)

@@ -1,5 +1,5 @@
-// One keep-alive connection of HTTP/1.1 that sends prepared bytes and reads answers with a Content-Length: the cheapest correct client for
-// this purpose, so that the generator is not what is measured. It follows no redirect and knows no chunked answer: both are errors.
+// A keep-alive HTTP/1.1 connection that sends prepared bytes and reads answers with a Content-Length: the cheapest correct client for this
+// purpose, so that the generator is not the bottleneck. Redirects and chunked answers are not supported: both are errors.
 import type { Duplex } from 'node:stream'
 import { fieldsOf, freshBytes, type PlannedRequest, type PreparedRequest, prepared } from './planned-request.ts'
 
@@ -18,7 +18,7 @@ export function prepareHttp1(request: PlannedRequest, uniqueHeader: string | und
 
 type Answer = { readonly status: number; readonly body: Buffer }
 
-/** The first whole answer in `bytes` and what comes after it; undefined while it is incomplete. */
+/** The first complete answer in `bytes` and the bytes after it; undefined while it is incomplete. */
 export function readAnswer(bytes: Buffer): { readonly answer: Answer; readonly rest: Buffer } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined

@@ -1,5 +1,5 @@
-// One HTTP/2 connection with several requests under way, as the API server holds it to a webhook. It sends prepared frames and obeys the
-// server's flow control; everything it does not need (priorities, pushes, trailers) it ignores, and whatever ends the connection is an error.
+// An HTTP/2 connection with concurrent requests, as the API server has to a webhook. It sends prepared frames and respects the server's flow
+// control; it ignores what it does not need (priorities, pushes, trailers), and whatever ends the connection is an error.
 // Source: RFC 9113 §5–6
 import type { Duplex } from 'node:stream'
 import type { Connection } from './http1-connection.ts'
@@ -20,7 +20,7 @@ import {
 } from './http2-frames.ts'
 import { fieldsOf, freshBytes, type PlannedRequest, type PreparedRequest, prepared } from './planned-request.ts'
 
-/** HEADERS and DATA frames of stream 0: the stream's number is written in when it is sent. */
+/** HEADERS and DATA frames with stream id 0; the id is set when they are sent. */
 export function prepareHttp2(request: PlannedRequest, uniqueHeader: string | undefined): PreparedRequest {
   const body = Buffer.from(request.body, 'base64')
   const head = postHeaders(request.path, 'localhost', fieldsOf(request, body, uniqueHeader))
@@ -42,7 +42,7 @@ type Stream = {
 const largestWindow = 2 ** 31 - 1
 const settingIds = { headerTableSize: 1, enablePush: 2, initialWindowSize: 4 } as const
 
-/** Numbers a prepared request's frames, and says how many bytes of its DATA count against the window (RFC 9113 §6.9). */
+/** Sets the stream id in a prepared request's frames, and counts the DATA bytes for flow control (RFC 9113 §6.9). */
 function numbered(request: PreparedRequest, stream: number): { readonly bytes: Buffer; readonly counted: number } {
   const fresh = freshBytes(request)
   const bytes = fresh === request.bytes ? Buffer.from(fresh) : fresh
@@ -81,34 +81,40 @@ export function http2Connection(socket: Duplex): Connection {
     const { expectedStatus, expectedText } = stream.request
     stream.settled.resolve(stream.status === expectedStatus && Buffer.concat(stream.body).includes(expectedText))
   }
-  const take = (got: Frame): void => {
-    const stream = streams.get(got.stream)
+  const acknowledge = ({ type, flags: bits }: Frame, payload: Buffer): void => {
+    if ((bits & flags.acknowledge) === 0) socket.write(frame(type, flags.acknowledge, 0, payload))
+  }
+  /** Frames of one request. */
+  const receiveAnswer = ({ type, payload, stream: id, flags: bits }: Frame, stream: Stream): void => {
+    if (type === frameTypes.reset) {
+      stream.settled.resolve(false)
+      streams.delete(id)
+      return
+    }
+    if (type === frameTypes.headers) stream.status ||= statusOf(payload)
+    if (type === frameTypes.data) stream.body.push(Buffer.from(payload))
+    if ((bits & flags.endStream) !== 0) end(id, stream)
+  }
+  const receive = (got: Frame): void => {
     switch (got.type) {
-      case frameTypes.headers:
-        if (stream) stream.status ||= statusOf(got.payload)
-        break
-      case frameTypes.data:
-        stream?.body.push(Buffer.from(got.payload))
-        break
       case frameTypes.settings:
-        if ((got.flags & flags.acknowledge) === 0) socket.write(frame(frameTypes.settings, flags.acknowledge, 0, Buffer.alloc(0)))
+        acknowledge(got, Buffer.alloc(0))
         return
       case frameTypes.ping:
-        if ((got.flags & flags.acknowledge) === 0) socket.write(frame(frameTypes.ping, flags.acknowledge, 0, got.payload))
+        acknowledge(got, got.payload)
         return
       case frameTypes.windowUpdate:
         if (got.stream === 0) window += got.payload.readUInt32BE(0)
         flush()
         return
-      case frameTypes.reset:
-        stream?.settled.resolve(false)
-        streams.delete(got.stream)
-        return
       case frameTypes.goAway:
         fail(new Error(`the server ended the connection: GOAWAY ${got.payload.toString('latin1', 8)}`))
         return
+      default: {
+        const stream = streams.get(got.stream)
+        if (stream !== undefined) receiveAnswer(got, stream)
+      }
     }
-    if (stream && (got.flags & flags.endStream) !== 0) end(got.stream, stream)
   }
 
   socket.on('error', fail)
@@ -118,7 +124,7 @@ export function http2Connection(socket: Duplex): Connection {
     let at = 0
     for (let got = readFrame(unread); got !== undefined; got = readFrame(unread.subarray(at))) {
       at += frameHeaderBytes + got.payload.length
-      take(got)
+      receive(got)
     }
     unread = unread.subarray(at)
   })

@@ -1,6 +1,6 @@
-// The frames of HTTP/2 as far as a client needs them that sends POST requests with prepared header blocks. Pure.
-// Header blocks are written without the dynamic table, and the server is told to have none (SETTINGS_HEADER_TABLE_SIZE 0), so that one
-// prepared block serves every stream and a status can be read without state.
+// The HTTP/2 frames that a client needs to send POST requests with prepared header blocks. Pure.
+// Header blocks do not use the dynamic table, and the server is told to have none (SETTINGS_HEADER_TABLE_SIZE 0), so that one prepared block
+// serves every stream and a status can be read without state.
 // Source: RFC 9113 §4.1, §6; RFC 7541 §6 and Appendix A.
 
 export const frameTypes = {
@@ -17,7 +17,7 @@ export const flags = { endStream: 1, acknowledge: 1, endHeaders: 4, padded: 8, p
 
 export const connectionPreface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 export const frameHeaderBytes = 9
-/** What every peer must take (SETTINGS_MAX_FRAME_SIZE). */
+/** The size that every peer must accept (SETTINGS_MAX_FRAME_SIZE). */
 export const mostFrameBytes = 16_384
 export const firstWindow = 65_535
 
@@ -46,7 +46,7 @@ export function windowUpdate(stream: number, increment: number): Buffer {
   return frame(frameTypes.windowUpdate, 0, stream, bytes)
 }
 
-/** The first whole frame in `bytes`; undefined while it is incomplete. */
+/** The first complete frame in `bytes`; undefined while it is incomplete. */
 export function readFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < frameHeaderBytes) return undefined
   const length = bytes.readUIntBE(0, 3)
@@ -74,7 +74,7 @@ function text(value: string): Buffer {
   return Buffer.concat([Buffer.from(integer(bytes.length, 7, 0)), bytes])
 }
 
-/** A field that goes into no table (RFC 7541 §6.2.2), with its name from the static table where it has an index there. */
+/** A field that is not added to a table (RFC 7541 §6.2.2), with its name from the static table if that has an index. */
 function literal(name: string | number, value: string): Buffer {
   const head = typeof name === 'number' ? Buffer.from(integer(name, 4, 0)) : Buffer.concat([Buffer.from([0]), text(name)])
   return Buffer.concat([head, text(value)])
@@ -95,10 +95,10 @@ export function postHeaders(path: string, authority: string, fields: Readonly<Re
 
 const indexedStatuses: Readonly<Record<number, number>> = { 136: 200, 137: 204, 138: 206, 139: 304, 140: 400, 141: 404, 142: 500 }
 
-/** The status of an answer whose encoder has no dynamic table; 0 for one that is in no table (so never an expected one here). */
+/** The status of an answer whose encoder has no dynamic table; 0 if it is not in the static table (never an expected one here). */
 export function statusOf(block: Buffer): number {
   let at = 0
-  // Changes of the table's size come first (RFC 7541 §4.2).
+  // Dynamic table size updates come first (RFC 7541 §4.2).
   while (((block[at] ?? 0) & 0xe0) === 0x20) at += 1
   return indexedStatuses[block[at] ?? 0] ?? 0
 }

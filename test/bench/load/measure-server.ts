@@ -1,5 +1,5 @@
-// One run of one side: a server process under closed-loop load from a generator process, each pinned to its own processor where that is
-// possible, with the server's CPU time. A run with a wrong answer is no run: it is an error.
+// One run of one side: a server process under closed-loop load from a generator process, each pinned to its own processor if possible, with
+// the server's CPU time. A run with a wrong answer is not a run: it is an error.
 import { join } from 'node:path'
 import type { Run } from '../harness/bench.ts'
 import { pinning } from '../harness/machine.ts'
@@ -7,13 +7,13 @@ import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harn
 import type { LoadPlan } from './planned-request.ts'
 
 export type ServerRun = {
-  /** Answers every question with at least `{port}`. */
+  /** Answers every command with at least `{port}`. */
   readonly server: ProgramOptions
   readonly plan: Omit<LoadPlan, 'port'>
   readonly seconds: number
-  /** Leaves it to the system where server and generator run. */
+  /** Do not pin server and generator to processors. */
   readonly spread?: boolean
-  /** Looks at what the server did, after the load: `answered` requests in all, with those of the warm-up. Throws where it is wrong. */
+  /** Checks the server after the load: `answered` is the number of requests including the warm-up. Throws when the result is wrong. */
   readonly afterwards?: (server: MeasuredProgram, answered: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -34,7 +34,7 @@ function noFailures(answer: Readonly<Record<string, unknown>>, server: string): 
   if (failures > 0) throw new Error(`${server} gave ${failures} answers that were not the expected ones`)
 }
 
-/** Starts the server anew: no side inherits caches, heaps or rows of the run before. */
+/** Starts a new server, so that no side inherits caches, heap or rows of the run before. */
 export async function measureServer(run: ServerRun, signal: AbortSignal): Promise<Run> {
   const processors = run.spread === true ? {} : await pinning()
   const pinned = (options: ProgramOptions, processor: number | undefined): ProgramOptions =>
@@ -43,13 +43,13 @@ export async function measureServer(run: ServerRun, signal: AbortSignal): Promis
   try {
     const load = await startProgram(pinned(generator, processors.generator), signal)
     try {
-      const port = numberIn(await server.ask({ do: 'port' }, signal), 'port')
-      noFailures(await load.ask({ do: 'open', plan: { ...run.plan, port } }, signal), run.server.name)
+      const port = numberIn(await server.call({ do: 'port' }, signal), 'port')
+      noFailures(await load.call({ do: 'open', plan: { ...run.plan, port } }, signal), run.server.name)
       const before = await server.usage()
-      const result = await load.ask({ do: 'run', seconds: run.seconds }, signal)
+      const result = await load.call({ do: 'run', seconds: run.seconds }, signal)
       const after = await server.usage()
       noFailures(result, run.server.name)
-      await load.ask({ do: 'close' }, signal)
+      await load.call({ do: 'close' }, signal)
       await run.afterwards?.(server, run.plan.warmUpRequests + numberIn(result, 'requests'), signal)
       return {
         operations: numberIn(result, 'requests'),

@@ -1,5 +1,5 @@
-// What a load generator sends and what it must get: prepared bytes, so that making requests costs nothing while something is measured.
-// A request whose answer is not the expected one counts as failed; a bench that ignored that would measure refusals.
+// What a load generator sends and expects: prepared bytes, so that creating requests costs nothing during a measurement.
+// A request with another answer than the expected one counts as failed; otherwise a bench could measure refusals.
 import { randomUUID } from 'node:crypto'
 
 export type PlannedRequest = {
@@ -8,7 +8,7 @@ export type PlannedRequest = {
   /** Base64, because plans travel as JSON. */
   readonly body: string
   readonly expectedStatus: number
-  /** A piece of text that the answer's body must hold. */
+  /** Text that the answer's body must contain. */
   readonly expectedText: string
 }
 
@@ -18,19 +18,19 @@ export type LoadPlan = {
   readonly authority?: string
   readonly protocol: 'http/1.1' | 'h2'
   readonly connections: number
-  /** Requests under way on one connection at a time; 1 for http/1.1. */
+  /** Concurrent requests on one connection; 1 for http/1.1. */
   readonly streams: number
-  /** Sent before the measured ones, so that both sides are warm. */
+  /** Sent before the measured requests. */
   readonly warmUpRequests: number
   readonly requests: readonly PlannedRequest[]
-  /** A header that gets a fresh UUID in every request. */
+  /** A header that gets a new UUID in every request. */
   readonly uniqueHeader?: string
 }
 
-/** A request as bytes, and the check of its answer. */
+/** A request as bytes, and the expected answer. */
 export type PreparedRequest = {
   readonly bytes: Buffer
-  /** Where a fresh UUID goes; undefined when nothing is unique. */
+  /** Offset of the UUID; undefined without a unique header. */
   readonly uniqueAt: number | undefined
   readonly expectedStatus: number
   readonly expectedText: Buffer
@@ -38,7 +38,7 @@ export type PreparedRequest = {
 
 const uuidPlaceholder = '00000000-0000-0000-0000-000000000000'
 
-/** The bytes with a fresh UUID in them. Written in place would be wrong: the socket may still hold the former ones. */
+/** The bytes with a new UUID, as a copy: the socket may still hold the previous ones. */
 export function freshBytes(request: PreparedRequest): Buffer {
   if (request.uniqueAt === undefined) return request.bytes
   const bytes = Buffer.from(request.bytes)
@@ -46,7 +46,7 @@ export function freshBytes(request: PreparedRequest): Buffer {
   return bytes
 }
 
-/** Header fields of a planned request in lower case, with the placeholder where a UUID will be written. */
+/** Header fields of a planned request in lower case, with a placeholder for the UUID. */
 export function fieldsOf(
   request: PlannedRequest,
   body: Buffer,
@@ -62,7 +62,7 @@ export function fieldsOf(
 export function prepared(request: PlannedRequest, bytes: Buffer, uniqueHeader: string | undefined): PreparedRequest {
   return {
     bytes,
-    // Header fields come first in both protocols: a body that holds the same text is not meant.
+    // Header fields come first in both protocols, so this never finds the same text in a body.
     uniqueAt: uniqueHeader === undefined ? undefined : bytes.indexOf(uuidPlaceholder),
     expectedStatus: request.expectedStatus,
     expectedText: Buffer.from(request.expectedText),

@@ -1,5 +1,5 @@
-// The objects of the bench and what can be said of them from outside: made all at once, counted cheaply while controllers work on them,
-// checked one by one when they say that they are done, and deleted.
+// The objects of the bench and what can be observed of them from outside: created all at once, counted cheaply while controllers work on them,
+// checked one by one when they report that they are done, and deleted.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { type Application, application } from '../../../src/api/apps/application.ts'
@@ -7,7 +7,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 
 export const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 
-/** The tenants: Applications are spread over their namespaces evenly. */
+/** The tenants' namespaces: Applications are distributed over them evenly. */
 export const namespaces: readonly string[] = Array.from({ length: 10 }, (_, index) => `tenant-${index}`)
 
 const [group = '', version = ''] = application.apiVersion.split('/')
@@ -38,20 +38,20 @@ function applicationNumber(number: number): Record<string, unknown> {
 
 type Numbers = { readonly from: number; readonly count: number }
 
-/** Runs `work` for each number from `from` to below `count`, at most `atOnce` at a time. */
+/** Runs `work` for each number from `from` up to (not including) `count`, with at most `atOnce` concurrently. */
 async function forEachNumber(
   { from, count }: Numbers,
   atOnce: number,
   work: (number: number) => Promise<unknown>,
 ): Promise<void> {
   let next = from
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: atOnce }, lane))
+  await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
-/** Those that are missing to `count`, when the first `from` are there. */
+/** Creates the missing Applications up to `count`, when the first `from` exist. */
 export function createApplications(admin: AdminClient, count: number, from = 0): Promise<void> {
   return forEachNumber({ from, count }, 16, number => {
     const object = applicationNumber(number)
@@ -65,13 +65,13 @@ type ListAnswer = {
   readonly metadata: { readonly remainingItemCount?: number }
 }
 
-/** Asks for one item and is told how many more there are: the cheapest count that the API server offers. */
+/** Lists one item and adds `remainingItemCount`: the cheapest count that the API server offers. */
 async function countOf(admin: AdminClient, collection: { readonly path: string; readonly plural: string }): Promise<number> {
   const answer = (await admin.call('GET', `${collection.path}/${collection.plural}?limit=1`)) as ListAnswer
   return answer.items.length + (answer.metadata.remainingItemCount ?? 0)
 }
 
-/** How many Services are there before the bench: the one of the API server itself. */
+/** Services that exist before the bench: that of the API server itself. */
 const foreignServices = 1
 
 export async function childrenCount(admin: AdminClient): Promise<number> {
@@ -84,7 +84,7 @@ export async function listApplications(admin: AdminClient): Promise<readonly App
   return answer.items as readonly Application[]
 }
 
-/** Its status names three children and says that they were applied. */
+/** Whether the status lists three children and reports that they were applied. */
 function isReported({ status, metadata }: Application): boolean {
   const rendered = status?.conditions?.find(({ type }) => type === 'Rendered')
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
@@ -96,7 +96,7 @@ function isReported({ status, metadata }: Application): boolean {
   )
 }
 
-/** Why waiting has no sense any more: the time is over, or the controller has ended. */
+/** Returns why waiting is pointless: the time is over, or the controller has ended. */
 type Hopeless = () => Promise<string | undefined>
 
 const patience = { timeoutMilliseconds: 600_000, everyMilliseconds: 100 }
@@ -114,7 +114,7 @@ export async function allChildrenExist(admin: AdminClient, count: number, hopele
   )
 }
 
-/** Resolves when every status says so too. */
+/** Resolves when the status of every Application reports it as well. */
 export async function allReported(admin: AdminClient, count: number, hopeless: Hopeless): Promise<void> {
   await waitUntil(
     `the status of ${count} Applications`,
@@ -128,10 +128,10 @@ export async function allReported(admin: AdminClient, count: number, hopeless: H
   )
 }
 
-/** Deletes everything that was made, and waits until it is gone. */
+/** Deletes all objects of the bench and waits until they are gone. */
 export async function deleteEverything(admin: AdminClient): Promise<void> {
   const collections = [applicationCollection, ...childCollections, { path: '/api/v1', plural: 'events' }]
-  // One namespace after the other: ten thousand objects at once take the API server longer than one request may last.
+  // One namespace after the other: deleting ten thousand objects takes the API server longer than one request may last.
   for (const namespace of namespaces)
     await Promise.all(
       collections.map(({ path, plural }) =>

@@ -1,5 +1,5 @@
-// The writes of a cold start without a controller: the same bodies for each Application, one after the other in ten lanes, by bare keep-alive
-// connections that look at nothing but the status code. No cache, no watch, no queue: what it reaches is what the API server gives.
+// The writes of a cold start without a controller: the same bodies for each Application, sent by ten workers over bare keep-alive connections
+// that check only the status code. No cache, no watch, no queue: the result is the limit of the API server.
 import { Pool } from 'undici'
 import type { Application } from '../../../src/api/apps/application.ts'
 import { application } from '../../../src/api/apps/application.ts'
@@ -20,17 +20,17 @@ import { objectPath } from '../../../src/kube/client/resource-path.ts'
 import { loadKubeConnection } from '../../../src/kube/kubeconfig/kubeconfig.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { dispatchCommands, liveHeapBytes } from '../harness/command-server.ts'
 import { ingress } from './applications.ts'
 
-const lanes = 10
+const workers = 10
 const { apiVersion, kind } = applicationChart
 const webChart = { apiVersion, kind, metadata: { name: 'web' }, spec: { builtIn: 'web', timeoutSeconds: 10 } } as const
 const chartFact = { timeoutSeconds: 10, lookup: findChartSource(webChart, () => undefined) }
 
 const connection = await loadKubeConnection({ environment: process.env, clock })
 const { ca, cert, key } = connection.tls
-const pool = new Pool(connection.server, { allowH2: false, connections: lanes, connect: { ca, cert, key: key?.reveal() } })
+const pool = new Pool(connection.server, { allowH2: false, connections: workers, connect: { ca, cert, key: key?.reveal() } })
 let done = 0
 
 async function send(method: 'GET' | 'PATCH', path: string, body?: object): Promise<string> {
@@ -47,15 +47,15 @@ function apply(type: ResourceType, object: Pick<KubeObject, 'metadata'>, subreso
   return send('PATCH', `${objectPath(type, { name, namespace }, subresource)}?fieldManager=${fieldManager}&force=true`, object)
 }
 
-/** What the controller says about an Application whose objects it has just made. */
+/** The Event that the controller records for an Application whose objects it has just created. */
 function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Readonly<Record<string, unknown>> {
   const { name, namespace = '', uid = '' } = metadata
-  const moment = `${clock.now().toISOString().slice(0, 19)}Z`
+  const timestamp = `${clock.now().toISOString().slice(0, 19)}Z`
   const involvedObject = { apiVersion: application.apiVersion, kind: application.kind, name, namespace, uid }
-  const news = { type: 'Normal', reason: 'RollingOut', message: '0 of 1 replicas run this version' }
-  const times = { count: 1, firstTimestamp: moment, lastTimestamp: moment }
+  const content = { type: 'Normal', reason: 'RollingOut', message: '0 of 1 replicas run this version' }
+  const times = { count: 1, firstTimestamp: timestamp, lastTimestamp: timestamp }
   const source = { source: { component: 'bare' }, reportingComponent: 'bare' }
-  return { apiVersion: 'v1', kind: 'Event', metadata: { name, namespace }, involvedObject, ...source, ...news, ...times }
+  return { apiVersion: 'v1', kind: 'Event', metadata: { name, namespace }, involvedObject, ...source, ...content, ...times }
 }
 
 async function writeAll(found: Application): Promise<void> {
@@ -82,13 +82,13 @@ async function writeAll(found: Application): Promise<void> {
 async function writeEverything(): Promise<void> {
   const list = JSON.parse(await send('GET', `/apis/${application.apiVersion}/${application.plural}`)) as { items: Application[] }
   const waiting = list.items.values()
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const item of waiting) await writeAll({ ...item, apiVersion: application.apiVersion, kind: application.kind })
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: workers }, worker))
 }
 
-await answerQuestions({
+await dispatchCommands({
   async start() {
     writeEverything().catch((error: unknown) => {
       process.stderr.write(`${messageOf(error)}\n`)

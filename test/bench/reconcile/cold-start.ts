@@ -1,12 +1,12 @@
-// One run of one side: so many Applications are there, the controller is ready and told to start; measured until every child exists.
-// What the API server and its store use meanwhile is measured too, so that one can see which of them was the limit.
+// One run of one side: a number of Applications exist and the controller is ready and started; measured until every child exists. The usage of
+// the API server and its store is measured too, which shows which of them was the limit.
 import { cpus } from 'node:os'
 import type { Run } from '../harness/bench.ts'
 import { usageOf } from '../harness/process-usage.ts'
 import { type MeasuredProgram, type ProgramOptions, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
+import type { Fixture } from './fixture.ts'
 import { servedRequests } from './served-requests.ts'
-import type { Fixture } from './site.ts'
 
 export const coldStartFigures = {
   reported: 'every status too, wall s',
@@ -29,31 +29,26 @@ export function hopeless(program: MeasuredProgram, signal: AbortSignal): () => P
 }
 
 export async function memoryOf(program: MeasuredProgram, signal: AbortSignal): Promise<{ heapBytes: number; rssBytes: number }> {
-  const { heapBytes } = await program.ask({ do: 'memory' }, signal)
+  const { heapBytes } = await program.call({ do: 'memory' }, signal)
   const { rssBytes } = await program.usage()
   return { heapBytes: Number(heapBytes), rssBytes }
 }
 
-async function measure(
-  fixture: Fixture,
-  program: MeasuredProgram,
-  count: number,
-  question: object,
-  signal: AbortSignal,
-): Promise<Run> {
-  const { admin, servers } = fixture
+type Start = { readonly program: MeasuredProgram; readonly count: number; readonly command: object }
+
+async function measure({ admin, servers }: Fixture, { program, count, command }: Start, signal: AbortSignal): Promise<Run> {
   const requestsBefore = await servedRequests(admin)
   const [serversBefore, before] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   const started = performance.now()
   const elapsed = (): number => (performance.now() - started) / 1000
-  await program.ask({ do: 'start', ...question }, signal)
+  await program.call({ do: 'start', ...command }, signal)
   await allChildrenExist(admin, count, hopeless(program, signal))
   const wallSeconds = elapsed()
   const [serversAfter, after] = await Promise.all([cpuSecondsOf(servers), program.usage()])
   await allReported(admin, count, hopeless(program, signal))
   const reported = elapsed()
   const requests = await servedRequests(admin)
-  const { reconciles } = await program.ask({ do: 'count' }, signal)
+  const { reconciles } = await program.call({ do: 'count' }, signal)
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds
   const serversSeconds = serversAfter - serversBefore
   const processorSeconds = wallSeconds * cpus().length
@@ -75,16 +70,16 @@ async function measure(
   }
 }
 
-/** Leaves the cluster empty, as it must find it. `question` goes with the start. */
+/** Finds the cluster empty and leaves it empty. `command` is added to the start command. */
 export async function coldStart(
   fixture: Fixture,
-  options: { readonly program: ProgramOptions; readonly count: number; readonly question?: object },
+  options: { readonly program: ProgramOptions; readonly count: number; readonly command?: object },
   signal: AbortSignal,
 ): Promise<Run> {
   const program = await startProgram({ ...options.program, environment: { KUBECONFIG: fixture.kubeconfig } }, signal)
   try {
     await createApplications(fixture.admin, options.count)
-    return await measure(fixture, program, options.count, options.question ?? {}, signal)
+    return await measure(fixture, { program, count: options.count, command: options.command ?? {} }, signal)
   } finally {
     await program.stop()
     await deleteEverything(fixture.admin)

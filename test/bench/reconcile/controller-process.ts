@@ -1,5 +1,5 @@
-// The product's Application controller as a process of its own, asked by lines of JSON like the peer: the code path of production (manager,
-// caches, chart renderer in its threads, server-side apply, status, Events, metrics), without the controllers that the bench has no use for.
+// The product's Application controller as a process, controlled by lines of JSON like the peer: the code path of production (manager, caches,
+// chart renderer in its threads, server-side apply, status, Events, metrics), without the controllers that the bench does not use.
 import { Registry } from 'prom-client'
 import { platformNamespace } from '../../../src/api/names.ts'
 import { keyText } from '../../../src/api/resource.ts'
@@ -15,13 +15,13 @@ import { createEventRecorder } from '../../../src/kube/object/events.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { dispatchCommands, liveHeapBytes } from '../harness/command-server.ts'
 import { ingress } from './applications.ts'
 
 const counts = { writes: 0, lists: 0, failures: 0, reconciles: 0 }
-const lookedAt = new Set<string>()
+const reconciled = new Set<string>()
 const random = Math.random
-// Standard output belongs to the answers.
+// Standard output carries the answers.
 const log = createLog({ level: 'silent', name: 'bench' })
 
 const counting =
@@ -29,7 +29,7 @@ const counting =
   (request, status, seconds) => {
     if (request.verb === 'list') counts.lists += 1
     else if (request.verb !== 'get' && request.verb !== 'watch') counts.writes += 1
-    // A 404 is how the controller learns that something is not there yet.
+    // A 404 tells the controller that an object does not exist yet.
     if (status === 0 || (status >= 400 && status !== 404)) counts.failures += 1
     observe(request, status, seconds)
   }
@@ -47,7 +47,7 @@ function start(): void {
     async reconcile(context) {
       const outcome = await applications.reconcile(context)
       counts.reconciles += 1
-      lookedAt.add(keyText(context.key))
+      reconciled.add(keyText(context.key))
       return outcome
     },
   })
@@ -60,17 +60,17 @@ function start(): void {
 
 const connection = await loadKubeConnection({ environment: process.env, clock })
 const renderer = createChartRenderer()
-// All is loaded and the charts' threads are up before anything is measured: the bench asks how fast a running controller is, not how fast it boots.
+// Everything is loaded and the chart threads are ready before the measurement: the bench measures a running controller, not its start.
 await Promise.all([1, 2].map(() => renderer.check({ kind: 'built-in', name: 'web', revision: 'bench' }, 30_000)))
-await answerQuestions({
+await dispatchCommands({
   async start() {
     start()
     return { started: true }
   },
-  count: async () => ({ ...counts, lookedAt: lookedAt.size }),
+  count: async () => ({ ...counts, reconciled: reconciled.size }),
   async memory() {
-    // The bench's own notes are not the controller's memory.
-    lookedAt.clear()
+    // The bench's own records are not the controller's memory.
+    reconciled.clear()
     return { heapBytes: liveHeapBytes() }
   },
 })

@@ -1,21 +1,21 @@
-// Bench `reconcile`: our Application controller beside a minimal controller-runtime program on a real API server, and its steady state.
+// Bench `reconcile`: our Application controller compared with a minimal controller-runtime program on a real API server, and its steady state.
 import type { Bench, Goal, OpenBench, Summary } from '../harness/bench.ts'
 import { ensureGoPeer } from '../harness/go-peer.ts'
 import { allOf, anyOf, figureAtMost, oursAtLeast, ratioAtLeast } from '../harness/goals.ts'
 import { figureNames } from '../harness/summarize.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
+import { startFixture } from './fixture.ts'
 import { ourProgram } from './our-program.ts'
 import { serverAlone } from './server-alone.ts'
-import { startFixture } from './site.ts'
 import { steadyFigures, steadyState } from './steady-state.ts'
 
 const applications = 1000
 const steadyApplications = 2500
 
-/** The machine is busy, most of it with the API server and its store: a faster controller would change nothing. */
+/** Most of the machine is used by the API server and its store: a faster controller would change nothing. */
 const serverIsTheLimit: Goal<Summary> = {
   text: 'the API server and etcd are the limit (they use ≥ 60 % of all processors)',
-  judge({ figures }) {
+  evaluate({ figures }) {
     const share = figures[coldStartFigures.serversShare]?.ours ?? Number.NaN
     return { met: share >= 0.6, value: `${(share * 100).toFixed(0)} %` }
   },
@@ -38,7 +38,7 @@ export const reconcile: Bench = {
           unit: 'Applications',
           peerName: 'minimal controller-runtime program in Go',
           ours: signal => coldStart(fixture, { program: ourProgram, count }, signal),
-          peer: signal => coldStart(fixture, { program: peer, count, question: { concurrency: 10 } }, signal),
+          peer: signal => coldStart(fixture, { program: peer, count, command: { concurrency: 10 } }, signal),
           goals: [anyOf([oursAtLeast(figureNames.rate, 50), allOf([serverIsTheLimit, ratioAtLeast(figureNames.rate, 1)])])],
         },
       ],

@@ -1,4 +1,4 @@
-// How our programs are started for measuring: by the pinned Node.js that runs the bench, able to collect garbage when asked.
+// How our programs are started for measurements: with the Node.js that runs the bench, able to collect garbage on command.
 import { join } from 'node:path'
 import type { ProgramOptions } from '../harness/program.ts'
 
@@ -8,5 +8,5 @@ function program(name: string, file: string): ProgramOptions {
 
 export const ourProgram = program('Application controller', 'controller-process.ts')
 
-/** Writes what a controller would write, and is none. */
+/** Makes the writes of a controller without being one. */
 export const bareProgram = program('bare writes', 'bare-process.ts')

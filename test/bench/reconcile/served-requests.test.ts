@@ -1,4 +1,4 @@
-// How requests are read from the API server's own counters.
+// Requests are read from the API server's own counters.
 import { expect, test } from 'vitest'
 import { requestsIn } from './served-requests.ts'
 

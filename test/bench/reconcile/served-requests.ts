@@ -1,10 +1,10 @@
-// What reached the API server, by its own counter of finished requests: neither a controller's client nor a wrong idea of it can be wrong here.
+// The requests that reached the API server, by its own counter of finished requests, which is independent of the measured client.
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
 
 export type ServedRequests = {
-  /** Writes to the kinds of the bench, whatever came of them, subresources and dry runs included. */
+  /** Writes to the kinds of the bench, whatever their result, including subresources and dry runs. */
   readonly writes: number
-  /** Those of them that were refused: a lost race, an object that is there already. */
+  /** Writes that were refused: a conflict, an object that already exists. */
   readonly refused: number
   /** Reads of single objects of these kinds; lists and watches are not counted. */
   readonly reads: number

@@ -1,9 +1,9 @@
-// What the API server and its store can do on this machine when nobody but them has anything to do: the same writes by bare connections. A
-// controller that comes near this rate is not what limits it.
+// The capacity of the API server and its store on this machine without other load: the same writes over bare connections. A controller that comes
+// near this rate is not the limit.
 import type { Figure } from '../harness/bench.ts'
 import { coldStart, coldStartFigures } from './cold-start.ts'
+import type { Fixture } from './fixture.ts'
 import { bareProgram } from './our-program.ts'
-import type { Fixture } from './site.ts'
 
 const shown = [
   coldStartFigures.writes,
@@ -12,7 +12,7 @@ const shown = [
   coldStartFigures.controllerShare,
 ] as const
 
-/** Finds the cluster empty and leaves it so. */
+/** Finds the cluster empty and leaves it empty. */
 export async function serverAlone(fixture: Fixture, count: number, signal: AbortSignal): Promise<readonly Figure[]> {
   const { operations, wallSeconds, figures = {} } = await coldStart(fixture, { program: bareProgram, count }, signal)
   return [

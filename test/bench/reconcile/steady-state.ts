@@ -1,14 +1,14 @@
-// Rest: a controller that starts where everything is done must look at every object, write nothing, and go on writing nothing.
-// Writes are counted twice: by the controller's own client and by the API server's metrics, so that neither can be wrong alone.
+// Steady state: a controller that starts when everything is done must reconcile every object, write nothing, and continue to write nothing.
+// Writes are counted twice: by the controller's own client and by the API server's metrics.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import type { Figure } from '../harness/bench.ts'
 import { type MeasuredProgram, startProgram } from '../harness/program.ts'
 import { allChildrenExist, allReported, createApplications, deleteEverything } from './applications.ts'
 import { hopeless, memoryOf } from './cold-start.ts'
+import type { Fixture } from './fixture.ts'
 import { ourProgram } from './our-program.ts'
 import { servedRequests } from './served-requests.ts'
-import type { Fixture } from './site.ts'
 
 export const steadyFigures = {
   objects: 'objects in the caches',
@@ -29,7 +29,7 @@ export type SteadyStateOptions = {
   readonly note: (message: string) => void
 }
 
-/** Where the first look at all of them is taken: what a controller needs for any number of objects is in that heap already. */
+/** Size of the first memory measurement: its heap contains what a controller needs for any number of objects. */
 const firstOf = (applications: number): number => Math.ceil(applications / 10)
 const objectsOf = (applications: number): number => applications * 4
 
@@ -40,14 +40,14 @@ async function withController<T>(
 ): Promise<T> {
   const program = await startProgram({ ...ourProgram, environment: { KUBECONFIG: fixture.kubeconfig } }, signal)
   try {
-    await program.ask({ do: 'start' }, signal)
+    await program.call({ do: 'start' }, signal)
     return await work(program)
   } finally {
     await program.stop()
   }
 }
 
-/** Applications number `present` to `applications`, and everything that the controller makes of them. */
+/** Creates the Applications number `present` to `applications`, and waits for everything that the controller makes of them. */
 function fill(fixture: Fixture, present: number, applications: number, signal: AbortSignal): Promise<void> {
   return withController(fixture, signal, async program => {
     await createApplications(fixture.admin, applications, present)
@@ -56,12 +56,12 @@ function fill(fixture: Fixture, present: number, applications: number, signal: A
   })
 }
 
-/** Resolves, with the seconds it took, when a controller that started where all is done has reconciled every Application. */
-async function allLookedAt(program: MeasuredProgram, applications: number, signal: AbortSignal): Promise<number> {
+/** Resolves with the seconds that a controller that started when all was done needed to reconcile every Application. */
+async function allReconciled(program: MeasuredProgram, applications: number, signal: AbortSignal): Promise<number> {
   const started = performance.now()
   await waitUntil(
     `${applications} reconciles`,
-    async () => (Number((await program.ask({ do: 'count' }, signal))['lookedAt']) >= applications ? true : undefined),
+    async () => (Number((await program.call({ do: 'count' }, signal))['reconciled']) >= applications ? true : undefined),
     { timeoutMilliseconds: 300_000, everyMilliseconds: 50, hopeless: hopeless(program, signal) },
   )
   return (performance.now() - started) / 1000
@@ -69,7 +69,7 @@ async function allLookedAt(program: MeasuredProgram, applications: number, signa
 
 function restingHeap(fixture: Fixture, applications: number, signal: AbortSignal): Promise<number> {
   return withController(fixture, signal, async program => {
-    await allLookedAt(program, applications, signal)
+    await allReconciled(program, applications, signal)
     return (await memoryOf(program, signal)).heapBytes
   })
 }
@@ -84,14 +84,14 @@ async function watch(
   const moreObjects = objectsOf(applications) - objectsOf(firstOf(applications))
   const servedBefore = await servedRequests(fixture.admin)
   return withController(fixture, signal, async program => {
-    const seconds = await allLookedAt(program, applications, signal)
-    options.note(`looked at ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
+    const seconds = await allReconciled(program, applications, signal)
+    options.note(`reconciled ${applications} Applications in ${seconds.toFixed(1)} s; watching for ${watchedSeconds} s`)
     const full = await memoryOf(program, signal)
     const rest = await program.usage()
-    // This is the measurement itself: how much is written in this time.
+    // The measurement itself: the writes during this time.
     await sleep(watchedSeconds * 1000, undefined, { signal })
     const end = await program.usage()
-    const counts = await program.ask({ do: 'count' }, signal)
+    const counts = await program.call({ do: 'count' }, signal)
     const served = (await servedRequests(fixture.admin)).writes - servedBefore.writes
     const figure = (label: string, value: number, unit: string): Figure => ({ label, value, unit })
     return [
@@ -109,7 +109,7 @@ async function watch(
   })
 }
 
-/** Finds the cluster empty and leaves it so. */
+/** Finds the cluster empty and leaves it empty. */
 export async function steadyState(
   fixture: Fixture,
   options: SteadyStateOptions,
@@ -121,7 +121,7 @@ export async function steadyState(
     await fill(fixture, 0, first, signal)
     const firstHeapBytes = await restingHeap(fixture, first, signal)
     await fill(fixture, first, applications, signal)
-    note(`${applications} Applications are there, with their children`)
+    note(`${applications} Applications exist, with their children`)
     return await watch(fixture, options, firstHeapBytes, signal)
   } finally {
     await deleteEverything(fixture.admin)

@@ -1,4 +1,4 @@
-// Bench `watch`: our reflector and store beside the informer of @kubernetes/client-node, both fed with the same bytes by the same server.
+// Bench `watch`: our reflector and cache compared with the informer of @kubernetes/client-node, both fed with the same bytes by the same server.
 import { join } from 'node:path'
 import { AppError } from '../../../src/lib/errors.ts'
 import type { Bench, OpenBench, Run } from '../harness/bench.ts'
@@ -26,17 +26,17 @@ async function measure(file: string, load: Load, processor: number | undefined, 
     signal,
   )
   try {
-    const heap = async (): Promise<number> => Number((await program.ask({ do: 'memory' }, signal))['heapBytes'])
+    const heap = async (): Promise<number> => Number((await program.call({ do: 'memory' }, signal))['heapBytes'])
     const empty = await heap()
     const started = performance.now()
-    const list = await program.ask({ do: 'list', server }, signal)
+    const list = await program.call({ do: 'list', server }, signal)
     const listing = (performance.now() - started) / 1000
     if (list['objects'] !== objects) throw new AppError('internal', `${file} holds ${list['objects']} of ${objects} objects`)
     const full = await heap()
     const before = await program.usage()
-    const following = program.ask({ do: 'follow', events }, signal)
+    const following = program.call({ do: 'follow', events }, signal)
     const begun = performance.now()
-    await Promise.all([replay.ask({ do: 'send' }, signal), following])
+    await Promise.all([replay.call({ do: 'send' }, signal), following])
     const wallSeconds = (performance.now() - begun) / 1000
     const after = await program.usage()
     return {
@@ -66,7 +66,7 @@ export const watch: Bench = {
     try {
       const objects = Math.max(100, Math.round(listed * scale))
       const events = Math.max(500, Math.round(sent * scale))
-      const { port, bytes } = await replay.ask({ do: 'prepare', objects, events })
+      const { port, bytes } = await replay.call({ do: 'prepare', objects, events })
       note(`replaying ${(Number(bytes) / 1_000_000).toFixed(0)} MB of events`)
       const load: Load = { replay, server: `http://127.0.0.1:${port}`, objects, events }
       return {

@@ -1,20 +1,20 @@
-// Our side of the bench `watch`: client, reflector and store as the manager puts them together, with one listener that counts.
+// Our side of the bench `watch`: client, reflector and cache as the manager assembles them, with one listener that counts.
 import { application } from '../../../src/api/apps/application.ts'
 import { createCaches } from '../../../src/kube/cache/caches.ts'
 import { createKubeClient } from '../../../src/kube/client/kube-client.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { dispatchCommands, liveHeapBytes } from '../harness/command-server.ts'
 
 const random = Math.random
 let changes = 0
 let wanted = Number.POSITIVE_INFINITY
 const reached = Promise.withResolvers<void>()
 
-await answerQuestions({
-  async list(question) {
+await dispatchCommands({
+  async list(command) {
     const connection = {
-      server: new URL(String(question['server'])),
+      server: new URL(String(command['server'])),
       tls: {},
       namespace: undefined,
       authorization: async () => undefined,
@@ -30,9 +30,9 @@ await answerQuestions({
     changes = 0
     return { objects: caches.of(application).list().length }
   },
-  /** Answers when so many changes were seen since the list. */
-  async follow(question) {
-    wanted = Number(question['events'])
+  /** Answers when that many changes were observed since the list. */
+  async follow(command) {
+    wanted = Number(command['events'])
     if (changes >= wanted) reached.resolve()
     await reached.promise
     return { changes }

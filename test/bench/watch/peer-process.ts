@@ -7,7 +7,7 @@ import {
   makeInformer,
 } from '@kubernetes/client-node'
 import { application } from '../../../src/api/apps/application.ts'
-import { answerQuestions, liveHeapBytes } from '../harness/answering.ts'
+import { dispatchCommands, liveHeapBytes } from '../harness/command-server.ts'
 
 const [group = '', version = ''] = application.apiVersion.split('/')
 const { plural } = application
@@ -20,11 +20,11 @@ function count(): void {
   if (changes >= wanted) reached.resolve()
 }
 
-await answerQuestions({
-  async list(question) {
+await dispatchCommands({
+  async list(command) {
     const config = new KubeConfig()
     config.loadFromOptions({
-      clusters: [{ name: 'replay', server: String(question['server']), skipTLSVerify: true }],
+      clusters: [{ name: 'replay', server: String(command['server']), skipTLSVerify: true }],
       users: [{ name: 'bench' }],
       contexts: [{ name: 'replay', cluster: 'replay', user: 'bench' }],
       currentContext: 'replay',
@@ -41,8 +41,8 @@ await answerQuestions({
     changes = 0
     return { objects: informer.list().length }
   },
-  async follow(question) {
-    wanted = Number(question['events'])
+  async follow(command) {
+    wanted = Number(command['events'])
     if (changes >= wanted) reached.resolve()
     await reached.promise
     return { changes }

@@ -1,4 +1,4 @@
-// The replayed bytes have the shape of the wire, and different objects are different.
+// The replayed bytes have the format of the API server, and different objects are different.
 import { expect, test } from 'vitest'
 import type { Application } from '../../../src/api/apps/application.ts'
 import { eventsBytes, firstVersion, listText } from './recording.ts'
@@ -19,7 +19,7 @@ function pages(objects: number, limit: number): readonly List[] {
   }
 }
 
-test('pages hold every object once, with distinct names, uids and versions up to the version of the list', () => {
+test('pages contain every object once, with distinct names, uids and versions up to the version of the list', () => {
   const items = pages(1050, 500).flatMap(page => page.items)
   expect(items).toHaveLength(1050)
   expect(pages(1050, 500).map(page => page.items.length)).toEqual([500, 500, 50])
@@ -30,7 +30,7 @@ test('pages hold every object once, with distinct names, uids and versions up to
   expect(Math.max(...items.map(({ metadata }) => Number(metadata.resourceVersion)))).toBeLessThan(firstVersion)
 })
 
-test('an object is as a real API server gave it: managed fields, status and conditions', () => {
+test('an object has the fields of a real one: managed fields, status and conditions', () => {
   const [item] = pages(1, 500)[0]?.items ?? []
   expect(item?.metadata).toHaveProperty('managedFields')
   expect(item?.status?.conditions).toHaveLength(3)

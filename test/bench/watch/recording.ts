@@ -1,5 +1,5 @@
-// The bytes that both sides read: lists and watch events in the form of the API server's wire, made from one Application as a real API server
-// gave it (recorded-application.json: managed fields, status and all). Object n differs by name, namespace, uid and version. Pure.
+// The bytes that both sides read: lists and watch events in the API server's format, made from one Application that a real API server returned
+// (recorded-application.json, with managed fields and status). Object n differs by name, namespace, uid and version. Pure.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Application } from '../../../src/api/apps/application.ts'
@@ -10,7 +10,7 @@ const text = JSON.stringify(JSON.parse(readFileSync(join(import.meta.dirname, 'r
 const recorded = JSON.parse(text) as Application
 const { name, namespace = '', uid = '', resourceVersion = '' } = recorded.metadata
 
-/** The recorded object under other names. Everything else keeps its length and its shape. */
+/** The recorded object with other names and versions; everything else is unchanged. */
 function objectText(number: number, version: number): string {
   return text
     .replaceAll(`"name":"${name}"`, `"name":"app-${number}"`)
@@ -33,7 +33,7 @@ export function listText({ from, limit, objects }: Page): string {
   return `{"apiVersion":"${recorded.apiVersion}","items":[${items.join(',')}],"kind":"ApplicationList","metadata":${JSON.stringify(metadata)}}\n`
 }
 
-/** Changes of the listed objects, one after the other and again, each with the next version: one line an event. */
+/** Changes of the listed objects in turn, each with the next version: one line for each event. */
 export function eventsBytes(objects: number, events: number): Buffer {
   const lines: Buffer[] = []
   for (let number = 0; number < events; number++)

@@ -1,9 +1,9 @@
-// The API server of this bench: answers lists at once (whole or in pages) and holds watches until it is told to send, then writes the events
-// as fast as the reader takes them, in pieces that do not follow the lines, as a network gives them.
+// The API server of this bench: answers lists at once (whole or in pages) and holds watches until the command `send`; then it writes the events
+// as fast as the reader accepts them, in chunks that do not align with lines, as on a network.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { application } from '../../../src/api/apps/application.ts'
-import { answerQuestions } from '../harness/answering.ts'
+import { dispatchCommands } from '../harness/command-server.ts'
 import { eventsBytes, listText } from './recording.ts'
 
 const pieceBytes = 32 * 1024
@@ -40,14 +40,14 @@ async function send(response: ServerResponse): Promise<void> {
 
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
-await answerQuestions({
-  async prepare(question) {
-    objects = Number(question['objects'])
-    bytes = eventsBytes(objects, Number(question['events']))
+await dispatchCommands({
+  async prepare(command) {
+    objects = Number(command['objects'])
+    bytes = eventsBytes(objects, Number(command['events']))
     const address = server.address()
     return { port: typeof address === 'object' ? address?.port : 0, bytes: bytes.length }
   },
-  /** Answers when the watch is there and the first piece is on its way. */
+  /** Answers when the watch is open and the first chunk is being sent. */
   async send() {
     const response = await watcher.promise
     watcher = Promise.withResolvers()

@@ -1,5 +1,5 @@
 // The example shop: answers a page on `/`, the commit it runs on `/version` and its health on `/healthz`.
-// It is ordinary Node.js and knows nothing of the platform but the environment variables PORT and SEKISHO_COMMIT.
+// It is ordinary Node.js and uses nothing of the platform except the environment variables PORT and SEKISHO_COMMIT.
 import { createServer } from 'node:http'
 
 const port = Number(process.env.PORT ?? 8080)

@@ -1,13 +1,13 @@
-// What a bench leaves: one JSON file in the state folder, which the table, the page of the documentation and people read.
-// Everything in it was measured or says why it was not; it never names a path of the machine.
+// The result of a bench: one JSON file in the state folder, from which the table and the documentation page are made.
+// Everything in it was measured, or it says why not; it never contains a path of the machine.
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../../../../dev/cluster/replace-file.ts'
-import type { Figure, FigureSummary, Goal, Spread, Verdict } from '../bench.ts'
+import type { Figure, FigureSummary, Goal, GoalResult, Spread } from '../bench.ts'
 import type { Machine } from '../machine.ts'
 import type { Round } from '../summarize.ts'
 
-export type JudgedGoal = Verdict & { readonly text: string }
+export type EvaluatedGoal = GoalResult & { readonly text: string }
 
 export type ComparisonReport = {
   readonly name: string
@@ -16,9 +16,9 @@ export type ComparisonReport = {
   readonly peerName: string
   readonly figures: Readonly<Record<string, FigureSummary>>
   readonly control: Spread
-  /** Why this is no result. */
+  /** Why this is not a result. */
   readonly void?: string
-  readonly goals: readonly JudgedGoal[]
+  readonly goals: readonly EvaluatedGoal[]
   readonly rounds: readonly Round[]
 }
 
@@ -27,7 +27,7 @@ export type MeasurementReport = {
   readonly title: string
   readonly figures: readonly Figure[]
   readonly void?: string
-  readonly goals: readonly JudgedGoal[]
+  readonly goals: readonly EvaluatedGoal[]
 }
 
 export type BenchReport = {
@@ -38,22 +38,22 @@ export type BenchReport = {
   readonly pairs: number
   readonly scale: number
   readonly long: boolean
-  /** How long all of it took. */
+  /** Duration of the whole bench. */
   readonly seconds: number
   readonly comparisons: readonly ComparisonReport[]
   readonly measurements: readonly MeasurementReport[]
 }
 
-export function judgeAll<T>(goals: readonly Goal<T>[], result: T): readonly JudgedGoal[] {
-  return goals.map(({ text, judge }) => ({ text, ...judge(result) }))
+export function evaluateAll<T>(goals: readonly Goal<T>[], result: T): readonly EvaluatedGoal[] {
+  return goals.map(({ text, evaluate }) => ({ text, ...evaluate(result) }))
 }
 
-/** Some part of it is no result. */
+/** Whether some part of it is void. */
 export function isVoid(report: BenchReport): boolean {
   return [...report.comparisons, ...report.measurements].some(part => part.void !== undefined)
 }
 
-/** Runs that only tried a bench out have a file of their own: they must not take the place of a result. */
+/** Scaled runs have a file of their own: they must not replace a result. */
 function fileOf(stateFolder: string, name: string, scale = 1): string {
   return join(stateFolder, 'bench', scale === 1 ? `${name}.json` : `${name}.tried-out.json`)
 }
@@ -63,10 +63,10 @@ export async function writeReport(stateFolder: string, report: BenchReport): Pro
   await replaceFile(fileOf(stateFolder, report.name, report.scale), `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** Of the last run with full sizes; undefined when there was none here. */
+/** The report of the last run with full sizes; undefined when there is none. */
 export async function readReport(stateFolder: string, name: string): Promise<BenchReport | undefined> {
   try {
-    // Written by `writeReport` of this same file; nobody else writes there.
+    // Written by `writeReport` above; nothing else writes there.
     return JSON.parse(await readFile(fileOf(stateFolder, name), 'utf8')) as BenchReport
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined

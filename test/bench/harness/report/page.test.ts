@@ -1,4 +1,4 @@
-// What people read of a bench: the table on the screen and the page of the documentation say what is void, missing, met and not met.
+// The table on the screen and the page of the documentation show what is void, missing, met and not met.
 import { describe, expect, test } from 'vitest'
 import { type BenchReport, isVoid } from './bench-report.ts'
 import { benchmarksPage } from './markdown.ts'
@@ -39,7 +39,7 @@ const [comparison] = report.comparisons
 const voided: BenchReport = { ...report, comparisons: comparison ? [{ ...comparison, void: 'it thundered' }] : [] }
 
 describe('on the screen', () => {
-  test('columns stand below each other and verdicts are said', () => {
+  test('columns are aligned and results of goals are shown', () => {
     expect(screenText(report)).toBe(`sums: adds numbers (5 rounds asked for, 12 s in all)
   add: a million numbers; peer: a child with fingers
     sums                   ours  peer   ours ÷ peer (min–max)
@@ -52,14 +52,14 @@ describe('on the screen', () => {
 `)
   })
 
-  test('a void result never says that a goal is met', () => {
+  test('a void result never shows a goal as met', () => {
     expect(screenText(voided)).toContain('faster than a child → 123: void\n    VOID: it thundered')
     expect([isVoid(report), isVoid(voided)]).toEqual([false, true])
   })
 })
 
 describe('on the page', () => {
-  test('date, machine class, tables and verdicts', () => {
+  test('shows date, machine class, tables and results of goals', () => {
     const page = benchmarksPage([report], ['other'])
     expect(page).toContain('Measured 2026-01-02: 2 × Abacus, 4 GB, Node.js v24, go1.26; 12 s in all.')
     expect(page).toContain('| rate per second | 1,235 | 10 | 123.45 (120.00–130.00) |')
@@ -68,14 +68,14 @@ describe('on the page', () => {
     expect(page).toContain('Not measured here: other.')
   })
 
-  test('void and why', () => {
+  test('shows that a result is void, and why', () => {
     const page = benchmarksPage([voided], [])
     expect(page).toContain('**Void**: it thundered.')
     expect(page).toContain('| faster than a child | 123 | void |')
   })
 })
 
-test('numbers have four digits at most, whole ones stay whole, and what is none is shown as none', () => {
+test('numbers have at most four significant digits, integers stay exact, and NaN is shown as a dash', () => {
   expect([0, 7, 0.01234, 12.3456, 1234.5, 1_234_567, Number.NaN].map(number)).toEqual([
     '0',
     '7',

@@ -1,15 +1,15 @@
-// A bench's report as people read it on the screen: aligned columns, goals with their verdicts, and VOID where nothing was shown. Pure.
+// Renders a bench's report for the screen: aligned columns, goals with their results, and VOID where nothing was proved. Pure.
 import type { Figure } from '../bench.ts'
-import type { BenchReport, ComparisonReport, JudgedGoal, MeasurementReport } from './bench-report.ts'
+import type { BenchReport, ComparisonReport, EvaluatedGoal, MeasurementReport } from './bench-report.ts'
 
-/** Four significant digits, thousands apart; whole numbers stay whole. */
+/** Four significant digits with thousands separators; integers stay exact. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return '–'
   if (Number.isInteger(value) || Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US')
   return value.toPrecision(value < 1 ? 2 : 4)
 }
 
-/** Columns as wide as their widest cell; the first to the left, the others to the right. */
+/** Columns as wide as their widest cell; the first one left-aligned, the others right-aligned. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
@@ -21,19 +21,19 @@ export function aligned(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-export function verdictText(goal: JudgedGoal, isVoid: boolean): string {
+export function resultText(goal: EvaluatedGoal, isVoid: boolean): string {
   if (isVoid) return 'void'
   return goal.met ? 'met' : 'NOT MET'
 }
 
 export function ratioText({ median, min, max }: { readonly median: number; readonly min: number; readonly max: number }): string {
-  // Of two figures that are both 0 there is no ratio.
+  // Two figures that are both 0 have no ratio.
   if (!Number.isFinite(median)) return '–'
   return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
 }
 
-function goalLines(goals: readonly JudgedGoal[], reason: string | undefined): string[] {
-  const lines = goals.map(goal => `    goal: ${goal.text} → ${goal.value}: ${verdictText(goal, reason !== undefined)}`)
+function goalLines(goals: readonly EvaluatedGoal[], reason: string | undefined): string[] {
+  const lines = goals.map(goal => `    goal: ${goal.text} → ${goal.value}: ${resultText(goal, reason !== undefined)}`)
   return reason === undefined ? lines : [...lines, `    VOID: ${reason}`]
 }
 

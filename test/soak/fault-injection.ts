@@ -1,22 +1,22 @@
-// What goes wrong during a long run: one trouble after the other, at the API server and at GitHub, each by its own client. Counts them by name.
-// Dropped watch events are left out: what nobody can notice is repaired by the resync, which is longer than the end of a run may wait.
+// Injects faults during a soak run: one after the other, at the API server and at GitHub, each through its own proxy or emulator. Counts them by
+// name. Dropped watch events are excluded: only the resync repairs them, and its period is longer than the end of a run may wait.
 import { randomInt } from 'node:crypto'
 import { conflict, expired, internalError, tooManyRequests } from '../faults/chaos-proxy/faults.ts'
 import { isWrite, type RequestFacts } from '../faults/chaos-proxy/request-facts.ts'
 import type { SoakPlatform } from './platform.ts'
 import { isSilent, watchBefore } from './silences.ts'
 
-export type Troubles = {
-  /** Makes the next trouble. */
+export type FaultInjection = {
+  /** Injects the next fault. */
   readonly next: () => Promise<void>
   readonly counts: ReadonlyMap<string, number>
-  /** Everything works from now on. */
+  /** Disarms all faults. */
   readonly end: () => Promise<void>
 }
 
-type Trouble = () => void | Promise<void>
+type Inject = () => void | Promise<void>
 
-export function createTroubles(fixture: SoakPlatform): Troubles {
+export function createFaultInjection(fixture: SoakPlatform): FaultInjection {
   const { proxy } = fixture
   const { faults } = fixture.github.context
   const counts = new Map<string, number>()
@@ -28,14 +28,14 @@ export function createTroubles(fixture: SoakPlatform): Troubles {
     return armed
   }
 
-  /** A watch that did not come after a silent one: two silences in a row are two faults, and each takes its own time to be found. */
+  /** A watch that does not follow a silent one: two silences in a row are two faults, and each takes its own time to be detected. */
   const mayBeSilenced = (watch: RequestFacts): boolean => {
     const log = proxy.log.entries()
     const request = log.find(each => each === watch)
     return request?.verb === 'watch' && !isSilent(watchBefore(log, request))
   }
 
-  const troubles: Readonly<Record<string, Trouble>> = {
+  const injections: Readonly<Record<string, Inject>> = {
     'API server: 500': () => void request({ kind: 'refuse', ...internalError }, { uses: 5 }),
     'API server: 429': () => void request({ kind: 'refuse', ...tooManyRequests(1) }, { uses: 5 }),
     'API server: 409 on writes': () => void request({ kind: 'refuse', ...conflict }, { uses: 5, match: isWrite }),
@@ -67,13 +67,13 @@ export function createTroubles(fixture: SoakPlatform): Troubles {
     'GitHub: git transport 503': () =>
       void faults.arm({ kind: 'git-status', status: 503, path: '/acme/shop.git/git-upload-pack' }, 1, 20),
   }
-  const names = Object.keys(troubles)
+  const names = Object.keys(injections)
   let order: string[] = []
 
   return {
     counts,
     async next() {
-      // Every one once, in another order each time.
+      // Each fault once per cycle, in a new random order.
       if (order.length === 0)
         order = names
           .map(name => ({ name, at: randomInt(1_000_000) }))
@@ -81,7 +81,7 @@ export function createTroubles(fixture: SoakPlatform): Troubles {
           .map(({ name }) => name)
       const name = order.pop() ?? ''
       counts.set(name, (counts.get(name) ?? 0) + 1)
-      await troubles[name]?.()
+      await injections[name]?.()
     },
     async end() {
       for (const disarm of disarms) disarm()

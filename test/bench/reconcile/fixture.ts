@@ -1,5 +1,5 @@
-// The world of the bench: a control plane of its own with our kinds and the chart, and no Deployment controller, so that what is measured is
-// the controllers and the API server alone. Everything in it is thrown away at the end, and whatever an earlier run left is ended first.
+// The environment of the bench: a control plane of its own with our kinds and the chart, and without a Deployment controller, so that only the
+// controllers and the API server are measured. Everything is removed at the end, and leftovers of an earlier run are removed first.
 
 import { join } from 'node:path'
 import type { AdminClient } from '../../../dev/cluster/control-plane/admin-client.ts'
@@ -15,13 +15,13 @@ import { kinds } from '../../../src/api/registry.ts'
 import { customResourceDefinition } from '../../../src/api/schema/crd.ts'
 import { namespaces } from './applications.ts'
 
-/** Beside the control plane of the integration tests, also while they run. */
+/** With ports apart from the control plane of the integration tests, so that both can run at once. */
 const cluster = { name: 'bench-cluster', portOffset: 400 }
 
 export type Fixture = {
   readonly kubeconfig: string
   readonly admin: AdminClient
-  /** Process ids, to see what the API server and its store use. */
+  /** Process ids, for the usage of the API server and its store. */
   readonly servers: readonly number[]
   readonly close: () => Promise<void>
 }
@@ -44,7 +44,7 @@ async function installKinds(admin: AdminClient): Promise<void> {
     )
 }
 
-/** `note` is told every step. */
+/** `note` receives every step. */
 export async function startFixture(note: (message: string) => void): Promise<Fixture> {
   const settings = readClusterSettings()
   const deps = { settings, progress: createProgress(line => note(line.trim())) }
