@@ -174,7 +174,7 @@ describe('RepositoryGrant', () => {
   test.each([
     ['a repository that does not exist', 'dave', { repositories: ['acme/nope'] }, 'RepositoryNotFound'],
     ['another owner’s repository of the same name', 'dave', { repositories: ['globex/shop'] }, 'RepositoryNotFound'],
-    ['a repository of another installation', 'dave', { repositories: ['globex/environment'] }, 'RepositoryNotFound'],
+    ['a repository of another installation', 'dave', { repositories: ['globex/site'] }, 'RepositoryNotFound'],
     ['a repository the requester cannot read', 'dave', { repositories: ['acme/secret-plans'] }, 'RequesterLacksAccess'],
     [
       'one of two that the requester cannot read',
