@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { browser } = await site.signIn('olivia')
   await install(site.github, browser, site.organization.id, { repositoryIds: 'all' })
   await site.github.context.webhooks.idle()
-  installationId = site.github.context.world.installations[0]?.id ?? 0
+  installationId = site.github.context.state.installations[0]?.id ?? 0
   const { host, kube, organization: account } = site
   await site.makeNamespace(account.login)
   followed = await followBranches({ kube, host, account, installationId, branches, namespace: account.login })
@@ -174,7 +174,7 @@ test('out of order', async () => {
 
 test('what GitHub could not deliver', async () => {
   const { context } = site.github
-  const [app] = context.world.apps
+  const [app] = context.state.apps
   const url = app?.webhookUrl ?? ''
   const missed = branches.slice(2, 10)
   const endpoints = { host: site.host, web: site.github.url, api: site.github.apiUrl }

@@ -27,7 +27,7 @@ function callback(state: string, installation: string, rest = ''): string {
 }
 
 const denied = async () => (await site.store.audit.list({ action: 'binding.denied', limit: 100 })).length
-const world = () => site.github.context.world
+const world = () => site.github.context.state
 const change = (work: () => void): void => site.github.context.store.change(work)
 const installationOfWorld = (id: number) => {
   const found = world().installations.find(one => one.id === id)

@@ -53,7 +53,7 @@ export async function untilReady(site: SoakSite, path: string): Promise<void> {
 
 export async function openTenant(site: SoakSite): Promise<void> {
   const { context } = site.github
-  const [app] = context.world.apps
+  const [app] = context.state.apps
   if (app === undefined) throw new Error('the emulator has no App')
   const installed = installApp(context, app, {
     accountId: organization.id,

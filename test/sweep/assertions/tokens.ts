@@ -19,7 +19,7 @@ export type TokenLedger = {
 }
 
 function aliveKeys({ site, account }: World): ReadonlyMap<string, Readonly<Record<string, string>>> {
-  const { accessTokens } = site.github.context.world.credentials
+  const { accessTokens } = site.github.context.state.credentials
   const alive = Object.entries(accessTokens).flatMap(([key, token]) =>
     token.kind === 'installation' && token.installationId === account.installed.id ? [[key, token.permissions] as const] : [],
   )
