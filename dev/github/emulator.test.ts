@@ -100,7 +100,7 @@ describe('a restart', () => {
     expect((await browser.open(second.url)).text).toContain('Hello olivia')
     expect(second.app).toEqual(first.app)
     expect(second.context.webhooks.log.list(5001).map(one => one.event)).toEqual(['installation'])
-    expect(second.context.world.apps[0]?.callbackUrls).toEqual([callback])
+    expect(second.context.state.apps[0]?.callbackUrls).toEqual([callback])
     const git = await createGitClient()
     expect(await git.run('ls-remote', cloneUrl(second.url, 'acme/shop', second.personalTokens['dave']))).toMatchObject({
       ok: true,
@@ -127,9 +127,9 @@ describe('a restart', () => {
     const one = await startEmulator({ stateFolder: folder, app: { callbackUrls: [callback] } })
     const tokens = await exchange(one, await signIn(one, 'dave'))
     await one.stop()
-    const world = await readFile(join(folder, 'world.json'), 'utf8')
+    const text = await readFile(join(folder, 'world.json'), 'utf8')
     for (const secret of [tokens.access_token, tokens.refresh_token, one.personalTokens['dave'] ?? '', 'PRIVATE KEY']) {
-      expect(world).not.toContain(secret)
+      expect(text).not.toContain(secret)
     }
     expect((await stat(join(folder, 'world.json'))).mode & 0o077).toBe(0)
     await rm(folder, { recursive: true })

@@ -14,7 +14,7 @@ import type { ServerContext } from './server/context.ts'
 import { buildServer } from './server/server.ts'
 import type { App } from './state/apps.ts'
 import { days } from './state/clock.ts'
-import { createStore, readWorld } from './state/store.ts'
+import { createStore, readState } from './state/store.ts'
 import { createLinks, type Flavour } from './views/view.ts'
 import { createSender } from './webhooks/delivery.ts'
 import { openDeliveryLog } from './webhooks/delivery-log.ts'
@@ -90,13 +90,13 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
   const files = secretFiles(folder)
   await mkdir(join(folder, 'secrets'), { recursive: true, mode: 0o700 })
   const git = await createGitStore(join(folder, 'repositories'), options.searchPath ?? '/usr/local/bin:/usr/bin:/bin')
-  const worldFile = join(folder, 'world.json')
-  const known = await readWorld(worldFile)
-  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), worldFile, () =>
+  const stateFile = join(folder, 'world.json')
+  const known = await readState(stateFile)
+  const store = createStore(known ?? (await plant(options.seed ?? defaultSeed, git, folder, now())), stateFile, () =>
     Math.min(trueTime(), now()),
   )
-  store.change(world => {
-    const [app] = world.apps
+  store.change(state => {
+    const [app] = state.apps
     if (app) Object.assign(app, options.app)
   })
   await store.durable()
@@ -118,7 +118,7 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
     settings,
     links,
     store,
-    world: store.world,
+    state: store.state,
     git,
     webhooks,
     faults,
@@ -131,7 +131,7 @@ async function openContext(options: EmulatorOptions, folder: string, publicUrl: 
 }
 
 async function credentialsOf(context: ServerContext, folder: string): Promise<AppCredentials> {
-  const [app] = context.world.apps
+  const [app] = context.state.apps
   if (!app) throw new Error('the seed has no App')
   const { id, slug, clientId, clientSecret, webhookSecret } = app
   return {

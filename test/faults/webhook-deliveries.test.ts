@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { browser } = await fixture.signIn('olivia')
   await install(fixture.github, browser, fixture.organization.id, { repositoryIds: 'all' })
   await fixture.github.context.webhooks.idle()
-  installationId = fixture.github.context.world.installations[0]?.id ?? 0
+  installationId = fixture.github.context.state.installations[0]?.id ?? 0
   const { host, kube, organization: account } = fixture
   await fixture.makeNamespace(account.login)
   followed = await followBranches({ kube, host, account, installationId, branches, namespace: account.login })
@@ -174,7 +174,7 @@ test('deliveries out of order cause no effect of an older head', async () => {
 
 test('deliveries that failed are redelivered by one poll', async () => {
   const { context } = fixture.github
-  const [app] = context.world.apps
+  const [app] = context.state.apps
   const url = app?.webhookUrl ?? ''
   const missed = branches.slice(2, 10)
   const endpoints = { host: fixture.host, web: fixture.github.url, api: fixture.github.apiUrl }

@@ -27,7 +27,7 @@ function callback(state: string, installation: string, rest = ''): string {
 }
 
 const denied = async () => (await environment.store.audit.list({ action: 'binding.denied', limit: 100 })).length
-const github = () => environment.github.context.world
+const github = () => environment.github.context.state
 const change = (work: () => void): void => environment.github.context.store.change(work)
 const installationOnGitHub = (id: number) => {
   const found = github().installations.find(one => one.id === id)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { installApp, setSuspended, uninstallApp } from '../../dev/github/actions/install-app.ts'
 import { acceptMembership, setRole } from '../../dev/github/actions/memberships.ts'
 import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
-import { organizationByLogin, userByLogin } from '../../dev/github/state/world.ts'
+import { organizationByLogin, userByLogin } from '../../dev/github/state/github-state.ts'
 import type { AuditRecord } from '../../src/api/audit-event.ts'
 import { namespaces, secrets } from '../../src/api/builtin/index.ts'
 import { clusterGitHubApp } from '../../src/api/github/cluster-github-app.ts'
@@ -105,7 +105,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
   return { ...fixture, app, revoked, audited, putKey }
 }
 
-const world = () => github.context.world
+const world = () => github.context.state
 const person = (login: string) => userByLogin(world(), login) ?? expect.fail(`no person ${login}`)
 const organization = (login: string) => organizationByLogin(world(), login) ?? expect.fail(`no organisation ${login}`)
 

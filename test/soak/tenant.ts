@@ -53,7 +53,7 @@ export async function untilReady(fixture: SoakPlatform, path: string): Promise<v
 
 export async function openTenant(fixture: SoakPlatform): Promise<void> {
   const { context } = fixture.github
-  const [app] = context.world.apps
+  const [app] = context.state.apps
   if (app === undefined) throw new Error('the emulator has no App')
   const installed = installApp(context, app, {
     accountId: organization.id,

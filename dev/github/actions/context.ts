@@ -4,12 +4,12 @@ import type { Faults } from '../faults/faults.ts'
 import type { GitStore } from '../git/store.ts'
 import type { Organization, User } from '../state/accounts.ts'
 import type { Repository } from '../state/repositories.ts'
-import type { WorldStore } from '../state/store.ts'
+import type { StateStore } from '../state/store.ts'
 import type { View } from '../views/view.ts'
 import type { Webhooks } from '../webhooks/dispatcher.ts'
 
 export type ActionContext = View & {
-  readonly store: WorldStore
+  readonly store: StateStore
   readonly git: GitStore
   readonly webhooks: Pick<Webhooks, 'emit' | 'emitTo' | 'emitToApp'>
   readonly faults: Pick<Faults, 'take' | 'refuseToken'>

@@ -2,8 +2,8 @@
 import { commitFiles } from '../git/write.ts'
 import type { Account, User } from '../state/accounts.ts'
 import { timestamp } from '../state/clock.ts'
+import { nextId } from '../state/github-state.ts'
 import { newRepository, type Repository } from '../state/repositories.ts'
-import { nextId } from '../state/world.ts'
 import type { ActionContext } from './context.ts'
 import { emitRepository } from './repository/event.ts'
 import { claimName, requireFreeName } from './repository/names.ts'
@@ -35,9 +35,9 @@ export async function createRepository(
   }
   // A concurrent request may have taken the name while git was working.
   requireFreeName(context, owner, wanted.name)
-  context.store.change(world => {
-    world.repositories.push(repository)
-    claimName(world, owner.login, wanted.name)
+  context.store.change(state => {
+    state.repositories.push(repository)
+    claimName(state, owner.login, wanted.name)
   })
   emitRepository({ context, repository, sender: creator }, 'created')
   return repository

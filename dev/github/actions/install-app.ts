@@ -2,9 +2,9 @@
 // The caller has checked that the person administers the account (state/access.ts); nothing here checks it again.
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
 import { timestamp } from '../state/clock.ts'
+import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
-import { accountOf, installationOf, nextId, repositoriesOf, userOf } from '../state/world.ts'
 import { simpleUser } from '../views/account.ts'
 import { installationView } from '../views/app.ts'
 import { minimalRepository } from '../views/repository.ts'
@@ -23,7 +23,7 @@ function repositoriesInShort(context: ActionContext, repositories: readonly Repo
 
 function checked(context: ActionContext, accountId: number, selection: Selection): Selection {
   if (selection.repositorySelection === 'all') return { repositorySelection: 'all', repositoryIds: [] }
-  const owned = new Set(repositoriesOf(context.world, accountId).map(one => one.id))
+  const owned = new Set(repositoriesOf(context.state, accountId).map(one => one.id))
   const ids = [...new Set(selection.repositoryIds)]
   if (ids.length === 0) throw new Refusal(422, 'Select at least one repository.')
   if (ids.some(id => !owned.has(id))) throw new Refusal(422, 'A selected repository does not belong to this account.')
@@ -46,7 +46,7 @@ export function emitInstallation(context: ActionContext, installation: Installat
     payload: {
       installation: installationView(context, installation),
       ...event.more,
-      sender: simpleUser(context, userOf(context.world, event.senderId)),
+      sender: simpleUser(context, userOf(context.state, event.senderId)),
     },
   })
 }
@@ -54,8 +54,8 @@ export function emitInstallation(context: ActionContext, installation: Installat
 /** Additional fields of `installation` events: the repositories of the installation, and who requested it, if it was requested. */
 export function installationDetails(context: ActionContext, installation: Installation, requesterId?: number) {
   return {
-    repositories: repositoriesInShort(context, repositoriesOfInstallation(context.world, installation)),
-    requester: requesterId === undefined ? null : simpleUser(context, userOf(context.world, requesterId)),
+    repositories: repositoriesInShort(context, repositoriesOfInstallation(context.state, installation)),
+    requester: requesterId === undefined ? null : simpleUser(context, userOf(context.state, requesterId)),
   }
 }
 
@@ -66,14 +66,14 @@ export function installApp(
   wanted: Selection & { readonly accountId: number; readonly installerId: number },
 ): Installation {
   const { accountId, installerId } = wanted
-  const existing = installationOf(context.world, app.id, accountId)
+  const existing = installationOf(context.state, app.id, accountId)
   if (existing) return existing
   const selection = checked(context, accountId, wanted)
   const at = timestamp(context.now())
-  const request = context.world.installationRequests.find(one => one.appId === app.id && one.accountId === accountId)
-  const installation = context.store.change(world => {
+  const request = context.state.installationRequests.find(one => one.appId === app.id && one.accountId === accountId)
+  const installation = context.store.change(state => {
     const made: Installation = {
-      id: nextId(world),
+      id: nextId(state),
       appId: app.id,
       accountId,
       repositorySelection: selection.repositorySelection,
@@ -85,8 +85,8 @@ export function installApp(
       suspendedAt: null,
       suspendedById: null,
     }
-    world.installations.push(made)
-    world.installationRequests = world.installationRequests.filter(one => one !== request)
+    state.installations.push(made)
+    state.installationRequests = state.installationRequests.filter(one => one !== request)
     return made
   })
   const more = installationDetails(context, installation, request?.requesterId)
@@ -102,28 +102,28 @@ export function requestInstallation(
 ): InstallationRequest {
   const { accountId, requesterId } = wanted
   const selection = checked(context, accountId, wanted)
-  const pending = context.world.installationRequests.find(
+  const pending = context.state.installationRequests.find(
     one => one.appId === app.id && one.accountId === accountId && one.requesterId === requesterId,
   )
   if (pending) return pending
-  return context.store.change(world => {
+  return context.store.change(state => {
     const request = {
-      id: nextId(world),
+      id: nextId(state),
       appId: app.id,
       accountId,
       requesterId,
       ...selection,
       createdAt: timestamp(context.now()),
     }
-    world.installationRequests.push(request)
+    state.installationRequests.push(request)
     return request
   })
 }
 
 /** Denies a member's request. */
 export function dropInstallationRequest(context: ActionContext, requestId: number): void {
-  context.store.change(world => {
-    world.installationRequests = world.installationRequests.filter(one => one.id !== requestId)
+  context.store.change(state => {
+    state.installationRequests = state.installationRequests.filter(one => one.id !== requestId)
   })
 }
 
@@ -156,13 +156,13 @@ export function selectRepositories(
   wanted: Selection,
 ): void {
   const selection = checked(context, installation.accountId, wanted)
-  const before = repositoriesOfInstallation(context.world, installation)
+  const before = repositoriesOfInstallation(context.state, installation)
   context.store.change(() => {
     installation.repositorySelection = selection.repositorySelection
     installation.repositoryIds = [...selection.repositoryIds]
     installation.updatedAt = timestamp(context.now())
   })
-  const after = repositoriesOfInstallation(context.world, installation)
+  const after = repositoriesOfInstallation(context.state, installation)
   const added = after.filter(one => !before.includes(one))
   const removed = before.filter(one => !after.includes(one))
   if (added.length > 0) emitRepositoriesChanged(context, installation, { action: 'added', repositories: added }, senderId)
@@ -187,12 +187,12 @@ export function uninstallApp(context: ActionContext, installation: Installation,
   const more = installationDetails(context, installation)
   endTokensOfInstallation(context, installation.id)
   emitInstallation(context, installation, { name: 'installation', action: 'deleted', senderId, more })
-  context.store.change(world => {
-    world.installations = world.installations.filter(one => one !== installation)
+  context.store.change(state => {
+    state.installations = state.installations.filter(one => one !== installation)
   })
 }
 
 /** Login of the account, for pages. */
 export function accountLogin(context: ActionContext, accountId: number): string {
-  return accountOf(context.world, accountId).login
+  return accountOf(context.state, accountId).login
 }

@@ -22,11 +22,11 @@ export function changeAppPermissions(
   events: readonly string[],
 ): void {
   const at = timestamp(context.now())
-  context.store.change(world => {
+  context.store.change(state => {
     app.permissions = { ...permissions, metadata: 'read' }
     app.events = events
     app.updatedAt = at
-    for (const installation of world.installations.filter(one => one.appId === app.id)) {
+    for (const installation of state.installations.filter(one => one.appId === app.id)) {
       const kept = Object.entries(installation.permissions).flatMap(([name, level]) => {
         const wanted = app.permissions[name]
         if (wanted === undefined) return []

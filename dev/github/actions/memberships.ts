@@ -146,7 +146,7 @@ export function leaveOrganization(action: OrganizationAction, user: User): void 
   const membership = membershipOf(organization, user.id)
   if (!membership) throw new Refusal(404, 'Not Found')
   refuseLastOwner(organization, user)
-  for (const team of context.world.teams.filter(one => one.organizationId === organization.id)) leaveTeam(action, team, user)
+  for (const team of context.state.teams.filter(one => one.organizationId === organization.id)) leaveTeam(action, team, user)
   context.store.change(() => {
     organization.memberships = organization.memberships.filter(one => one !== membership)
   })

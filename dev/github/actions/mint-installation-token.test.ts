@@ -1,7 +1,7 @@
 // Installation tokens: what can be requested, what they permit on REST and git, and when they end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
-import { installationById } from '../state/world.ts'
+import { installationById } from '../state/github-state.ts'
 import { cloneUrl, createGitClient } from '../testing/git-client.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
@@ -156,7 +156,7 @@ describe('when a token ends', () => {
   test('a suspended installation refuses its tokens and mints none, until it is unsuspended', async () => {
     const client = await minted({})
     const suspend = (suspended: boolean) => {
-      const installation = installationById(emulator.context.world, acme)
+      const installation = installationById(emulator.context.state, acme)
       if (!installation) throw new Error('no installation')
       setSuspended(emulator.context, installation, 1001, suspended)
     }

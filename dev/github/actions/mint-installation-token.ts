@@ -3,9 +3,9 @@
 import { atLeast, installationSelects } from '../state/access.ts'
 import type { App, Installation, PermissionLevel, Permissions } from '../state/apps.ts'
 import { hours } from '../state/clock.ts'
+import { type GitHubState, repositoriesOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
-import { repositoriesOf, type World } from '../state/world.ts'
 import { credentialKey, newShortInstallationToken, newStatelessInstallationToken } from '../tokens/formats.ts'
 import type { ActionContext } from './context.ts'
 
@@ -29,8 +29,8 @@ export type Minted = {
 const mostRepositories = 500
 
 /** The repositories that an installation has now. */
-export function repositoriesOfInstallation(world: World, installation: Installation): Repository[] {
-  return repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one))
+export function repositoriesOfInstallation(state: GitHubState, installation: Installation): Repository[] {
+  return repositoriesOf(state, installation.accountId).filter(one => installationSelects(installation, one))
 }
 
 /** The repositories that a request names, or `null` for all; 422 when there are too many or one is not in the installation. */
@@ -49,7 +49,7 @@ function chooseRepositories(
   }
   // On GitHub an absent list and an empty one both mean everything; callers must not send an empty list by accident.
   if (names.length === 0 && ids.length === 0) return null
-  const reachable = repositoriesOfInstallation(context.world, installation)
+  const reachable = repositoriesOfInstallation(context.state, installation)
   const chosen = [
     ...names.map(name => reachable.find(one => one.name.toLowerCase() === name.toLowerCase())),
     ...ids.map(id => reachable.find(one => one.id === id)),
@@ -102,8 +102,8 @@ export function mintInstallationToken(
           context.signingKey,
         )
       : newShortInstallationToken()
-  context.store.change(world => {
-    world.credentials.accessTokens[credentialKey(token)] = {
+  context.store.change(state => {
+    state.credentials.accessTokens[credentialKey(token)] = {
       kind: 'installation',
       installationId: installation.id,
       repositoryIds: repositories?.map(one => one.id) ?? null,

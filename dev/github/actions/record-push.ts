@@ -2,7 +2,7 @@
 // branch itself.
 import { noCommit, type RefUpdate } from '../git/ref-update.ts'
 import { timestamp } from '../state/clock.ts'
-import { accountOf, fullName } from '../state/world.ts'
+import { accountOf, fullName } from '../state/github-state.ts'
 import { pushedCommit } from '../views/commit.ts'
 import { eventFrame } from '../views/event-frame.ts'
 import { requestSuites } from './checks/suites.ts'
@@ -27,7 +27,7 @@ async function pushPayload(action: RepositoryAction, update: RefUpdate) {
   const commits = [...(await pushedCommits(action, update))].reverse().map(one => pushedCommit(context, repository, one))
   const head = deleted ? null : await context.git.commit(repository.id, update.after)
   const forced = !created && !deleted && (await context.git.commits(repository.id, update.after, update.before, 1)).length > 0
-  const name = fullName(context.world, repository)
+  const name = fullName(context.state, repository)
   const short = (sha: string): string => sha.slice(0, 12)
   const frame = eventFrame(context, repository, sender)
   return {
@@ -37,7 +37,7 @@ async function pushPayload(action: RepositoryAction, update: RefUpdate) {
     ...frame,
     repository: {
       ...frame.repository,
-      owner: { ...frame.repository.owner, name: accountOf(context.world, repository.ownerId).login, email: null },
+      owner: { ...frame.repository.owner, name: accountOf(context.state, repository.ownerId).login, email: null },
       created_at: Math.floor(Date.parse(repository.createdAt) / 1000),
       pushed_at: Math.floor(Date.parse(repository.pushedAt) / 1000),
       stargazers: 0,

@@ -3,7 +3,7 @@
 import type { App } from '../state/apps.ts'
 import { days, hours, minutes, timestamp } from '../state/clock.ts'
 import type { AuthorizationCode } from '../state/credentials.ts'
-import { nextId, userOf, type World } from '../state/world.ts'
+import { type GitHubState, nextId, userOf } from '../state/github-state.ts'
 import { credentialKey, newAuthorizationCode, newRefreshToken, newUserToken } from '../tokens/formats.ts'
 import { simpleUser } from '../views/account.ts'
 import type { ActionContext } from './context.ts'
@@ -24,22 +24,22 @@ const mostTokens = 10
 
 /** Records that the person lets the App act for them. */
 export function rememberConsent(context: ActionContext, appId: number, userId: number): void {
-  if (context.world.authorizations.some(one => one.appId === appId && one.userId === userId)) return
-  context.store.change(world => {
-    world.authorizations.push({ id: nextId(world), appId, userId, createdAt: timestamp(context.now()) })
+  if (context.state.authorizations.some(one => one.appId === appId && one.userId === userId)) return
+  context.store.change(state => {
+    state.authorizations.push({ id: nextId(state), appId, userId, createdAt: timestamp(context.now()) })
   })
 }
 
 /** A code that is valid for ten minutes and one exchange. `codeChallenge` is the S256 challenge of PKCE, if the request had one. */
 export function issueCode(context: ActionContext, facts: Omit<AuthorizationCode, 'expiresAt'>): string {
   const code = newAuthorizationCode()
-  context.store.change(world => {
-    world.credentials.codes[credentialKey(code)] = { ...facts, expiresAt: context.now() + minutes(10) }
+  context.store.change(state => {
+    state.credentials.codes[credentialKey(code)] = { ...facts, expiresAt: context.now() + minutes(10) }
   })
   return code
 }
 
-function userTokensOf({ credentials }: World, appId: number, userId: number) {
+function userTokensOf({ credentials }: GitHubState, appId: number, userId: number) {
   return Object.entries(credentials.accessTokens).flatMap(([key, token]) =>
     token.kind === 'user' && token.appId === appId && token.userId === userId
       ? [{ key, createdAt: token.createdAt, id: token.id }]
@@ -64,25 +64,25 @@ export type IssueOptions = {
 
 /** Issues a pair of access and refresh token. */
 export function issueTokens(context: ActionContext, app: App, userId: number, options: IssueOptions = {}): TokenPair {
-  const older = userTokensOf(context.world, app.id, userId).sort(
+  const older = userTokensOf(context.state, app.id, userId).sort(
     (left, right) => left.createdAt - right.createdAt || left.id - right.id,
   )
   for (const one of older.slice(0, Math.max(0, older.length - mostTokens + 1))) endUserToken(context, one.key)
   const accessToken = newUserToken()
   const refreshToken = newRefreshToken()
   const now = context.now()
-  context.store.change(world => {
+  context.store.change(state => {
     const key = credentialKey(accessToken)
-    world.credentials.accessTokens[key] = {
+    state.credentials.accessTokens[key] = {
       kind: 'user',
-      id: nextId(world),
+      id: nextId(state),
       appId: app.id,
       userId,
       lastEight: accessToken.slice(-8),
       createdAt: now,
       expiresAt: now + accessLife,
     }
-    world.credentials.refreshTokens[credentialKey(refreshToken)] = {
+    state.credentials.refreshTokens[credentialKey(refreshToken)] = {
       appId: app.id,
       userId,
       accessTokenKey: key,
@@ -95,22 +95,22 @@ export function issueTokens(context: ActionContext, app: App, userId: number, op
 
 /** Ends the consent and every token under it. Returns whether there was a consent. */
 export function revokeGrant(context: ActionContext, app: App, userId: number): boolean {
-  const had = context.world.authorizations.some(one => one.appId === app.id && one.userId === userId)
-  for (const one of userTokensOf(context.world, app.id, userId)) endUserToken(context, one.key)
-  context.store.change(world => {
-    world.authorizations = world.authorizations.filter(one => !(one.appId === app.id && one.userId === userId))
-    for (const [key, code] of Object.entries(world.credentials.codes)) {
-      if (code.appId === app.id && code.userId === userId) delete world.credentials.codes[key]
+  const had = context.state.authorizations.some(one => one.appId === app.id && one.userId === userId)
+  for (const one of userTokensOf(context.state, app.id, userId)) endUserToken(context, one.key)
+  context.store.change(state => {
+    state.authorizations = state.authorizations.filter(one => !(one.appId === app.id && one.userId === userId))
+    for (const [key, code] of Object.entries(state.credentials.codes)) {
+      if (code.appId === app.id && code.userId === userId) delete state.credentials.codes[key]
     }
-    for (const [key, device] of Object.entries(world.credentials.devices)) {
-      if (device.appId === app.id && device.userId === userId) delete world.credentials.devices[key]
+    for (const [key, device] of Object.entries(state.credentials.devices)) {
+      if (device.appId === app.id && device.userId === userId) delete state.credentials.devices[key]
     }
   })
   if (had) {
     context.webhooks.emitToApp(app, {
       name: 'github_app_authorization',
       action: 'revoked',
-      payload: { sender: simpleUser(context, userOf(context.world, userId)) },
+      payload: { sender: simpleUser(context, userOf(context.state, userId)) },
     })
   }
   return had

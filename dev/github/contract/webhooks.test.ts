@@ -40,7 +40,7 @@ describe.each(shapes)('%s', (flavour, description) => {
       flavour,
       app: { webhookUrl: receiver.url, callbackUrls: ['http://127.0.0.1:9/callback'], setupUrl: 'http://127.0.0.1:9/setup' },
     })
-    const [app] = emulator.context.world.apps
+    const [app] = emulator.context.state.apps
     if (!app) throw new Error('no App')
     app.events = subscribedEvents
     clients = createRestClients(emulator)
@@ -62,22 +62,22 @@ describe.each(shapes)('%s', (flavour, description) => {
   })
 
   const app = () => {
-    const [found] = emulator.context.world.apps
+    const [found] = emulator.context.state.apps
     if (!found) throw new Error('no App')
     return found
   }
   const installation = () => {
-    const found = emulator.context.world.installations.find(one => one.id === installationId)
+    const found = emulator.context.state.installations.find(one => one.id === installationId)
     if (!found) throw new Error('no installation')
     return found
   }
   const personOf = (id: number) => {
-    const found = emulator.context.world.users.find(one => one.id === id)
+    const found = emulator.context.state.users.find(one => one.id === id)
     if (!found) throw new Error('no such person')
     return found
   }
   const organizationOf = (id: number) => {
-    const found = emulator.context.world.organizations.find(one => one.id === id)
+    const found = emulator.context.state.organizations.find(one => one.id === id)
     if (!found) throw new Error('no such organization')
     return found
   }
@@ -231,7 +231,7 @@ describe.each(shapes)('%s', (flavour, description) => {
     const { after: _after, ...without } = sound
     expect(check.faults('push', without)).toEqual([expect.stringContaining('after')])
     expect(check.faults('push', { ...sound, ref: 7 })).toEqual([expect.stringContaining('/ref')])
-    expect(check.faults('pushed', sound)).toEqual([`pushed is no event of ${description}`])
+    expect(check.faults('pushed', sound)).toEqual([`pushed is not an event of ${description}`])
   })
 
   test('each has the installation of the App, except those about the App itself', async () => {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { setSuspended } from '../actions/install-app.ts'
 import { type RunningEmulator, startEmulator } from '../emulator.ts'
-import { installationById } from '../state/world.ts'
+import { installationById } from '../state/github-state.ts'
 import { install, signIn } from '../testing/people.ts'
 import { createRestClients, type RestClients, refusal } from '../testing/rest-client.ts'
 
@@ -247,7 +247,7 @@ describe('the clock', () => {
 
 describe('tokens and installations', () => {
   const unsuspend = () => {
-    const installation = installationById(emulator.context.world, installationId)
+    const installation = installationById(emulator.context.state, installationId)
     if (!installation) throw new Error('no installation')
     setSuspended(emulator.context, installation, 1001, false)
   }

@@ -60,9 +60,9 @@ test('a push whose response is reset has taken effect', async () => {
 })
 
 test('git also refuses a fresh token, and a slow pack arrives complete', async () => {
-  const { world, faults } = emulator.context
+  const { state, faults } = emulator.context
   const [token] =
-    Object.entries(world.credentials.accessTokens).find(([, one]) => one.kind === 'personal' && one.userId === 1002) ?? []
+    Object.entries(state.credentials.accessTokens).find(([, one]) => one.kind === 'personal' && one.userId === 1002) ?? []
   faults.refuseToken(token ?? '', 403, 1)
   expect(await git.run('ls-remote', url)).toMatchObject({ ok: false, stderr: expect.stringContaining('403') })
   faults.arm({ kind: 'slow-body', path: '/acme/shop.git/info/refs', bytesPerSecond: 200 }, 2)

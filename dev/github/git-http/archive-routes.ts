@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
-import { accountOf, repositoryById } from '../state/world.ts'
+import { accountOf, repositoryById } from '../state/github-state.ts'
 import { credentialKey } from '../tokens/formats.ts'
 
 const formats: Readonly<Record<string, { readonly format: string; readonly ending: string; readonly type: string }>> = {
@@ -19,12 +19,12 @@ async function send(context: ActionContext, request: FastifyRequest, reply: Fast
   const { format, sha } = request.params as Target
   const form = formats[format]
   const secret = new URLSearchParams(request.url.split('?')[1] ?? '').get('token') ?? ''
-  const ticket = context.world.credentials.archiveTickets[credentialKey(secret)]
-  const repository = ticket && ticket.expiresAt > context.now() ? repositoryById(context.world, ticket.repositoryId) : undefined
+  const ticket = context.state.credentials.archiveTickets[credentialKey(secret)]
+  const repository = ticket && ticket.expiresAt > context.now() ? repositoryById(context.state, ticket.repositoryId) : undefined
   const commit = repository && /^[0-9a-f]{40}$/.test(sha) ? await context.git.resolve(repository.id, sha) : undefined
   if (!form || !repository || commit === undefined)
     return reply.code(404).type('text/plain; charset=utf-8').send('404: Not Found\n')
-  const name = `${accountOf(context.world, repository.ownerId).login}-${repository.name}-${commit.slice(0, 7)}`
+  const name = `${accountOf(context.state, repository.ownerId).login}-${repository.name}-${commit.slice(0, 7)}`
   const child = spawn('git', ['archive', `--format=${form.format}`, `--prefix=${name}/`, commit], {
     cwd: context.git.pathOf(repository.id),
     env: { ...context.git.environment },

@@ -10,8 +10,8 @@ import { recordPush } from '../actions/record-push.ts'
 import { parseRefUpdates } from '../git/ref-update.ts'
 import { type Actor, actingUserId, canSee, mayUse } from '../state/access.ts'
 import type { User } from '../state/accounts.ts'
+import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/github-state.ts'
 import type { Repository } from '../state/repositories.ts'
-import { fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { authenticate } from '../tokens/authenticate.ts'
 import { runHttpBackend } from './http-backend.ts'
 
@@ -40,17 +40,17 @@ type GitRequest = {
 
 /** Decides about one git request. An actor who cannot see the repository is asked for credentials or told that it does not exist. */
 function decide(context: GitHttpContext, { authorization, owner, name, service }: GitRequest): Access {
-  const { world } = context
-  const authentication = authenticate(world, authorization, context.now())
+  const { state } = context
+  const authentication = authenticate(state, authorization, context.now())
   if (!authentication.ok) return authentication.status === 403 ? denied(403, authentication.message) : unauthorized
   const { actor } = authentication
   if (actor.kind === 'app') return unauthorized
-  const repository = repositoryByName(world, owner, name) ?? repositoryByFormerName(world, owner, name)
-  if (!repository || !canSee(world, actor, repository)) {
+  const repository = repositoryByName(state, owner, name) ?? repositoryByFormerName(state, owner, name)
+  if (!repository || !canSee(state, actor, repository)) {
     return actor.kind === 'anonymous' ? unauthorized : denied(404, 'Repository not found.')
   }
   const level = service === 'push' ? 'write' : 'read'
-  if (!mayUse(world, actor, repository, { permission: 'contents', level }))
+  if (!mayUse(state, actor, repository, { permission: 'contents', level }))
     return refusalFor(actor, `${owner}/${repository.name}`, service)
   if (service === 'push' && repository.archived) return denied(403, 'This repository was archived so it is read-only.')
   return { allowed: true, repository, actor }
@@ -132,13 +132,13 @@ async function serve(context: GitHttpContext, { request, reply, path, service }:
   const access = decide(context, { authorization: request.headers.authorization, owner, name, service })
   if (!access.allowed) return refuse(reply, access)
   const { repository, actor } = access
-  const present = fullName(context.world, repository)
+  const present = fullName(context.state, repository)
   // A request for a former name is redirected; git tells its user and continues with the present name.
   if (path === '/info/refs' && `${owner}/${name}`.toLowerCase() !== present.toLowerCase()) {
     return reply.redirect(context.links.web(`/${present}.git${path}?${request.url.split('?')[1] ?? ''}`), 301)
   }
   const senderId = actingUserId(actor)
-  const sender = senderId === undefined ? undefined : userOf(context.world, senderId)
+  const sender = senderId === undefined ? undefined : userOf(context.state, senderId)
   await runTransfer(context, { request, reply, repository, path, sender })
   return reply
 }

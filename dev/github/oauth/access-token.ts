@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { endUserToken, issueTokens } from '../actions/user-tokens.ts'
 import type { App } from '../state/apps.ts'
-import { appByClientId } from '../state/world.ts'
+import { appByClientId } from '../state/github-state.ts'
 import { credentialKey } from '../tokens/formats.ts'
 import {
   type Form,
@@ -36,15 +36,15 @@ function verifierFits(challenge: string | null, verifier: string | undefined): b
 
 function exchangeCode(context: ActionContext, app: App, form: Form): OAuthAnswer {
   const key = credentialKey(form['code'] ?? '')
-  const code = context.world.credentials.codes[key]
+  const code = context.state.credentials.codes[key]
   if (!code || code.appId !== app.id || code.expiresAt <= context.now()) return badCode
   const redirectUri = form['redirect_uri']
   if (redirectUri !== undefined && redirectUri !== '' && redirectUri !== code.redirectUri) {
     return failure('redirect_uri_mismatch', 'The redirect_uri MUST match the registered callback URL for this application.')
   }
   // The code is used up in every case, so that its verifier cannot be guessed.
-  context.store.change(world => {
-    delete world.credentials.codes[key]
+  context.store.change(state => {
+    delete state.credentials.codes[key]
   })
   if (!verifierFits(code.codeChallenge, form['code_verifier'])) return badCode
   return shownTokens(issueTokens(context, app, code.userId))
@@ -53,11 +53,11 @@ function exchangeCode(context: ActionContext, app: App, form: Form): OAuthAnswer
 /** A token of the device flow is refreshed without the client secret, which a device does not have. */
 function refresh(context: ActionContext, app: App, form: Form, secretFits: boolean): OAuthAnswer {
   const key = credentialKey(form['refresh_token'] ?? '')
-  const found = context.world.credentials.refreshTokens[key]
+  const found = context.state.credentials.refreshTokens[key]
   if (!secretFits && !found?.byDevice) return badClient
   if (!found || found.appId !== app.id || found.expiresAt <= context.now()) return badRefresh
-  context.store.change(world => {
-    delete world.credentials.refreshTokens[key]
+  context.store.change(state => {
+    delete state.credentials.refreshTokens[key]
   })
   endUserToken(context, found.accessTokenKey)
   return shownTokens(issueTokens(context, app, found.userId, { byDevice: found.byDevice }))
@@ -77,7 +77,7 @@ function decide(context: ActionContext, app: App, form: Form): OAuthAnswer {
 
 /** Decides one request; the status is 200 except for an unknown client. */
 export function accessToken(context: ActionContext, form: Form): OAuthOutcome {
-  const app = appByClientId(context.world, form['client_id'] ?? '')
+  const app = appByClientId(context.state, form['client_id'] ?? '')
   return app ? { status: 200, body: decide(context, app, form) } : unknownClient
 }
 

@@ -7,8 +7,8 @@ import { type PageCall, type PageResult, pagesOf } from '../pages/browser.ts'
 import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
+import { appByClientId } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
-import { appByClientId } from '../state/world.ts'
 
 type AuthorizeRequest = {
   readonly app: App
@@ -34,7 +34,7 @@ function bounce(redirectUri: string, error: string, description: string, state: 
 
 /** Reads and checks the parameters; an unknown client or a wrong redirect URI never causes a redirect. */
 function readRequest(context: ActionContext, get: (name: string) => string | undefined): AuthorizeRequest | Bounce {
-  const app = appByClientId(context.world, get('client_id') ?? '')
+  const app = appByClientId(context.state, get('client_id') ?? '')
   if (!app) throw new Refusal(404, 'There is no application with this client_id.')
   const [registered] = app.callbackUrls
   if (registered === undefined) throw new Refusal(404, 'The application has no callback URL.')
@@ -73,7 +73,7 @@ function ask(call: PageCall): PageResult {
   const request = readRequest(context, name => query.get(name) ?? undefined)
   if ('redirect' in request) return request
   const { app } = request
-  const consented = context.world.authorizations.some(one => one.appId === app.id && one.userId === visitor.user.id)
+  const consented = context.state.authorizations.some(one => one.appId === app.id && one.userId === visitor.user.id)
   if (query.get('prompt') === 'select_account' && query.get('selected') !== '1') {
     query.set('selected', '1')
     return { redirect: `/login?return_to=${encodeURIComponent(`/login/oauth/authorize?${query.toString()}`)}` }

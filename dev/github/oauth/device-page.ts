@@ -6,8 +6,8 @@ import { html } from '../pages/html.ts'
 import { formToken, page } from '../pages/layout.ts'
 import type { App } from '../state/apps.ts'
 import type { DeviceAuthorization } from '../state/credentials.ts'
+import { appById } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
-import { appById } from '../state/world.ts'
 import { answerDevice, deviceByUserCode } from './device.ts'
 
 function enterCode({ visitor }: PageCall): PageResult {
@@ -21,7 +21,7 @@ function enterCode({ visitor }: PageCall): PageResult {
 
 function waitingFor({ context, posted }: PageCall): { readonly app: App; readonly device: DeviceAuthorization } {
   const device = deviceByUserCode(context, posted.one('user_code') ?? '')
-  const app = device && appById(context.world, device.appId)
+  const app = device && appById(context.state, device.appId)
   if (!app) throw new Refusal(422, 'This code is unknown, used or expired. Start again on your device.')
   return { app, device }
 }

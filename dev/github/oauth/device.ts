@@ -7,7 +7,7 @@ import { issueTokens, rememberConsent } from '../actions/user-tokens.ts'
 import type { App } from '../state/apps.ts'
 import { hours, minutes, seconds } from '../state/clock.ts'
 import type { DeviceAuthorization } from '../state/credentials.ts'
-import { appByClientId } from '../state/world.ts'
+import { appByClientId } from '../state/github-state.ts'
 import { credentialKey, newDeviceCode, newUserCode } from '../tokens/formats.ts'
 import {
   type Form,
@@ -30,7 +30,7 @@ const mostWaiting = 1000
 const disabled = failure('device_flow_disabled', 'Device Flow must be explicitly enabled for this App')
 
 function dropOldest(context: ActionContext, app: App): void {
-  const waiting = Object.entries(context.world.credentials.devices).filter(([, one]) => one.appId === app.id)
+  const waiting = Object.entries(context.state.credentials.devices).filter(([, one]) => one.appId === app.id)
   const [oldest] = waiting.sort(([, left], [, right]) => left.validUntil - right.validUntil)
   if (waiting.length < mostWaiting || !oldest) return
   context.store.change(({ credentials }) => {
@@ -40,7 +40,7 @@ function dropOldest(context: ActionContext, app: App): void {
 
 /** `POST /login/device/code`. */
 function startDevice(context: ActionContext, form: Form): OAuthOutcome {
-  const app = appByClientId(context.world, form['client_id'] ?? '')
+  const app = appByClientId(context.state, form['client_id'] ?? '')
   if (!app) return unknownClient
   if (!app.deviceFlow) return { status: 200, body: disabled }
   dropOldest(context, app)
@@ -84,7 +84,7 @@ function tooSoon(context: ActionContext, device: DeviceAuthorization): boolean {
 export function pollDevice(context: ActionContext, app: App, form: Form): OAuthAnswer {
   if (!app.deviceFlow) return disabled
   const key = credentialKey(form['device_code'] ?? '')
-  const device = context.world.credentials.devices[key]
+  const device = context.state.credentials.devices[key]
   if (!device || device.appId !== app.id) {
     return failure('incorrect_device_code', 'The device_code provided is not valid.')
   }
@@ -108,7 +108,7 @@ export function pollDevice(context: ActionContext, app: App, form: Form): OAuthA
 export function deviceByUserCode(context: ActionContext, typed: string): DeviceAuthorization | undefined {
   const letters = typed.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
   const key = credentialKey(`${letters.slice(0, 4)}-${letters.slice(4)}`)
-  return Object.values(context.world.credentials.devices).find(
+  return Object.values(context.state.credentials.devices).find(
     one => one.userCodeKey === key && one.state === 'pending' && one.validUntil > context.now(),
   )
 }

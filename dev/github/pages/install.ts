@@ -8,26 +8,26 @@ import { issueCode, rememberConsent } from '../actions/user-tokens.ts'
 import { administers, membershipOf } from '../state/access.ts'
 import type { Account, User } from '../state/accounts.ts'
 import type { App } from '../state/apps.ts'
+import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
-import { accountById, appBySlug, installationOf, repositoriesOf } from '../state/world.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
 import { formToken, page } from './layout.ts'
 
 function appOf({ context, params }: PageCall): App {
-  const app = appBySlug(context.world, params['slug'] ?? '')
+  const app = appBySlug(context.state, params['slug'] ?? '')
   if (!app) throw new Refusal(404, 'There is no such App.')
   return app
 }
 
 /** Accounts on which the person can install the App, or request it from the owners. */
-function accountsOf({ world }: ActionContext, user: User): Account[] {
-  return [user, ...world.organizations.filter(one => membershipOf(one, user.id)?.state === 'active')]
+function accountsOf({ state }: ActionContext, user: User): Account[] {
+  return [user, ...state.organizations.filter(one => membershipOf(one, user.id)?.state === 'active')]
 }
 
 function accountOfCall(call: PageCall, id: string | undefined): Account {
-  const account = /^\d{1,15}$/.test(id ?? '') ? accountById(call.context.world, Number(id)) : undefined
+  const account = /^\d{1,15}$/.test(id ?? '') ? accountById(call.context.state, Number(id)) : undefined
   if (!account || !accountsOf(call.context, call.visitor.user).includes(account)) {
     throw new Refusal(404, 'There is no such account, or you are not a member of it.')
   }
@@ -52,8 +52,8 @@ function chooseAccount(call: PageCall): PageResult {
   const app = appOf(call)
   const state = query.get('state')
   const rows = accountsOf(context, visitor.user).map((account): Html => {
-    const existing = installationOf(context.world, app.id, account.id)
-    const owner = administers(context.world, visitor.user.id, account.id)
+    const existing = installationOf(context.state, app.id, account.id)
+    const owner = administers(context.state, visitor.user.id, account.id)
     if (existing && owner)
       return html`<li><a href="/settings/installations/${existing.id}">Configure ${account.login}</a> (installed)</li>`
     const target = `${root(context, app)}/installations/new/permissions?target_id=${account.id}${state === null ? '' : `&state=${encodeURIComponent(state)}`}`
@@ -66,8 +66,8 @@ function chooseRepositories(call: PageCall): PageResult {
   const { context, visitor, query } = call
   const app = appOf(call)
   const account = accountOfCall(call, query.get('target_id') ?? undefined)
-  const owner = administers(context.world, visitor.user.id, account.id)
-  const existing = installationOf(context.world, app.id, account.id)
+  const owner = administers(context.state, visitor.user.id, account.id)
+  const existing = installationOf(context.state, app.id, account.id)
   if (existing && owner) return { redirect: `/settings/installations/${existing.id}` }
   const verb = owner ? 'Install' : 'Request'
   const permissions = Object.entries(app.permissions).map(([name, level]) => html`<li>${name}: ${level}</li>`)
@@ -76,7 +76,7 @@ function chooseRepositories(call: PageCall): PageResult {
     visitor,
     html`<form method="post" action="${root(context, app)}/installations">${formToken(visitor)}
 <input type="hidden" name="target_id" value="${account.id}"><input type="hidden" name="state" value="${query.get('state') ?? ''}">
-${repositoryChoice(repositoriesOf(context.world, account.id), { repositorySelection: 'selected', repositoryIds: [] })}
+${repositoryChoice(repositoriesOf(context.state, account.id), { repositorySelection: 'selected', repositoryIds: [] })}
 <p>With these permissions:</p><ul>${permissions}</ul>${owner ? '' : html`<p>You are not an owner. Your request will be sent to the owners of ${account.login}.</p>`}
 <button>${verb}</button></form>`,
   )
@@ -92,7 +92,7 @@ function install(call: PageCall): PageResult {
     rememberConsent(context, app.id, visitor.user.id)
     return issueCode(context, { appId: app.id, userId: visitor.user.id, redirectUri: callback, codeChallenge: null })
   }
-  if (!administers(context.world, visitor.user.id, account.id)) {
+  if (!administers(context.state, visitor.user.id, account.id)) {
     requestInstallation(context, app, { accountId: account.id, requesterId: visitor.user.id, ...selectionOf(posted) })
     // As on GitHub, the state is not kept until an owner approves.
     return { redirect: afterInstall(context, app, { setup_action: 'request', code: authorize() }) }

@@ -12,8 +12,8 @@ import {
 import { acceptPermissions, pendingPermissions } from '../actions/installation-permissions.ts'
 import { administers } from '../state/access.ts'
 import type { App, Installation, InstallationRequest } from '../state/apps.ts'
+import { accountById, appById, installationById, repositoriesOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
-import { accountById, appById, installationById, repositoriesOf } from '../state/world.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { afterInstall, repositoryChoice, selectionOf } from './installation-forms.ts'
@@ -23,9 +23,9 @@ type Subject = { readonly installation: Installation; readonly app: App }
 
 function subjectOf({ context, params, visitor }: PageCall): Subject {
   const id = params['id'] ?? ''
-  const installation = /^\d{1,15}$/.test(id) ? installationById(context.world, Number(id)) : undefined
-  const app = installation && appById(context.world, installation.appId)
-  if (!installation || !app || !administers(context.world, visitor.user.id, installation.accountId)) {
+  const installation = /^\d{1,15}$/.test(id) ? installationById(context.state, Number(id)) : undefined
+  const app = installation && appById(context.state, installation.appId)
+  if (!installation || !app || !administers(context.state, visitor.user.id, installation.accountId)) {
     throw new Refusal(404, 'There is no such installation, or you do not administer its account.')
   }
   return { installation, app }
@@ -54,7 +54,7 @@ function settings(call: PageCall): PageResult {
     `${app.name} on ${accountLogin(context, installation.accountId)}`,
     visitor,
     html`<p>Installation ${installation.id}${suspended ? html`, <strong>suspended</strong>` : ''}.</p>
-<form method="post" action="${at}/repositories">${formToken(visitor)}${repositoryChoice(repositoriesOf(context.world, installation.accountId), installation)}<button>Save</button></form>
+<form method="post" action="${at}/repositories">${formToken(visitor)}${repositoryChoice(repositoriesOf(context.state, installation.accountId), installation)}<button>Save</button></form>
 ${pendingRequest(call, { installation, app })}<h2>Danger zone</h2><p>${buttonForm(visitor, `${at}/suspended`, suspended ? 'Unsuspend' : 'Suspend', { fields: { suspended: suspended ? '0' : '1' }, look: 'danger' })}
 ${buttonForm(visitor, `${at}/uninstall`, 'Uninstall', { look: 'danger' })}</p>`,
   )
@@ -75,14 +75,14 @@ function suspend(call: PageCall): PageResult {
 
 function uninstall(call: PageCall): PageResult {
   const { installation } = subjectOf(call)
-  const account = accountById(call.context.world, installation.accountId)
+  const account = accountById(call.context.state, installation.accountId)
   uninstallApp(call.context, installation, call.visitor.user.id)
   return { redirect: `/${account?.login ?? ''}` }
 }
 
 function requestOf({ context, params, visitor }: PageCall): InstallationRequest {
-  const request = context.world.installationRequests.find(one => String(one.id) === params['id'])
-  if (!request || !administers(context.world, visitor.user.id, request.accountId)) {
+  const request = context.state.installationRequests.find(one => String(one.id) === params['id'])
+  if (!request || !administers(context.state, visitor.user.id, request.accountId)) {
     throw new Refusal(404, 'There is no such request, or you do not administer its account.')
   }
   return request
@@ -90,7 +90,7 @@ function requestOf({ context, params, visitor }: PageCall): InstallationRequest 
 
 function approve(call: PageCall): PageResult {
   const request = requestOf(call)
-  const app = appById(call.context.world, request.appId)
+  const app = appById(call.context.state, request.appId)
   if (!app) throw new Refusal(404, 'The App of this request no longer exists.')
   const installation = installApp(call.context, app, { ...request, installerId: call.visitor.user.id })
   return { redirect: afterInstall(call.context, app, { installation_id: String(installation.id), setup_action: 'install' }) }

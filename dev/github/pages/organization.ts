@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
 import { administers, canSee, membershipOf } from '../state/access.ts'
 import type { Account, Organization, Team } from '../state/accounts.ts'
-import { Refusal } from '../state/refusal.ts'
 import {
   accountByLogin,
   appById,
@@ -12,15 +11,16 @@ import {
   repositoryById,
   teamBySlug,
   userOf,
-} from '../state/world.ts'
+} from '../state/github-state.ts'
+import { Refusal } from '../state/refusal.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, page, table } from './layout.ts'
 
 function home(call: PageCall): PageResult {
   const { context, visitor } = call
-  const mine = context.world.organizations.filter(one => membershipOf(one, visitor.user.id)?.state === 'active')
-  const apps = context.world.apps.map(
+  const mine = context.state.organizations.filter(one => membershipOf(one, visitor.user.id)?.state === 'active')
+  const apps = context.state.apps.map(
     app => html`<li><a href="${new URL(context.links.appPage(app.slug)).pathname}">${app.name}</a></li>`,
   )
   return page(
@@ -32,8 +32,8 @@ function home(call: PageCall): PageResult {
 }
 
 function repositoryList({ context, visitor }: PageCall, account: Account): Html {
-  const seen = repositoriesOf(context.world, account.id).filter(one =>
-    canSee(context.world, { kind: 'person', user: visitor.user }, one),
+  const seen = repositoriesOf(context.state, account.id).filter(one =>
+    canSee(context.state, { kind: 'person', user: visitor.user }, one),
   )
   return html`<h2>Repositories</h2><ul>${seen.map(
     one => html`<li><a href="/${account.login}/${one.name}">${one.name}</a>${one.private ? ' (private)' : ''}</li>`,
@@ -41,22 +41,22 @@ function repositoryList({ context, visitor }: PageCall, account: Account): Html 
 }
 
 function installations({ context, visitor }: PageCall, account: Account): Html | undefined {
-  if (!administers(context.world, visitor.user.id, account.id)) return undefined
-  const nameOf = (appId: number): string => appById(context.world, appId)?.name ?? ''
-  const installed = context.world.installations.filter(one => one.accountId === account.id)
-  const asked = context.world.installationRequests.filter(one => one.accountId === account.id)
+  if (!administers(context.state, visitor.user.id, account.id)) return undefined
+  const nameOf = (appId: number): string => appById(context.state, appId)?.name ?? ''
+  const installed = context.state.installations.filter(one => one.accountId === account.id)
+  const asked = context.state.installationRequests.filter(one => one.accountId === account.id)
   return html`<h2>Installed Apps</h2><ul>${installed.map(
     one => html`<li>${nameOf(one.appId)} <a href="/settings/installations/${one.id}">Configure</a></li>`,
   )}</ul><h2>Requests</h2><ul>${asked.map(
-    one => html`<li>${userOf(context.world, one.requesterId).login} requests ${nameOf(one.appId)}
+    one => html`<li>${userOf(context.state, one.requesterId).login} requests ${nameOf(one.appId)}
 ${buttonForm(visitor, `/settings/installation-requests/${one.id}/approve`, 'Approve and install')}
 ${buttonForm(visitor, `/settings/installation-requests/${one.id}/deny`, 'Deny', { look: 'danger' })}</li>`,
   )}</ul>`
 }
 
 function members({ context }: PageCall, organization: Organization): Html {
-  const rows = organization.memberships.map(one => [userOf(context.world, one.userId).login, one.role, one.state])
-  const teams = context.world.teams.filter(team => team.organizationId === organization.id)
+  const rows = organization.memberships.map(one => [userOf(context.state, one.userId).login, one.role, one.state])
+  const teams = context.state.teams.filter(team => team.organizationId === organization.id)
   return html`<h2>Members</h2>${table(['Person', 'Role', 'State'], rows)}<h2>Teams</h2><ul>${teams.map(
     team => html`<li><a href="/orgs/${organization.login}/teams/${team.slug}">${team.name}</a></li>`,
   )}</ul>`
@@ -64,7 +64,7 @@ function members({ context }: PageCall, organization: Organization): Html {
 
 function account(call: PageCall): PageResult {
   const { context, params, visitor } = call
-  const found = accountByLogin(context.world, params['owner'] ?? '')
+  const found = accountByLogin(context.state, params['owner'] ?? '')
   if (!found) throw new Refusal(404, 'There is no such account.')
   const inside = found.kind === 'organization' && membershipOf(found, visitor.user.id)?.state === 'active'
   const content = [repositoryList(call, found), inside ? members(call, found) : undefined, installations(call, found)]
@@ -73,14 +73,14 @@ function account(call: PageCall): PageResult {
 
 function teamPage(call: PageCall): PageResult {
   const { context, params, visitor } = call
-  const organization = organizationByLogin(context.world, params['organization'] ?? '')
-  const team: Team | undefined = organization && teamBySlug(context.world, organization.id, params['team'] ?? '')
+  const organization = organizationByLogin(context.state, params['organization'] ?? '')
+  const team: Team | undefined = organization && teamBySlug(context.state, organization.id, params['team'] ?? '')
   if (!organization || !team || membershipOf(organization, visitor.user.id)?.state !== 'active') {
     throw new Refusal(404, 'There is no such team, or you are not a member of its organization.')
   }
-  const people = team.members.map(one => [userOf(context.world, one.userId).login, one.role])
-  const repositories = team.repositories.map(one => [repositoryById(context.world, one.repositoryId)?.name ?? '', one.role])
-  const parent = context.world.teams.find(one => one.id === team.parentId)
+  const people = team.members.map(one => [userOf(context.state, one.userId).login, one.role])
+  const repositories = team.repositories.map(one => [repositoryById(context.state, one.repositoryId)?.name ?? '', one.role])
+  const parent = context.state.teams.find(one => one.id === team.parentId)
   return page(
     `${organization.login} / ${team.name}`,
     visitor,

@@ -33,7 +33,7 @@ function parameters(url: string): Record<string, string> {
 }
 
 function app() {
-  const [first] = emulator.context.world.apps
+  const [first] = emulator.context.state.apps
   if (!first) throw new Error('no App')
   return first
 }
@@ -44,7 +44,7 @@ describe('installing', () => {
     const asked = await install(emulator, mia, 2001, { repositoryIds: [4001], state: 'secret', button: 'Request' })
     expect(asked.url.startsWith(setup)).toBe(true)
     expect(parameters(asked.url)).toEqual({ setup_action: 'request' })
-    expect(emulator.context.world.installations).toEqual([])
+    expect(emulator.context.state.installations).toEqual([])
     const olivia = await person('olivia')
     const approved = await (await olivia.open(`${emulator.url}/acme`)).form('Approve and install').submit()
     const { installation_id, ...rest } = parameters(approved.url)
@@ -95,7 +95,7 @@ describe('installing', () => {
   })
 
   test('changing repositories, suspending and uninstalling each send their webhook; others cannot', async () => {
-    const [installation] = emulator.context.world.installations.filter(one => one.accountId === 2001)
+    const [installation] = emulator.context.state.installations.filter(one => one.accountId === 2001)
     const address = `${emulator.url}/settings/installations/${installation?.id}`
     expect((await (await person('mia')).open(address)).status).toBe(404)
     const olivia = await person('olivia')

@@ -6,9 +6,9 @@ import { pullRequestFacts } from '../actions/pull-requests/facts.ts'
 import { deleteHeadBranch, mergePullRequest } from '../actions/pull-requests/merge.ts'
 import { openPullRequest, setDraft, setPullRequestState } from '../actions/pull-requests/pull-requests.ts'
 import { canSee } from '../state/access.ts'
+import { fullName, pullRequestByNumber, userOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
-import { fullName, pullRequestByNumber, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { buttonForm, formToken, page } from './layout.ts'
@@ -22,9 +22,9 @@ const longestText = 65_536
 function subjectOf(call: PageCall): Subject {
   const repository = repositoryOfPage(call)
   const number = call.params['number'] ?? ''
-  const pull = /^\d{1,9}$/.test(number) ? pullRequestByNumber(call.context.world, repository.id, Number(number)) : undefined
+  const pull = /^\d{1,9}$/.test(number) ? pullRequestByNumber(call.context.state, repository.id, Number(number)) : undefined
   if (!pull) throw new Refusal(404, 'There is no such pull request.')
-  return { repository, pull, at: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
+  return { repository, pull, at: `/${fullName(call.context.state, repository)}/pull/${pull.number}` }
 }
 
 function bounded(text: string | undefined, longest: number, name: string): string {
@@ -66,14 +66,14 @@ async function show(call: PageCall): Promise<PageResult> {
   const { context, visitor } = call
   const { repository, pull, at } = subjectOf(call)
   const { mergeable, commits, additions, deletions } = await pullRequestFacts(context, pull)
-  const comments = context.world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
+  const comments = context.state.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number)
   return page(
     `#${pull.number} ${pull.title}`,
     visitor,
-    html`<p><strong>${pull.mergedAt === null ? pull.state : 'merged'}</strong>: ${userOf(context.world, pull.authorId).login} wants to merge ${commits} commits
+    html`<p><strong>${pull.mergedAt === null ? pull.state : 'merged'}</strong>: ${userOf(context.state, pull.authorId).login} wants to merge ${commits} commits
 (+${additions} −${deletions}) from <code>${pull.head.ref}</code> into <code>${pull.base.ref}</code></p><p>Head <code>${pull.head.sha}</code></p><pre>${pull.body ?? ''}</pre>
 <h2>Statuses</h2>${statusList(context, repository, pull.head.sha)}${checkList(context, repository, pull.head.sha)}<h2>Comments</h2>
-${comments.map(one => html`<article><strong>${userOf(context.world, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
+${comments.map(one => html`<article><strong>${userOf(context.state, one.authorId).login}</strong> ${one.createdAt}<pre>${one.body}</pre></article>`)}
 <form method="post" action="${at}/comments">${formToken(visitor)}<p><label>Comment <textarea name="body" required></textarea></label></p><button class="quiet">Comment</button></form>
 <p>${buttonsOf(call, { repository, pull, at }, mergeable)}</p>`,
   )
@@ -89,9 +89,9 @@ async function open(call: PageCall): Promise<PageResult> {
     head: bounded(call.posted.one('head'), 255, 'The head branch'),
     base: bounded(call.posted.one('base'), 255, 'The base branch'),
     draft: call.posted.one('draft') === '1',
-    seesHead: head => canSee(call.context.world, person, head),
+    seesHead: head => canSee(call.context.state, person, head),
   })
-  return { redirect: `/${fullName(call.context.world, repository)}/pull/${pull.number}` }
+  return { redirect: `/${fullName(call.context.state, repository)}/pull/${pull.number}` }
 }
 
 function comment(call: PageCall): PageResult {

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext, RepositoryAction } from '../actions/context.ts'
 import { canSee, mayUse } from '../state/access.ts'
+import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/github-state.ts'
 import { Refusal } from '../state/refusal.ts'
 import type { Repository } from '../state/repositories.ts'
-import { appById, fullName, repositoryByFormerName, repositoryByName, userOf } from '../state/world.ts'
 import { type PageCall, type PageResult, pagesOf } from './browser.ts'
 import { type Html, html } from './html.ts'
 import { formToken, page, table } from './layout.ts'
@@ -12,8 +12,8 @@ import { formToken, page, table } from './layout.ts'
 /** The repository of the path, also by a former name; 404 for a visitor who cannot see it. */
 export function repositoryOfPage({ context, params, visitor }: PageCall): Repository {
   const [owner = '', name = ''] = [params['owner'], params['repository']]
-  const repository = repositoryByName(context.world, owner, name) ?? repositoryByFormerName(context.world, owner, name)
-  if (!repository || !canSee(context.world, { kind: 'person', user: visitor.user }, repository)) {
+  const repository = repositoryByName(context.state, owner, name) ?? repositoryByFormerName(context.state, owner, name)
+  if (!repository || !canSee(context.state, { kind: 'person', user: visitor.user }, repository)) {
     throw new Refusal(404, 'There is no such repository, or you cannot see it.')
   }
   return repository
@@ -32,14 +32,14 @@ export function requireNotArchived(repository: Repository): void {
 /** Refuses a visitor who cannot push. */
 export function requirePush({ context, visitor }: PageCall, repository: Repository): void {
   requireNotArchived(repository)
-  if (!mayUse(context.world, { kind: 'person', user: visitor.user }, repository, { permission: 'contents', level: 'write' })) {
+  if (!mayUse(context.state, { kind: 'person', user: visitor.user }, repository, { permission: 'contents', level: 'write' })) {
     throw new Refusal(403, 'You can read this repository but not write to it.')
   }
 }
 
 /** Latest status per context of a commit. */
 export function statusList(context: ActionContext, repository: Repository, sha: string): Html {
-  const all = context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
+  const all = context.state.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
   const latest = all.filter((one, at) => all.findIndex(other => other.context === one.context) === at)
   return html`<ul>${latest.map(
     one =>
@@ -48,16 +48,16 @@ export function statusList(context: ActionContext, repository: Repository, sha: 
 }
 
 /** Check runs of a commit, those of the newest suite first. */
-export function checkList({ world }: ActionContext, repository: Repository, sha: string): Html {
-  const suites = world.checkSuites.filter(one => one.repositoryId === repository.id && one.headSha === sha).reverse()
+export function checkList({ state }: ActionContext, repository: Repository, sha: string): Html {
+  const suites = state.checkSuites.filter(one => one.repositoryId === repository.id && one.headSha === sha).reverse()
   const runs = suites.flatMap(suite =>
-    world.checkRuns.filter(one => one.suiteId === suite.id).map(run => ({ run, app: appById(world, suite.appId)?.name ?? '' })),
+    state.checkRuns.filter(one => one.suiteId === suite.id).map(run => ({ run, app: appById(state, suite.appId)?.name ?? '' })),
   )
   if (runs.length === 0) return html``
   return html`<h2>Checks</h2>${table(
     ['Check', 'App', 'State', 'Says'],
     runs.map(({ run, app }) => [
-      html`<a href="${run.detailsUrl ?? `/${fullName(world, repository)}/runs/${run.id}`}">${run.name}</a>`,
+      html`<a href="${run.detailsUrl ?? `/${fullName(state, repository)}/runs/${run.id}`}">${run.name}</a>`,
       app,
       run.conclusion ?? run.status,
       run.title ?? '',
@@ -66,14 +66,14 @@ export function checkList({ world }: ActionContext, repository: Repository, sha:
 }
 
 function deployments(context: ActionContext, repository: Repository): Html {
-  const found = context.world.deployments
+  const found = context.state.deployments
     .filter(one => one.repositoryId === repository.id)
     .slice(-20)
     .reverse()
   const rows = found.map(one => {
-    const latest = context.world.deploymentStatuses.filter(status => status.deploymentId === one.id).at(-1)
+    const latest = context.state.deploymentStatuses.filter(status => status.deploymentId === one.id).at(-1)
     const link = latest?.environmentUrl ? html`<a href="${latest.environmentUrl}">${latest.environmentUrl}</a>` : ''
-    return [one.environment, one.sha.slice(0, 7), latest?.state ?? 'pending', link, userOf(context.world, one.creatorId).login]
+    return [one.environment, one.sha.slice(0, 7), latest?.state ?? 'pending', link, userOf(context.state, one.creatorId).login]
   })
   return table(['Environment', 'Commit', 'State', 'Address', 'By'], rows)
 }
@@ -81,8 +81,8 @@ function deployments(context: ActionContext, repository: Repository): Html {
 async function overview(call: PageCall): Promise<PageResult> {
   const { context, visitor } = call
   const repository = repositoryOfPage(call)
-  const name = fullName(context.world, repository)
-  if (!repositoryByName(context.world, call.params['owner'] ?? '', call.params['repository'] ?? ''))
+  const name = fullName(context.state, repository)
+  if (!repositoryByName(context.state, call.params['owner'] ?? '', call.params['repository'] ?? ''))
     return { redirect: `/${name}` }
   const heads = await context.git.refs(repository.id, 'refs/heads/')
   const branches = [...heads].map(([ref, sha]) => {
@@ -110,14 +110,14 @@ async function commits(call: PageCall): Promise<PageResult> {
   const sha = await context.git.resolve(repository.id, ref)
   if (sha === undefined) throw new Refusal(404, 'There is no such branch or commit.')
   const rows = (await context.git.commits(repository.id, undefined, sha, 50)).map(one => [
-    html`<a href="/${fullName(context.world, repository)}/commit/${one.sha}"><code>${one.sha.slice(0, 7)}</code></a>`,
+    html`<a href="/${fullName(context.state, repository)}/commit/${one.sha}"><code>${one.sha.slice(0, 7)}</code></a>`,
     one.message.split('\n')[0],
     one.author.name,
     one.author.date,
     statusList(context, repository, one.sha),
   ])
   return page(
-    `${fullName(context.world, repository)}: ${ref}`,
+    `${fullName(context.state, repository)}: ${ref}`,
     visitor,
     table(['Commit', 'Message', 'Author', 'Date', 'Statuses'], rows),
   )
@@ -139,7 +139,7 @@ async function commit(call: PageCall): Promise<PageResult> {
 function checkRun(call: PageCall): PageResult {
   const { context, visitor, params } = call
   const repository = repositoryOfPage(call)
-  const run = context.world.checkRuns.find(one => one.repositoryId === repository.id && String(one.id) === params['id'])
+  const run = context.state.checkRuns.find(one => one.repositoryId === repository.id && String(one.id) === params['id'])
   if (!run) throw new Refusal(404, 'There is no such check run.')
   return page(
     run.name,
@@ -151,15 +151,15 @@ function checkRun(call: PageCall): PageResult {
 function pulls(call: PageCall): PageResult {
   const { context, visitor } = call
   const repository = repositoryOfPage(call)
-  const name = fullName(context.world, repository)
-  const rows = context.world.pullRequests
+  const name = fullName(context.state, repository)
+  const rows = context.state.pullRequests
     .filter(one => one.repositoryId === repository.id)
     .reverse()
     .map(one => [
       html`<a href="/${name}/pull/${one.number}">#${one.number} ${one.title}</a>`,
       one.mergedAt === null ? one.state : 'merged',
       `${one.head.ref} → ${one.base.ref}`,
-      userOf(context.world, one.authorId).login,
+      userOf(context.state, one.authorId).login,
     ])
   return page(
     `${name}: pull requests`,

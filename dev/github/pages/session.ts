@@ -5,7 +5,7 @@ import type { ActionContext } from '../actions/context.ts'
 import type { User } from '../state/accounts.ts'
 import { days } from '../state/clock.ts'
 import type { BrowserSession } from '../state/credentials.ts'
-import { userById } from '../state/world.ts'
+import { userById } from '../state/github-state.ts'
 import { credentialKey } from '../tokens/formats.ts'
 
 export const sessionCookie = 'user_session'
@@ -20,9 +20,9 @@ function secretOf(request: FastifyRequest): string | undefined {
 /** The signed-in person, if any. */
 export function visitorOf(context: ActionContext, request: FastifyRequest): Visitor | undefined {
   const secret = secretOf(request)
-  const session = secret === undefined ? undefined : context.world.credentials.sessions[credentialKey(secret)]
+  const session = secret === undefined ? undefined : context.state.credentials.sessions[credentialKey(secret)]
   if (!session || session.expiresAt <= context.now()) return undefined
-  const user = userById(context.world, session.userId)
+  const user = userById(context.state, session.userId)
   return user && { user, session }
 }
 
@@ -30,8 +30,8 @@ export function visitorOf(context: ActionContext, request: FastifyRequest): Visi
 export function startSession(context: ActionContext, reply: FastifyReply, user: User): void {
   const secret = randomBytes(32).toString('base64url')
   const formToken = randomBytes(32).toString('base64url')
-  context.store.change(world => {
-    world.credentials.sessions[credentialKey(secret)] = { userId: user.id, formToken, expiresAt: context.now() + days(14) }
+  context.store.change(state => {
+    state.credentials.sessions[credentialKey(secret)] = { userId: user.id, formToken, expiresAt: context.now() + days(14) }
   })
   void reply.setCookie(sessionCookie, secret, { path: '/', httpOnly: true, sameSite: 'lax', maxAge: 14 * 24 * 3600 })
 }
@@ -40,8 +40,8 @@ export function startSession(context: ActionContext, reply: FastifyReply, user: 
 export function endSession(context: ActionContext, request: FastifyRequest, reply: FastifyReply): void {
   const secret = secretOf(request)
   if (secret !== undefined) {
-    context.store.change(world => {
-      delete world.credentials.sessions[credentialKey(secret)]
+    context.store.change(state => {
+      delete state.credentials.sessions[credentialKey(secret)]
     })
   }
   void reply.clearCookie(sessionCookie, { path: '/' })

@@ -1,7 +1,7 @@
 // Signing in and out. The emulator's users have no passwords: the visitor chooses one of them.
 import type { FastifyInstance } from 'fastify'
 import type { ActionContext } from '../actions/context.ts'
-import { userByLogin } from '../state/world.ts'
+import { userByLogin } from '../state/github-state.ts'
 import { localPath, showHtml, showRefusal } from './browser.ts'
 import { html } from './html.ts'
 import { page } from './layout.ts'
@@ -16,7 +16,7 @@ function field(value: unknown, name: string): string | undefined {
 export function registerSignIn(server: FastifyInstance, context: ActionContext): void {
   server.get('/login', (request, reply) => {
     const returnTo = localPath(field(request.query, 'return_to'))
-    const people = context.world.users.filter(user => user.type === 'User')
+    const people = context.state.users.filter(user => user.type === 'User')
     const buttons = people.map(
       user => html`<p><button name="login" value="${user.login}">Sign in as ${user.login}</button> ${user.name}</p>`,
     )
@@ -25,7 +25,7 @@ export function registerSignIn(server: FastifyInstance, context: ActionContext):
   })
 
   server.post('/session', async (request, reply) => {
-    const user = userByLogin(context.world, field(request.body, 'login') ?? '')
+    const user = userByLogin(context.state, field(request.body, 'login') ?? '')
     if (user?.type !== 'User')
       return showRefusal(reply, undefined, 422, 'There is no such user. Go back and choose one from the list.')
     endSession(context, request, reply)

@@ -55,7 +55,7 @@ function frame(server: FastifyInstance, context: RestContext): void {
 /** Registers the whole REST API on an instance that already has the REST prefix. */
 export function registerRest(server: FastifyInstance, context: RestContext): void {
   const { rateLimit } = context.settings
-  const limiter = createRateLimiter(rateLimit, context.now, context.world)
+  const limiter = createRateLimiter(rateLimit, context.now, context.state)
   const secondary = rateLimit.secondary && createSecondaryLimiter(rateLimit.secondary, context.now)
   frame(server, context)
   for (const route of restRoutes) {

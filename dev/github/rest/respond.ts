@@ -48,7 +48,7 @@ function versionOf(request: FastifyRequest): string {
 /** Client credentials of an OAuth application are not an actor; the routes that accept them read the header themselves. */
 function actorOf(context: RestContext, route: RestRoute, header: string | undefined): Actor {
   if (route.needs === 'client credentials' && header !== undefined && basicCredentials(header)) return { kind: 'anonymous' }
-  const authentication = authenticate(context.world, header, context.now())
+  const authentication = authenticate(context.state, header, context.now())
   if (!authentication.ok) throw new RestError(authentication.status, authentication.message)
   return authentication.actor
 }

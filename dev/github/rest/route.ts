@@ -4,8 +4,8 @@ import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganiza
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
+import { organizationByLogin, repositoryByFormerName, repositoryById, repositoryByName, userOf } from '../state/github-state.ts'
 import type { Repository } from '../state/repositories.ts'
-import { organizationByLogin, repositoryByFormerName, repositoryById, repositoryByName, userOf } from '../state/world.ts'
 import type { RestContext } from './context.ts'
 import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './protocol/answer.ts'
 import type { Paging } from './protocol/page.ts'
@@ -133,14 +133,14 @@ function repositoryOf(call: RestCall, method: Method): Repository {
   const id = params['repository_id']
   const found =
     id === undefined
-      ? repositoryByName(context.world, params['owner'] ?? '', params['repo'] ?? '')
+      ? repositoryByName(context.state, params['owner'] ?? '', params['repo'] ?? '')
       : /^\d{1,15}$/.test(id)
-        ? repositoryById(context.world, Number(id))
+        ? repositoryById(context.state, Number(id))
         : undefined
-  if (found && canSee(context.world, call.actor, found)) return found
+  if (found && canSee(context.state, call.actor, found)) return found
   const former =
-    found || id !== undefined ? undefined : repositoryByFormerName(context.world, params['owner'] ?? '', params['repo'] ?? '')
-  if (former && canSee(context.world, call.actor, former)) throw movedTo(call, method, former)
+    found || id !== undefined ? undefined : repositoryByFormerName(context.state, params['owner'] ?? '', params['repo'] ?? '')
+  if (former && canSee(context.state, call.actor, former)) throw movedTo(call, method, former)
   throw notFound()
 }
 
@@ -166,8 +166,8 @@ export function repositoryRoute(
       refuseJwt(call.actor)
       const repository = repositoryOf(call, declaration.method)
       if (call.actor.kind === 'anonymous' && needed.level !== 'read') throw requiresAuthentication()
-      const { world } = call.context
-      if (!names.some(permission => mayUse(world, call.actor, repository, { permission, level: needed.level })))
+      const { state } = call.context
+      if (!names.some(permission => mayUse(state, call.actor, repository, { permission, level: needed.level })))
         throw refuseUnseen(call.actor)
       if (repository.archived && needed.level !== 'read' && !needed.whenArchived)
         throw new RestError(403, 'Repository was archived so is read-only.')
@@ -188,11 +188,11 @@ export function organizationRoute(
     handle: call => {
       refuseJwt(call.actor)
       const { params, context } = call
-      const found = organizationByLogin(context.world, params['org'] ?? '')
+      const found = organizationByLogin(context.state, params['org'] ?? '')
       if (!found) throw notFound()
       if (needed !== undefined) {
         if (call.actor.kind === 'anonymous') throw requiresAuthentication()
-        if (!atLeast(permissionOnOrganization(context.world, call.actor, found, needed.permission), needed.level))
+        if (!atLeast(permissionOnOrganization(context.state, call.actor, found, needed.permission), needed.level))
           throw notAccessible()
       }
       return declaration.handle({ ...call, organization: found })
@@ -204,7 +204,7 @@ export function organizationRoute(
 export function writerOf({ actor, context }: Pick<RestCall, 'actor' | 'context'>): User {
   const id = actingUserId(actor)
   if (id === undefined) throw requiresAuthentication()
-  return userOf(context.world, id)
+  return userOf(context.state, id)
 }
 
 /** The call as an action in its repository or organization, with the caller as its sender. */

@@ -2,7 +2,7 @@
 import { acceptMembership } from '../actions/memberships.ts'
 import { atLeast, membershipOf, permissionOnOrganization } from '../state/access.ts'
 import type { Organization, User } from '../state/accounts.ts'
-import { accountById, organizationByLogin } from '../state/world.ts'
+import { accountById, organizationByLogin } from '../state/github-state.ts'
 import { organizationMembership, privateUser, publicUser, simpleOrganization } from '../views/account.ts'
 import { fullTeam } from '../views/team.ts'
 import type { RestContext } from './context.ts'
@@ -13,10 +13,10 @@ import { publicRoute, type RestCall, type RestRoute, type UserCall, userRoute } 
 
 /** Organizations of the person that this token may list: for a token of an App, those in which the App may read members. */
 function organizationsOf({ context, actor, user, app }: UserCall): Organization[] {
-  return context.world.organizations.filter(
+  return context.state.organizations.filter(
     one =>
       membershipOf(one, user.id)?.state === 'active' &&
-      (app === undefined || atLeast(permissionOnOrganization(context.world, actor, one, 'members'), 'read')),
+      (app === undefined || atLeast(permissionOnOrganization(context.state, actor, one, 'members'), 'read')),
   )
 }
 
@@ -29,7 +29,7 @@ function membershipAnswer(context: RestContext, organization: Organization, user
 /** Whether the App of the token may read the members of the organization; a pending membership of the person does not matter. */
 function appMayReadMembers({ context, app }: UserCall, organization: Organization): boolean {
   if (!app) return true
-  const installation = context.world.installations.find(one => one.appId === app.id && one.accountId === organization.id)
+  const installation = context.state.installations.find(one => one.appId === app.id && one.accountId === organization.id)
   return (
     installation !== undefined &&
     installation.suspendedAt === null &&
@@ -38,14 +38,14 @@ function appMayReadMembers({ context, app }: UserCall, organization: Organizatio
 }
 
 function ownMembership(call: UserCall): RestAnswer {
-  const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
+  const organization = organizationByLogin(call.context.state, call.params['org'] ?? '')
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
   return membershipAnswer(call.context, organization, call.user)
 }
 
 function accept(call: UserCall): RestAnswer {
-  const organization = organizationByLogin(call.context.world, call.params['org'] ?? '')
+  const organization = organizationByLogin(call.context.state, call.params['org'] ?? '')
   if (!organization || !membershipOf(organization, call.user.id)) throw notFound()
   if (!appMayReadMembers(call, organization)) throw notAccessible()
   if (fieldsOf(call.body, 'Membership').text('state', 20) !== 'active') throw invalidField('Membership', 'state', 'invalid')
@@ -78,7 +78,7 @@ export const userRoutes: readonly RestRoute[] = [
     path: '/user/teams',
     handle: call => {
       const organizations = new Set(organizationsOf(call).map(one => one.id))
-      const teams = call.context.world.teams.filter(
+      const teams = call.context.state.teams.filter(
         team => organizations.has(team.organizationId) && team.members.some(member => member.userId === call.user.id),
       )
       return paged(call.paging, teams, team => fullTeam(call.context, team))
@@ -91,7 +91,7 @@ export const userRoutes: readonly RestRoute[] = [
     path: '/user/{account_id}',
     handle: call => {
       const id = call.params['account_id'] ?? ''
-      return showAccount(call, /^\d{1,15}$/.test(id) ? accountById(call.context.world, Number(id)) : undefined)
+      return showAccount(call, /^\d{1,15}$/.test(id) ? accountById(call.context.state, Number(id)) : undefined)
     },
   }),
 ]

@@ -8,8 +8,8 @@ import type { GitStore } from '../git/store.ts'
 import { commitFiles } from '../git/write.ts'
 import type { User } from '../state/accounts.ts'
 import { days, timestamp } from '../state/clock.ts'
+import { accountByLogin, emptyState, type GitHubState, organizationByLogin, repositoryByName } from '../state/github-state.ts'
 import { newRepository } from '../state/repositories.ts'
-import { accountByLogin, emptyWorld, organizationByLogin, repositoryByName, type World } from '../state/world.ts'
 import { credentialKey, newPersonalToken, randomText } from '../tokens/formats.ts'
 import type { Seed } from './seed.ts'
 
@@ -40,7 +40,7 @@ function required<Value>(value: Value | undefined, what: string): Value {
   return value
 }
 
-function plantAccounts(world: World, seed: Seed, at: string): void {
+function plantAccounts(state: GitHubState, seed: Seed, at: string): void {
   const person = (id: number, login: string, name: string, type: User['type']): User => ({
     kind: 'user',
     id,
@@ -50,12 +50,12 @@ function plantAccounts(world: World, seed: Seed, at: string): void {
     type,
     createdAt: at,
   })
-  world.users = [
+  state.users = [
     ...seed.users.map(one => person(one.id, one.login, one.name, 'User')),
     ...seed.apps.map(one => person(one.botId, `${one.slug}[bot]`, one.name, 'Bot')),
   ]
-  const idOf = (login: string): number => required(world.users.find(one => one.login === login)?.id, `the person ${login}`)
-  world.organizations = seed.organizations.map(one => ({
+  const idOf = (login: string): number => required(state.users.find(one => one.login === login)?.id, `the person ${login}`)
+  state.organizations = seed.organizations.map(one => ({
     kind: 'organization',
     id: one.id,
     login: one.login,
@@ -73,22 +73,22 @@ function plantAccounts(world: World, seed: Seed, at: string): void {
   }))
 }
 
-function plantRepositories(world: World, seed: Seed, at: string): void {
-  world.repositories = seed.repositories.map(one => {
+function plantRepositories(state: GitHubState, seed: Seed, at: string): void {
+  state.repositories = seed.repositories.map(one => {
     const { id, name, description } = one
-    const ownerId = required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`)
+    const ownerId = required(accountByLogin(state, one.owner)?.id, `the account ${one.owner}`)
     const collaborators = Object.entries(one.collaborators ?? {}).map(([login, role]) => ({
-      userId: required(accountByLogin(world, login)?.id, `the person ${login}`),
+      userId: required(accountByLogin(state, login)?.id, `the person ${login}`),
       role,
     }))
     return newRepository({ id, ownerId, name, description, private: one.private, createdAt: at }, { collaborators })
   })
 }
 
-function plantTeams(world: World, seed: Seed, at: string): void {
-  world.teams = seed.teams.map(one => ({
+function plantTeams(state: GitHubState, seed: Seed, at: string): void {
+  state.teams = seed.teams.map(one => ({
     id: one.id,
-    organizationId: required(organizationByLogin(world, one.organization)?.id, `the organization ${one.organization}`),
+    organizationId: required(organizationByLogin(state, one.organization)?.id, `the organization ${one.organization}`),
     slug: one.slug,
     name: one.name,
     description: null,
@@ -101,25 +101,25 @@ function plantTeams(world: World, seed: Seed, at: string): void {
             `the team ${one.parent}`,
           ),
     members: one.members.map(login => ({
-      userId: required(accountByLogin(world, login)?.id, `the person ${login}`),
+      userId: required(accountByLogin(state, login)?.id, `the person ${login}`),
       role: 'member',
     })),
     repositories: Object.entries(one.repositories).map(([name, role]) => ({
-      repositoryId: required(repositoryByName(world, one.organization, name)?.id, `the repository ${one.organization}/${name}`),
+      repositoryId: required(repositoryByName(state, one.organization, name)?.id, `the repository ${one.organization}/${name}`),
       role,
     })),
     createdAt: at,
   }))
 }
 
-async function plantApps(world: World, seed: Seed, at: string, stateFolder: string): Promise<void> {
+async function plantApps(state: GitHubState, seed: Seed, at: string, stateFolder: string): Promise<void> {
   for (const one of seed.apps) {
     const { publicKey, privateKey } = await newKeyPair()
     const { id, botId, slug, name, description, requestOAuthOnInstall, permissions, events } = one
     const secrets = { clientId: `Iv23li${randomText(14)}`, clientSecret: randomText(40), webhookSecret: randomText(40) }
-    world.apps.push({
+    state.apps.push({
       ...{ id, botId, slug, name, description, requestOAuthOnInstall, permissions, events, ...secrets },
-      ownerId: required(accountByLogin(world, one.owner)?.id, `the account ${one.owner}`),
+      ownerId: required(accountByLogin(state, one.owner)?.id, `the account ${one.owner}`),
       publicKeys: [publicKey],
       webhookUrl: null,
       callbackUrls: [],
@@ -135,12 +135,12 @@ async function plantApps(world: World, seed: Seed, at: string, stateFolder: stri
   }
 }
 
-async function plantPersonalTokens(world: World, now: number, stateFolder: string): Promise<void> {
+async function plantPersonalTokens(state: GitHubState, now: number, stateFolder: string): Promise<void> {
   const tokens: Record<string, string> = {}
-  for (const user of world.users.filter(one => one.type === 'User')) {
+  for (const user of state.users.filter(one => one.type === 'User')) {
     const token = newPersonalToken()
     tokens[user.login] = token
-    world.credentials.accessTokens[credentialKey(token)] = {
+    state.credentials.accessTokens[credentialKey(token)] = {
       kind: 'personal',
       userId: user.id,
       createdAt: now,
@@ -151,19 +151,19 @@ async function plantPersonalTokens(world: World, now: number, stateFolder: strin
 }
 
 /** Makes the state of a seed, its git repositories, and its secret files below `stateFolder`. `now` is milliseconds. */
-export async function plant(seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<World> {
-  const world = emptyWorld()
+export async function plant(seed: Seed, git: GitStore, stateFolder: string, now: number): Promise<GitHubState> {
+  const state = emptyState()
   const at = timestamp(now)
   await mkdir(join(stateFolder, 'secrets'), { recursive: true, mode: 0o700 })
-  plantAccounts(world, seed, at)
-  plantRepositories(world, seed, at)
-  plantTeams(world, seed, at)
-  await plantApps(world, seed, at, stateFolder)
-  await plantPersonalTokens(world, now, stateFolder)
+  plantAccounts(state, seed, at)
+  plantRepositories(state, seed, at)
+  plantTeams(state, seed, at)
+  await plantApps(state, seed, at, stateFolder)
+  await plantPersonalTokens(state, now, stateFolder)
   for (const one of seed.repositories) {
     await git.create(one.id, 'main')
     const author = { name: one.owner, email: `${one.owner}@example.test` }
     await commitFiles(git, one.id, { branch: 'main', files: one.files, message: 'First commit\n', author, at: now })
   }
-  return world
+  return state
 }

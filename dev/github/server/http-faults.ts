@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setSuspended } from '../actions/install-app.ts'
 import { fits, type Target, targetOf } from '../faults/target.ts'
 import type { Installation } from '../state/apps.ts'
-import { installationById, organizationById } from '../state/world.ts'
+import { installationById, organizationById } from '../state/github-state.ts'
 import { tokenOf } from '../tokens/authenticate.ts'
 import { credentialKey } from '../tokens/formats.ts'
 import { delayAnswer, pause, resetAfterwards, resetConnection, resetDuring, slowBody } from './broken-answer.ts'
@@ -16,7 +16,7 @@ function tokenKeyOf(request: FastifyRequest): string | undefined {
 }
 
 function revokeToken(context: ServerContext, target: Target, key: string | undefined): void {
-  if (key === undefined || context.world.credentials.accessTokens[key] === undefined) return
+  if (key === undefined || context.state.credentials.accessTokens[key] === undefined) return
   if (!context.faults.take('token-revoked', fault => fits(fault, target))) return
   context.store.change(({ credentials }) => {
     delete credentials.accessTokens[key]
@@ -24,17 +24,17 @@ function revokeToken(context: ServerContext, target: Target, key: string | undef
 }
 
 function installationIn(context: ServerContext, target: Target, key: string | undefined): Installation | undefined {
-  const token = key === undefined ? undefined : context.world.credentials.accessTokens[key]
+  const token = key === undefined ? undefined : context.state.credentials.accessTokens[key]
   const named = /^\/app\/installations\/(\d{1,15})(?:\/|$)/.exec(target.path)?.[1]
   const id = token?.kind === 'installation' ? token.installationId : named
-  return id === undefined ? undefined : installationById(context.world, Number(id))
+  return id === undefined ? undefined : installationById(context.state, Number(id))
 }
 
 function suspend(context: ServerContext, target: Target, key: string | undefined): void {
   const installation = installationIn(context, target, key)
   if (!installation || installation.suspendedAt !== null) return
   if (!context.faults.take('installation-suspended', fault => fits(fault, target))) return
-  const owner = organizationById(context.world, installation.accountId)?.memberships.find(one => one.role === 'admin')?.userId
+  const owner = organizationById(context.state, installation.accountId)?.memberships.find(one => one.role === 'admin')?.userId
   setSuspended(context, installation, owner ?? installation.accountId, true)
 }
 

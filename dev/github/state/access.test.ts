@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { type Actor, administers, canSee, mayUse, permissionOn, repositoryRole } from './access.ts'
 import type { RepositoryRole, Team, User } from './accounts.ts'
 import type { App, Installation } from './apps.ts'
+import { emptyState, type GitHubState } from './github-state.ts'
 import { newRepository } from './repositories.ts'
-import { emptyWorld, type World } from './world.ts'
 
 const at = '2026-01-01T00:00:00Z'
 function user(id: number): User {
@@ -28,8 +28,8 @@ function team(id: number, parentId: number | null, userIds: readonly number[], r
 
 const repository = newRepository({ id: 100, ownerId: 50, name: 'r', description: null, private: true, createdAt: at })
 
-function world(change: (world: World) => void = () => undefined): World {
-  const made = emptyWorld()
+function stateWith(change: (state: GitHubState) => void = () => undefined): GitHubState {
+  const made = emptyState()
   made.users = [1, 2, 3, 4].map(user)
   made.organizations = [
     {
@@ -57,38 +57,38 @@ describe('the role of a person on a repository', () => {
     ['a member with no base permission and no team', 2, 'none'],
     ['an invited owner who has not accepted', 3, 'none'],
     ['a stranger', 4, 'none'],
-  ])('%s', (_who, id, role) => expect(repositoryRole(world(), id, repository)).toBe(role))
+  ])('%s', (_who, id, role) => expect(repositoryRole(stateWith(), id, repository)).toBe(role))
 
   test('the base permission counts for active members only', () => {
-    const open = world(one => {
+    const open = stateWith(one => {
       for (const organization of one.organizations) organization.basePermission = 'write'
     })
     expect([2, 3, 4].map(id => repositoryRole(open, id, repository))).toEqual(['write', 'none', 'none'])
   })
 
   test('a child team inherits the roles of its parents; the strongest counts', () => {
-    const nested = world(one => {
+    const nested = stateWith(one => {
       one.teams = [team(1, null, [], 'maintain'), team(2, 1, []), team(3, 2, [2], 'read')]
     })
     expect(repositoryRole(nested, 2, repository)).toBe('maintain')
   })
 
   test('a parent team does not have the roles of its children', () => {
-    const nested = world(one => {
+    const nested = stateWith(one => {
       one.teams = [team(1, null, [2]), team(2, 1, [], 'admin')]
     })
     expect(repositoryRole(nested, 2, repository)).toBe('none')
   })
 
   test('a cycle of teams ends', () => {
-    const cyclic = world(one => {
+    const cyclic = stateWith(one => {
       one.teams = [team(1, 2, [2]), team(2, 1, [], 'read')]
     })
     expect(repositoryRole(cyclic, 2, repository)).toBe('read')
   })
 
   test('a team grants nothing to a person who has left the organization', () => {
-    const left = world(one => {
+    const left = stateWith(one => {
       one.teams = [team(1, null, [4], 'admin')]
     })
     expect(repositoryRole(left, 4, repository)).toBe('none')
@@ -96,8 +96,8 @@ describe('the role of a person on a repository', () => {
 })
 
 test('only an active owner, or the person themselves, administers an account', () => {
-  expect([1, 2, 3, 4].map(id => administers(world(), id, 50))).toEqual([true, false, false, false])
-  expect(administers(world(), 2, 2)).toBe(true)
+  expect([1, 2, 3, 4].map(id => administers(stateWith(), id, 50))).toEqual([true, false, false, false])
+  expect(administers(stateWith(), 2, 2)).toBe(true)
 })
 
 describe('an App', () => {
@@ -116,14 +116,14 @@ describe('an App', () => {
     suspendedById: null,
   }
   const token = { kind: 'user', id: 1, appId: 7, userId: 1, lastEight: '', createdAt: 0, expiresAt: 0 } as const
-  const through = (installed: Installation, id: number): { world: World; actor: Actor } => {
-    const made = world(one => {
+  const through = (installed: Installation, id: number): { state: GitHubState; actor: Actor } => {
+    const made = stateWith(one => {
       one.installations = [installed]
     })
-    return { world: made, actor: { kind: 'user', user: user(id), app, token } }
+    return { state: made, actor: { kind: 'user', user: user(id), app, token } }
   }
   const level = (installed: Installation, id: number, permission: string): string => {
-    const { world: made, actor } = through(installed, id)
+    const { state: made, actor } = through(installed, id)
     return permissionOn(made, actor, repository, permission)
   }
 
@@ -149,8 +149,8 @@ describe('an App', () => {
       installation,
       token: { kind: 'installation', installationId: 70, repositoryIds: null, permissions, createdAt: 0, expiresAt: 0 },
     })
-    expect(permissionOn(world(), bot({}), repository, 'contents')).toBe('none')
-    expect(permissionOn(world(), bot({ contents: 'write' }), repository, 'contents')).toBe('read')
+    expect(permissionOn(stateWith(), bot({}), repository, 'contents')).toBe('none')
+    expect(permissionOn(stateWith(), bot({ contents: 'write' }), repository, 'contents')).toBe('read')
   })
 })
 
@@ -158,17 +158,17 @@ test('a reader of a public repository can open a pull request there; writing nee
   const open = { ...repository, private: false }
   const stranger: Actor = { kind: 'person', user: user(4) }
   expect(
-    ['pull_requests', 'issues', 'contents', 'administration'].map(one => permissionOn(world(), stranger, open, one)),
+    ['pull_requests', 'issues', 'contents', 'administration'].map(one => permissionOn(stateWith(), stranger, open, one)),
   ).toEqual(['write', 'write', 'read', 'none'])
-  expect(permissionOn(world(), stranger, repository, 'pull_requests')).toBe('none')
+  expect(permissionOn(stateWith(), stranger, repository, 'pull_requests')).toBe('none')
 })
 
 test('a public repository can be read by everyone and written only with permission', () => {
   const open = { ...repository, private: false }
   const nobody: Actor = { kind: 'anonymous' }
-  expect([canSee(world(), nobody, open), mayUse(world(), nobody, open, { permission: 'contents', level: 'read' })]).toEqual([
-    true,
-    true,
-  ])
-  expect(mayUse(world(), { kind: 'person', user: user(4) }, open, { permission: 'contents', level: 'write' })).toBe(false)
+  expect([
+    canSee(stateWith(), nobody, open),
+    mayUse(stateWith(), nobody, open, { permission: 'contents', level: 'read' }),
+  ]).toEqual([true, true])
+  expect(mayUse(stateWith(), { kind: 'person', user: user(4) }, open, { permission: 'contents', level: 'write' })).toBe(false)
 })

@@ -6,8 +6,8 @@ import { repositoryRoles } from './accounts.ts'
 import type { App, Installation, PermissionLevel } from './apps.ts'
 import { permissionLevels } from './apps.ts'
 import type { InstallationToken, UserToken } from './credentials.ts'
+import { type GitHubState, installationOf, organizationById } from './github-state.ts'
 import type { Repository } from './repositories.ts'
-import { installationOf, organizationById, type World } from './world.ts'
 
 export type Actor =
   | { readonly kind: 'anonymous' }
@@ -47,17 +47,17 @@ export function membershipOf(organization: Organization, userId: number): Organi
 }
 
 /** Whether the person administers the account: it is their own, or they are an active owner of the organization. */
-export function administers(world: World, userId: number, accountId: number): boolean {
+export function administers(state: GitHubState, userId: number, accountId: number): boolean {
   if (accountId === userId) return true
-  const organization = organizationById(world, accountId)
+  const organization = organizationById(state, accountId)
   const membership = organization && membershipOf(organization, userId)
   return membership?.role === 'admin' && membership.state === 'active'
 }
 
 /** The strongest role by teams: a member of a child team has what each of its ancestors was granted. A cycle in the tree ends the walk. */
-function roleByTeams(world: World, userId: number, repository: Repository): RepositoryRole {
+function roleByTeams(state: GitHubState, userId: number, repository: Repository): RepositoryRole {
   let role: RepositoryRole = 'none'
-  for (const team of world.teams.filter(one => one.members.some(member => member.userId === userId))) {
+  for (const team of state.teams.filter(one => one.members.some(member => member.userId === userId))) {
     const seen = new Set<number>()
     let at: Team | undefined = team
     while (at && !seen.has(at.id)) {
@@ -65,7 +65,7 @@ function roleByTeams(world: World, userId: number, repository: Repository): Repo
       seen.add(id)
       const given = at.repositories.find(one => one.repositoryId === repository.id)
       if (given) role = stronger(role, given.role)
-      at = world.teams.find(one => one.id === parentId)
+      at = state.teams.find(one => one.id === parentId)
     }
   }
   return role
@@ -75,22 +75,22 @@ function roleByTeams(world: World, userId: number, repository: Repository): Repo
  * The person's own role on a repository; with `none` a public repository is still visible, see {@link canSee}.
  * https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories
  */
-export function repositoryRole(world: World, userId: number, repository: Repository): RepositoryRole {
+export function repositoryRole(state: GitHubState, userId: number, repository: Repository): RepositoryRole {
   if (repository.ownerId === userId) return 'admin'
   let role = repository.collaborators.find(one => one.userId === userId)?.role ?? 'none'
-  const organization = organizationById(world, repository.ownerId)
+  const organization = organizationById(state, repository.ownerId)
   const membership = organization && membershipOf(organization, userId)
   if (!organization || membership?.state !== 'active') return role
   if (membership.role === 'admin') return 'admin'
   role = stronger(role, organization.basePermission)
-  return stronger(role, roleByTeams(world, userId, repository))
+  return stronger(role, roleByTeams(state, userId, repository))
 }
 
 /** As {@link repositoryRole}, but every signed-in person can read a public repository and open issues and pull requests there. */
-function effectiveRole(world: World, userId: number, repository: Repository): RepositoryRole {
+function effectiveRole(state: GitHubState, userId: number, repository: Repository): RepositoryRole {
   return repository.private
-    ? repositoryRole(world, userId, repository)
-    : stronger(repositoryRole(world, userId, repository), 'read')
+    ? repositoryRole(state, userId, repository)
+    : stronger(repositoryRole(state, userId, repository), 'read')
 }
 
 /** The level of an App permission that corresponds to a repository role. */
@@ -119,7 +119,7 @@ export function installationCovers(installation: Installation, repository: Repos
 }
 
 /** The level at which the actor holds `permission` on the repository, apart from public access. */
-export function permissionOn(world: World, actor: Actor, repository: Repository, permission: string): PermissionLevel {
+export function permissionOn(state: GitHubState, actor: Actor, repository: Repository, permission: string): PermissionLevel {
   switch (actor.kind) {
     case 'anonymous':
     case 'app':
@@ -130,33 +130,33 @@ export function permissionOn(world: World, actor: Actor, repository: Repository,
       return weaker(actor.token.permissions[permission] ?? 'none', actor.installation.permissions[permission] ?? 'none')
     }
     case 'user': {
-      const installation = installationOf(world, actor.app.id, repository.ownerId)
+      const installation = installationOf(state, actor.app.id, repository.ownerId)
       if (!installation || !installationCovers(installation, repository)) return 'none'
-      const personal = roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
+      const personal = roleAsLevel(effectiveRole(state, actor.user.id, repository), permission)
       return weaker(installation.permissions[permission] ?? 'none', personal)
     }
     case 'person':
-      return roleAsLevel(effectiveRole(world, actor.user.id, repository), permission)
+      return roleAsLevel(effectiveRole(state, actor.user.id, repository), permission)
   }
 }
 
 /** Whether the actor may know that the repository exists; the response for one who may not must be 404, never 403. */
-export function canSee(world: World, actor: Actor, repository: Repository): boolean {
-  return !repository.private || permissionOn(world, actor, repository, 'metadata') !== 'none'
+export function canSee(state: GitHubState, actor: Actor, repository: Repository): boolean {
+  return !repository.private || permissionOn(state, actor, repository, 'metadata') !== 'none'
 }
 
 export type Need = { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> }
 
 /** Whether the actor has the permission; reading a public repository needs none. */
-export function mayUse(world: World, actor: Actor, repository: Repository, need: Need): boolean {
+export function mayUse(state: GitHubState, actor: Actor, repository: Repository, need: Need): boolean {
   return (
-    (need.level === 'read' && !repository.private) || atLeast(permissionOn(world, actor, repository, need.permission), need.level)
+    (need.level === 'read' && !repository.private) || atLeast(permissionOn(state, actor, repository, need.permission), need.level)
   )
 }
 
 /** The level at which the actor holds an organization permission (`members`, ...). */
 export function permissionOnOrganization(
-  world: World,
+  state: GitHubState,
   actor: Actor,
   organization: Organization,
   permission: string,
@@ -177,7 +177,7 @@ export function permissionOnOrganization(
       return weaker(actor.token.permissions[permission] ?? 'none', actor.installation.permissions[permission] ?? 'none')
     }
     case 'user': {
-      const installation = installationOf(world, actor.app.id, organization.id)
+      const installation = installationOf(state, actor.app.id, organization.id)
       if (!installation || installation.suspendedAt !== null) return 'none'
       return weaker(installation.permissions[permission] ?? 'none', personal(actor.user.id))
     }

@@ -3,18 +3,18 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Credentials } from './credentials.ts'
-import type { World } from './world.ts'
+import type { GitHubState } from './github-state.ts'
 
-export type WorldStore = {
-  readonly world: World
+export type StateStore = {
+  readonly state: GitHubState
   /** Applies a change and schedules its snapshot. The callback must be synchronous, so that no reader sees half a change. */
-  change<Result>(apply: (world: World) => Result): Result
+  change<Result>(apply: (state: GitHubState) => Result): Result
   /** Resolves when every change made so far is on disk; rejects when it could not be written. */
   durable(): Promise<void>
 }
 
 /** Reads a snapshot; `undefined` when there is none yet. Throws when another version of the emulator wrote it. */
-export async function readWorld(file: string): Promise<World | undefined> {
+export async function readState(file: string): Promise<GitHubState | undefined> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
@@ -22,9 +22,9 @@ export async function readWorld(file: string): Promise<World | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  const world = JSON.parse(text) as World
-  if (world.version !== 2) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
-  return world
+  const state = JSON.parse(text) as GitHubState
+  if (state.version !== 2) throw new Error(`${file} was written by another version of the emulator; delete its state folder`)
+  return state
 }
 
 /** Deletes what has expired, so that the snapshot stays small. */
@@ -41,7 +41,7 @@ function dropExpired(credentials: Credentials, now: number): void {
 }
 
 /** A store over `file`. `now` is milliseconds since the epoch. */
-export function createStore(world: World, file: string, now: () => number): WorldStore {
+export function createStore(state: GitHubState, file: string, now: () => number): StateStore {
   let changed = 0
   let written = 0
   let writing: Promise<void> | undefined
@@ -49,8 +49,8 @@ export function createStore(world: World, file: string, now: () => number): Worl
   const write = async (): Promise<void> => {
     while (written < changed) {
       const upTo = changed
-      dropExpired(world.credentials, now())
-      const text = JSON.stringify(world)
+      dropExpired(state.credentials, now())
+      const text = JSON.stringify(state)
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
       await writeFile(`${file}.next`, text, { mode: 0o600 })
       await rename(`${file}.next`, file)
@@ -59,9 +59,9 @@ export function createStore(world: World, file: string, now: () => number): Worl
   }
 
   return {
-    world,
+    state,
     change: apply => {
-      const result = apply(world)
+      const result = apply(state)
       changed += 1
       return result
     },

@@ -42,7 +42,7 @@ export async function obtainCode(
   browser: Browser,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const [callback = ''] = emulator.context.world.apps[0]?.callbackUrls ?? []
+  const [callback = ''] = emulator.context.state.apps[0]?.callbackUrls ?? []
   browser.stops.push(parameters['redirect_uri'] ?? callback)
   let page = await browser.open(authorizeUrl(emulator, parameters))
   if (page.status === 200) page = await page.form(`Authorize ${emulator.app.slug}`).submit()

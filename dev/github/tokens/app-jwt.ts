@@ -2,7 +2,7 @@
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 import { createPublicKey, verify } from 'node:crypto'
 import type { App } from '../state/apps.ts'
-import { appByClientId, appById, type World } from '../state/world.ts'
+import { appByClientId, appById, type GitHubState } from '../state/github-state.ts'
 
 export type JwtCheck =
   | { readonly ok: true; readonly app: App }
@@ -29,22 +29,22 @@ export function looksLikeJwt(text: string): boolean {
   return /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(text) && !/^gh[a-z]_/.test(text)
 }
 
-function issuerOf(world: World, issuer: unknown): App | undefined {
-  if (typeof issuer === 'number') return appById(world, issuer)
+function issuerOf(state: GitHubState, issuer: unknown): App | undefined {
+  if (typeof issuer === 'number') return appById(state, issuer)
   if (typeof issuer !== 'string') return undefined
-  return appByClientId(world, issuer) ?? (/^\d{1,15}$/.test(issuer) ? appById(world, Number(issuer)) : undefined)
+  return appByClientId(state, issuer) ?? (/^\d{1,15}$/.test(issuer) ? appById(state, Number(issuer)) : undefined)
 }
 
 /**
  * Checks an App JWT: RS256 by one of the App's keys, `iss` = client id or App id, `iat` not in the future, `exp` in the future and
  * at most ten minutes ahead. `now` is milliseconds since the epoch.
  */
-export function checkAppJwt(world: World, token: string, now: number): JwtCheck {
+export function checkAppJwt(state: GitHubState, token: string, now: number): JwtCheck {
   const [head, body, signature] = token.split('.')
   const header = decode(head)
   const claims = decode(body)
   if (!header || !claims || header['alg'] !== 'RS256') return undecodable
-  const app = issuerOf(world, claims['iss'])
+  const app = issuerOf(state, claims['iss'])
   if (!app) return refuse('Integration not found', 404)
   const signed = Buffer.from(`${head}.${body}`)
   const proof = Buffer.from(signature ?? '', 'base64url')

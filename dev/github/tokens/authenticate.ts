@@ -1,6 +1,6 @@
 // From the Authorization header to the actor. It never decides what the actor may do (state/access.ts).
 import type { Actor } from '../state/access.ts'
-import { appById, installationById, userById, type World } from '../state/world.ts'
+import { appById, type GitHubState, installationById, userById } from '../state/github-state.ts'
 import { checkAppJwt, looksLikeJwt } from './app-jwt.ts'
 import { credentialKey } from './formats.ts'
 
@@ -22,24 +22,24 @@ export function basicCredentials(header: string): { readonly name: string; reado
 }
 
 /** The actor of one opaque token, or why there is none. `now` is milliseconds since the epoch. */
-export function authenticateToken(world: World, token: string, now: number): Authentication {
-  const found = world.credentials.accessTokens[credentialKey(token)]
+export function authenticateToken(state: GitHubState, token: string, now: number): Authentication {
+  const found = state.credentials.accessTokens[credentialKey(token)]
   if (!found || found.expiresAt <= now) return badCredentials
   switch (found.kind) {
     case 'installation': {
-      const installation = installationById(world, found.installationId)
-      const app = installation && appById(world, installation.appId)
+      const installation = installationById(state, found.installationId)
+      const app = installation && appById(state, installation.appId)
       if (!installation || !app) return badCredentials
       if (installation.suspendedAt !== null) return { ok: false, status: 403, message: 'This installation has been suspended' }
       return { ok: true, actor: { kind: 'installation', app, installation, token: found } }
     }
     case 'user': {
-      const user = userById(world, found.userId)
-      const app = appById(world, found.appId)
+      const user = userById(state, found.userId)
+      const app = appById(state, found.appId)
       return user && app ? { ok: true, actor: { kind: 'user', user, app, token: found } } : badCredentials
     }
     case 'personal': {
-      const user = userById(world, found.userId)
+      const user = userById(state, found.userId)
       return user ? { ok: true, actor: { kind: 'person', user } } : badCredentials
     }
   }
@@ -54,11 +54,11 @@ export function tokenOf(header: string | undefined): string | undefined {
 }
 
 /** The actor of an Authorization header; anonymous without one. A JWT is accepted as a bearer token only. */
-export function authenticate(world: World, header: string | undefined, now: number): Authentication {
+export function authenticate(state: GitHubState, header: string | undefined, now: number): Authentication {
   if (header === undefined || header === '') return { ok: true, actor: { kind: 'anonymous' } }
   const credential = tokenOf(header)
   if (credential === undefined) return badCredentials
-  if (!looksLikeJwt(credential) || basicCredentials(header)) return authenticateToken(world, credential, now)
-  const checked = checkAppJwt(world, credential, now)
+  if (!looksLikeJwt(credential) || basicCredentials(header)) return authenticateToken(state, credential, now)
+  const checked = checkAppJwt(state, credential, now)
   return checked.ok ? { ok: true, actor: { kind: 'app', app: checked.app } } : checked
 }

@@ -1,6 +1,6 @@
 // The JSON of users and organizations. Logins are for display; the id is the identity.
 import type { Account, Organization, OrganizationMembership, User } from '../state/accounts.ts'
-import { repositoriesOf } from '../state/world.ts'
+import { repositoriesOf } from '../state/github-state.ts'
 import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `simple-user`; organizations have this form too, with `type: Organization`. */
@@ -42,7 +42,7 @@ export function publicUser(context: View, account: Account) {
     hireable: null,
     bio: null,
     twitter_username: null,
-    public_repos: repositoriesOf(context.world, account.id).filter(one => !one.private).length,
+    public_repos: repositoriesOf(context.state, account.id).filter(one => !one.private).length,
     public_gists: 0,
     followers: 0,
     following: 0,
@@ -53,7 +53,7 @@ export function publicUser(context: View, account: Account) {
 
 /** OpenAPI `private-user`: what a user's own token shows. */
 export function privateUser(context: View, user: User) {
-  const owned = repositoriesOf(context.world, user.id).filter(one => one.private).length
+  const owned = repositoriesOf(context.state, user.id).filter(one => one.private).length
   return {
     ...publicUser(context, user),
     email: user.email,
@@ -93,7 +93,7 @@ export function fullOrganization(context: View, organization: Organization) {
     html_url: context.links.web(`/${organization.login}`),
     has_organization_projects: false,
     has_repository_projects: false,
-    public_repos: repositoriesOf(context.world, organization.id).filter(one => !one.private).length,
+    public_repos: repositoriesOf(context.state, organization.id).filter(one => !one.private).length,
     public_gists: 0,
     followers: 0,
     following: 0,

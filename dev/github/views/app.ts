@@ -1,17 +1,17 @@
 // The JSON of Apps and installations. It never contains a secret or a key.
 import type { App, Installation } from '../state/apps.ts'
-import { accountOf, appById, userOf } from '../state/world.ts'
+import { accountOf, appById, userOf } from '../state/github-state.ts'
 import { simpleUser } from './account.ts'
 import { nodeId, type View } from './view.ts'
 
 /** OpenAPI `integration`. */
-export function integration({ links, world }: View, app: App) {
+export function integration({ links, state }: View, app: App) {
   return {
     id: app.id,
     slug: app.slug,
     client_id: app.clientId,
     node_id: nodeId('Integration', app.id),
-    owner: simpleUser({ links }, accountOf(world, app.ownerId)),
+    owner: simpleUser({ links }, accountOf(state, app.ownerId)),
     name: app.name,
     description: app.description,
     external_url: app.setupUrl ?? links.appPage(app.slug),
@@ -20,15 +20,15 @@ export function integration({ links, world }: View, app: App) {
     updated_at: app.updatedAt,
     permissions: app.permissions,
     events: app.events,
-    installations_count: world.installations.filter(one => one.appId === app.id).length,
+    installations_count: state.installations.filter(one => one.appId === app.id).length,
   }
 }
 
 /** OpenAPI `installation`. */
-export function installationView({ links, world }: View, installation: Installation) {
-  const app = appById(world, installation.appId)
+export function installationView({ links, state }: View, installation: Installation) {
+  const app = appById(state, installation.appId)
   if (!app) throw new Error(`installation ${installation.id} belongs to App ${installation.appId}, which does not exist`)
-  const account = accountOf(world, installation.accountId)
+  const account = accountOf(state, installation.accountId)
   return {
     id: installation.id,
     client_id: app.clientId,
@@ -51,7 +51,7 @@ export function installationView({ links, world }: View, installation: Installat
     single_file_name: null,
     has_multiple_single_files: false,
     single_file_paths: [],
-    suspended_by: installation.suspendedById === null ? null : simpleUser({ links }, userOf(world, installation.suspendedById)),
+    suspended_by: installation.suspendedById === null ? null : simpleUser({ links }, userOf(state, installation.suspendedById)),
     suspended_at: installation.suspendedAt,
   }
 }

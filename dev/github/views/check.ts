@@ -1,20 +1,20 @@
 // The JSON of check suites and check runs.
 import type { Commit } from '../git/commit.ts'
 import type { CheckRun, CheckSuite } from '../state/checks.ts'
+import { appById, fullName, repositoryById } from '../state/github-state.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
-import { appById, fullName, repositoryById } from '../state/world.ts'
 import { integration } from './app.ts'
 import { minimalRepository } from './repository.ts'
 import { nodeId, type View } from './view.ts'
 
-function urlOf({ links, world }: View, repository: Repository): string {
-  return links.api(`/repos/${fullName(world, repository)}`)
+function urlOf({ links, state }: View, repository: Repository): string {
+  return links.api(`/repos/${fullName(state, repository)}`)
 }
 
 /** OpenAPI `pull-request-minimal` of the open pull requests with this head. */
 function pullRequestsWith(view: View, repository: Repository, sha: string) {
   const end = (repositoryId: number, branch: { readonly ref: string; readonly sha: string }) => {
-    const from = repositoryById(view.world, repositoryId)
+    const from = repositoryById(view.state, repositoryId)
     const url = from ? urlOf(view, from) : view.links.api(`/repositories/${repositoryId}`)
     return { ref: branch.ref, sha: branch.sha, repo: { id: repositoryId, url, name: from?.name ?? 'unknown' } }
   }
@@ -25,19 +25,19 @@ function pullRequestsWith(view: View, repository: Repository, sha: string) {
     head: end(pull.head.repositoryId, pull.head),
     base: end(repository.id, pull.base),
   })
-  return view.world.pullRequests
+  return view.state.pullRequests
     .filter(one => one.repositoryId === repository.id && one.state === 'open' && one.head.sha === sha)
     .map(show)
 }
 
-function suiteOf({ world }: View, run: CheckRun): CheckSuite {
-  const suite = world.checkSuites.find(one => one.id === run.suiteId)
+function suiteOf({ state }: View, run: CheckRun): CheckSuite {
+  const suite = state.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
   return suite
 }
 
 function appOf(view: View, appId: number) {
-  const app = appById(view.world, appId)
+  const app = appById(view.state, appId)
   return app ? integration(view, app) : null
 }
 
@@ -52,8 +52,8 @@ export function checkRunView(view: View, repository: Repository, run: CheckRun) 
     head_sha: suite.headSha,
     external_id: run.externalId ?? '',
     url,
-    html_url: view.links.web(`/${fullName(view.world, repository)}/runs/${run.id}`),
-    details_url: run.detailsUrl ?? view.links.web(`/${fullName(view.world, repository)}/runs/${run.id}`),
+    html_url: view.links.web(`/${fullName(view.state, repository)}/runs/${run.id}`),
+    details_url: run.detailsUrl ?? view.links.web(`/${fullName(view.state, repository)}/runs/${run.id}`),
     status: run.status,
     conclusion: run.conclusion,
     started_at: run.startedAt,
@@ -83,7 +83,7 @@ export function suiteState(runs: readonly CheckRun[]): Pick<CheckRun, 'status' |
 
 /** OpenAPI `check-suite`; `commit` is its head. */
 export function checkSuiteView(view: View, repository: Repository, suite: CheckSuite, commit: Commit) {
-  const runs = view.world.checkRuns.filter(one => one.suiteId === suite.id)
+  const runs = view.state.checkRuns.filter(one => one.suiteId === suite.id)
   const url = `${urlOf(view, repository)}/check-suites/${suite.id}`
   return {
     id: suite.id,

@@ -1,6 +1,7 @@
 // The JSON of comments, and of the pull request as the issue to which a comment belongs.
+
+import { fullName, repositoryById, userOf } from '../state/github-state.ts'
 import type { IssueComment, PullRequest, Repository } from '../state/repositories.ts'
-import { fullName, repositoryById, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { authorAssociation } from './pull-request.ts'
 import { nodeId, type View } from './view.ts'
@@ -23,8 +24,8 @@ function noReactions(url: string) {
 
 /** The `issue` of a webhook about a comment on a pull request. */
 export function issueOfPullRequest(context: View, repository: Repository, pull: PullRequest) {
-  const { links, world } = context
-  const name = fullName(world, repository)
+  const { links, state } = context
+  const name = fullName(state, repository)
   const url = links.api(`/repos/${name}/issues/${pull.number}`)
   const htmlUrl = links.web(`/${name}/pull/${pull.number}`)
   return {
@@ -38,18 +39,18 @@ export function issueOfPullRequest(context: View, repository: Repository, pull: 
     node_id: nodeId('PullRequest', pull.id),
     number: pull.number,
     title: pull.title,
-    user: simpleUser(context, userOf(world, pull.authorId)),
+    user: simpleUser(context, userOf(state, pull.authorId)),
     labels: [],
     state: pull.state,
     locked: false,
     assignee: null,
     assignees: [],
     milestone: null,
-    comments: world.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number).length,
+    comments: state.comments.filter(one => one.repositoryId === repository.id && one.number === pull.number).length,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
     closed_at: pull.closedAt,
-    author_association: authorAssociation(world, pull.authorId, repository),
+    author_association: authorAssociation(state, pull.authorId, repository),
     active_lock_reason: null,
     draft: pull.draft,
     pull_request: {
@@ -65,10 +66,10 @@ export function issueOfPullRequest(context: View, repository: Repository, pull: 
 }
 
 /** OpenAPI `issue-comment`. */
-export function commentView({ links, world }: View, comment: IssueComment) {
-  const repository = repositoryById(world, comment.repositoryId)
+export function commentView({ links, state }: View, comment: IssueComment) {
+  const repository = repositoryById(state, comment.repositoryId)
   if (!repository) throw new Error(`comment ${comment.id} belongs to repository ${comment.repositoryId}, which does not exist`)
-  const name = fullName(world, repository)
+  const name = fullName(state, repository)
   const url = links.api(`/repos/${name}/issues/comments/${comment.id}`)
   return {
     id: comment.id,
@@ -76,11 +77,11 @@ export function commentView({ links, world }: View, comment: IssueComment) {
     url,
     html_url: links.web(`/${name}/pull/${comment.number}#issuecomment-${comment.id}`),
     body: comment.body,
-    user: simpleUser({ links }, userOf(world, comment.authorId)),
+    user: simpleUser({ links }, userOf(state, comment.authorId)),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
     issue_url: links.api(`/repos/${name}/issues/${comment.number}`),
-    author_association: authorAssociation(world, comment.authorId, repository),
+    author_association: authorAssociation(state, comment.authorId, repository),
     performed_via_github_app: null,
     reactions: noReactions(url),
   }

@@ -1,18 +1,18 @@
 // The JSON of commits, in REST and in push events. An author is a user of this GitHub when their e-mail address is one of its users'.
 import type { Commit, Signature } from '../git/commit.ts'
 import type { User } from '../state/accounts.ts'
+import { fullName } from '../state/github-state.ts'
 import type { Repository } from '../state/repositories.ts'
-import { fullName } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { nodeId, type View } from './view.ts'
 
-function personOf({ world }: View, signature: Signature): User | undefined {
-  return world.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
+function personOf({ state }: View, signature: Signature): User | undefined {
+  return state.users.find(user => user.email.toLowerCase() === signature.email.toLowerCase())
 }
 
 /** OpenAPI `commit`. */
 export function commitView(view: View, repository: Repository, commit: Commit) {
-  const name = fullName(view.world, repository)
+  const name = fullName(view.state, repository)
   const url = view.links.api(`/repos/${name}/commits/${commit.sha}`)
   const account = (signature: Signature) => {
     const user = personOf(view, signature)
@@ -55,7 +55,7 @@ export function pushedCommit(view: View, repository: Repository, commit: Commit)
     distinct: true,
     message: commit.message,
     timestamp: commit.committer.date,
-    url: view.links.web(`/${fullName(view.world, repository)}/commit/${commit.sha}`),
+    url: view.links.web(`/${fullName(view.state, repository)}/commit/${commit.sha}`),
     author: signature(commit.author),
     committer: signature(commit.committer),
     added: [],

@@ -1,7 +1,7 @@
 // The JSON of pull requests. The caller passes in what comes from git (commits, lines, mergeability).
 import { membershipOf, repositoryRole } from '../state/access.ts'
+import { accountOf, fullName, type GitHubState, organizationById, repositoryById, userOf } from '../state/github-state.ts'
 import type { PullRequest, Repository } from '../state/repositories.ts'
-import { accountOf, fullName, organizationById, repositoryById, userOf, type World } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { repositoryView } from './repository.ts'
 import { nodeId, type View } from './view.ts'
@@ -15,23 +15,23 @@ export type PullRequestFacts = {
 }
 
 function repositoryOf(view: View, id: number): Repository {
-  const repository = repositoryById(view.world, id)
+  const repository = repositoryById(view.state, id)
   if (!repository) throw new Error(`repository ${id} does not exist but another entity refers to it`)
   return repository
 }
 
 /** GitHub's `author_association` of a user with a repository. */
-export function authorAssociation(world: World, userId: number, repository: Repository): string {
+export function authorAssociation(state: GitHubState, userId: number, repository: Repository): string {
   if (repository.ownerId === userId) return 'OWNER'
-  const organization = organizationById(world, repository.ownerId)
+  const organization = organizationById(state, repository.ownerId)
   if (organization && membershipOf(organization, userId)?.state === 'active') return 'MEMBER'
-  return repositoryRole(world, userId, repository) === 'none' ? 'NONE' : 'COLLABORATOR'
+  return repositoryRole(state, userId, repository) === 'none' ? 'NONE' : 'COLLABORATOR'
 }
 
 /** One end of a pull request; the repository of a deleted fork is `null`. */
 function branchOf(view: View, repository: Repository | undefined, branch: { readonly ref: string; readonly sha: string }) {
   if (!repository) return { label: `unknown:${branch.ref}`, ref: branch.ref, sha: branch.sha, user: null, repo: null }
-  const owner = accountOf(view.world, repository.ownerId)
+  const owner = accountOf(view.state, repository.ownerId)
   return {
     label: `${owner.login}:${branch.ref}`,
     ref: branch.ref,
@@ -44,7 +44,7 @@ function branchOf(view: View, repository: Repository | undefined, branch: { read
 /** OpenAPI `pull-request-simple`. */
 export function simplePullRequest(view: View, pull: PullRequest) {
   const repository = repositoryOf(view, pull.repositoryId)
-  const name = fullName(view.world, repository)
+  const name = fullName(view.state, repository)
   const url = view.links.api(`/repos/${name}/pulls/${pull.number}`)
   const issueUrl = view.links.api(`/repos/${name}/issues/${pull.number}`)
   const htmlUrl = view.links.web(`/${name}/pull/${pull.number}`)
@@ -61,7 +61,7 @@ export function simplePullRequest(view: View, pull: PullRequest) {
     state: pull.state,
     locked: false,
     title: pull.title,
-    user: simpleUser(view, userOf(view.world, pull.authorId)),
+    user: simpleUser(view, userOf(view.state, pull.authorId)),
     body: pull.body,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
@@ -80,7 +80,7 @@ export function simplePullRequest(view: View, pull: PullRequest) {
     review_comment_url: view.links.api(`/repos/${name}/pulls/comments{/number}`),
     comments_url: `${issueUrl}/comments`,
     statuses_url: statusesUrl,
-    head: branchOf(view, repositoryById(view.world, pull.head.repositoryId), pull.head),
+    head: branchOf(view, repositoryById(view.state, pull.head.repositoryId), pull.head),
     base: branchOf(view, repository, pull.base),
     _links: {
       self: { href: url },
@@ -92,7 +92,7 @@ export function simplePullRequest(view: View, pull: PullRequest) {
       commits: { href: `${url}/commits` },
       statuses: { href: statusesUrl },
     },
-    author_association: authorAssociation(view.world, pull.authorId, repository),
+    author_association: authorAssociation(view.state, pull.authorId, repository),
     auto_merge: null,
     active_lock_reason: null,
   }
@@ -101,22 +101,22 @@ export function simplePullRequest(view: View, pull: PullRequest) {
 const sound = new Set(['success', 'neutral', 'skipped'])
 
 /** Whether the latest status of every context and every check run has succeeded; also true for a commit without any. */
-function headIsSound(world: World, repositoryId: number, sha: string): boolean {
-  const newestFirst = world.statuses.filter(one => one.repositoryId === repositoryId && one.sha === sha).reverse()
+function headIsSound(state: GitHubState, repositoryId: number, sha: string): boolean {
+  const newestFirst = state.statuses.filter(one => one.repositoryId === repositoryId && one.sha === sha).reverse()
   const latest = newestFirst.filter((one, at) => newestFirst.findIndex(other => other.context === one.context) === at)
   const suites = new Set(
-    world.checkSuites.filter(one => one.repositoryId === repositoryId && one.headSha === sha).map(one => one.id),
+    state.checkSuites.filter(one => one.repositoryId === repositoryId && one.headSha === sha).map(one => one.id),
   )
-  const runs = world.checkRuns.filter(one => suites.has(one.suiteId))
+  const runs = state.checkRuns.filter(one => suites.has(one.suiteId))
   return latest.every(one => one.state === 'success') && runs.every(one => one.conclusion !== null && sound.has(one.conclusion))
 }
 
 /** GitHub's `mergeable_state`. */
-function mergeableState(world: World, pull: PullRequest, facts: PullRequestFacts): string {
+function mergeableState(state: GitHubState, pull: PullRequest, facts: PullRequestFacts): string {
   if (facts.mergeable === null) return 'unknown'
   if (!facts.mergeable) return 'dirty'
   if (pull.draft) return 'draft'
-  return headIsSound(world, pull.repositoryId, pull.head.sha) ? 'clean' : 'unstable'
+  return headIsSound(state, pull.repositoryId, pull.head.sha) ? 'clean' : 'unstable'
 }
 
 /** OpenAPI `pull-request`. */
@@ -126,9 +126,9 @@ export function fullPullRequest(view: View, pull: PullRequest, facts: PullReques
     merged: pull.mergedAt !== null,
     mergeable: facts.mergeable,
     rebaseable: facts.mergeable,
-    mergeable_state: mergeableState(view.world, pull, facts),
-    merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.world, pull.mergedById)),
-    comments: view.world.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,
+    mergeable_state: mergeableState(view.state, pull, facts),
+    merged_by: pull.mergedById === null ? null : simpleUser(view, userOf(view.state, pull.mergedById)),
+    comments: view.state.comments.filter(one => one.repositoryId === pull.repositoryId && one.number === pull.number).length,
     review_comments: 0,
     maintainer_can_modify: false,
     commits: facts.commits,

@@ -1,7 +1,7 @@
 // The JSON of repositories. The many `_url` fields are templates that clients expand.
 import { type Actor, canSee, permissionOn, repositoryRole } from '../state/access.ts'
+import { accountOf, fullName, type GitHubState } from '../state/github-state.ts'
 import type { Repository } from '../state/repositories.ts'
-import { accountOf, fullName, type World } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { roleFlags } from './role.ts'
 import { nodeId, type View } from './view.ts'
@@ -48,8 +48,8 @@ function templates(url: string) {
 }
 
 /** OpenAPI `minimal-repository` without its optional fields. */
-export function minimalRepository({ links, world }: View, repository: Repository) {
-  const name = fullName(world, repository)
+export function minimalRepository({ links, state }: View, repository: Repository) {
+  const name = fullName(state, repository)
   const url = links.api(`/repos/${name}`)
   return {
     id: repository.id,
@@ -57,7 +57,7 @@ export function minimalRepository({ links, world }: View, repository: Repository
     name: repository.name,
     full_name: name,
     private: repository.private,
-    owner: simpleUser({ links }, accountOf(world, repository.ownerId)),
+    owner: simpleUser({ links }, accountOf(state, repository.ownerId)),
     html_url: links.web(`/${name}`),
     description: repository.description,
     fork: repository.parentId !== null,
@@ -70,8 +70,8 @@ export function minimalRepository({ links, world }: View, repository: Repository
 export function repositoryView(view: View, repository: Repository) {
   const minimal = minimalRepository(view, repository)
   const web = new URL(view.links.webUrl)
-  const forks = view.world.repositories.filter(one => one.parentId === repository.id).length
-  const open = view.world.pullRequests.filter(one => one.repositoryId === repository.id && one.state === 'open').length
+  const forks = view.state.repositories.filter(one => one.parentId === repository.id).length
+  const open = view.state.pullRequests.filter(one => one.repositoryId === repository.id && one.state === 'open').length
   return {
     ...minimal,
     created_at: repository.createdAt,
@@ -111,28 +111,28 @@ export function repositoryView(view: View, repository: Repository) {
 }
 
 /** What the actor may do with the repository, as GitHub's five flags. */
-export function permissionFlags(world: World, actor: Actor, repository: Repository) {
+export function permissionFlags(state: GitHubState, actor: Actor, repository: Repository) {
   if (actor.kind === 'installation') {
-    const write = permissionOn(world, actor, repository, 'contents') === 'write'
+    const write = permissionOn(state, actor, repository, 'contents') === 'write'
     return { admin: false, maintain: false, push: write, triage: false, pull: true }
   }
-  const role = actor.kind === 'user' || actor.kind === 'person' ? repositoryRole(world, actor.user.id, repository) : 'none'
+  const role = actor.kind === 'user' || actor.kind === 'person' ? repositoryRole(state, actor.user.id, repository) : 'none'
   return { ...roleFlags(role), pull: !repository.private || role !== 'none' }
 }
 
 /** The parent of a fork, as far as the actor may see it. */
 function familyOf(view: View, actor: Actor, repository: Repository) {
-  const parent = view.world.repositories.find(one => one.id === repository.parentId)
-  if (!parent || !canSee(view.world, actor, parent)) return {}
+  const parent = view.state.repositories.find(one => one.id === repository.parentId)
+  if (!parent || !canSee(view.state, actor, parent)) return {}
   let source = parent
   for (let above: Repository | undefined = parent; above; ) {
     source = above
     const { parentId }: Repository = above
-    above = view.world.repositories.find(one => one.id === parentId)
+    above = view.state.repositories.find(one => one.id === parentId)
   }
   return {
     parent: repositoryView(view, parent),
-    ...(canSee(view.world, actor, source) ? { source: repositoryView(view, source) } : {}),
+    ...(canSee(view.state, actor, source) ? { source: repositoryView(view, source) } : {}),
   }
 }
 
@@ -140,7 +140,7 @@ function familyOf(view: View, actor: Actor, repository: Repository) {
 export function fullRepository(view: View, actor: Actor, repository: Repository) {
   return {
     ...repositoryView(view, repository),
-    permissions: permissionFlags(view.world, actor, repository),
+    permissions: permissionFlags(view.state, actor, repository),
     allow_squash_merge: true,
     allow_merge_commit: true,
     allow_rebase_merge: false,

@@ -1,12 +1,13 @@
 // The JSON of commit statuses, deployments and deployment statuses.
+
+import { fullName, userOf } from '../state/github-state.ts'
 import type { CommitState, CommitStatus, Deployment, DeploymentStatus, Repository } from '../state/repositories.ts'
-import { fullName, userOf } from '../state/world.ts'
 import { simpleUser } from './account.ts'
 import { minimalRepository } from './repository.ts'
 import { nodeId, type View } from './view.ts'
 
-function urlOf({ links, world }: View, repository: Repository): string {
-  return links.api(`/repos/${fullName(world, repository)}`)
+function urlOf({ links, state }: View, repository: Repository): string {
+  return links.api(`/repos/${fullName(state, repository)}`)
 }
 
 /** OpenAPI `simple-commit-status`. */
@@ -29,7 +30,7 @@ export function simpleStatus(view: View, repository: Repository, status: CommitS
 export function statusView(view: View, repository: Repository, status: CommitStatus) {
   return {
     ...simpleStatus(view, repository, status),
-    creator: simpleUser(view, userOf(view.world, status.creatorId)),
+    creator: simpleUser(view, userOf(view.state, status.creatorId)),
   }
 }
 
@@ -66,7 +67,7 @@ export function deploymentView(view: View, repository: Repository, deployment: D
     original_environment: deployment.environment,
     environment: deployment.environment,
     description: deployment.description,
-    creator: simpleUser(view, userOf(view.world, deployment.creatorId)),
+    creator: simpleUser(view, userOf(view.state, deployment.creatorId)),
     created_at: deployment.createdAt,
     updated_at: deployment.updatedAt,
     statuses_url: `${url}/statuses`,
@@ -85,7 +86,7 @@ export function deploymentStatusView(view: View, repository: Repository, status:
     id: status.id,
     node_id: nodeId('DeploymentStatus', status.id),
     state: status.state,
-    creator: simpleUser(view, userOf(view.world, status.creatorId)),
+    creator: simpleUser(view, userOf(view.state, status.creatorId)),
     description: status.description,
     environment: status.environment,
     target_url: status.logUrl,

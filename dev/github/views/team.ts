@@ -1,18 +1,18 @@
 // The JSON of teams.
 import type { Organization, Team } from '../state/accounts.ts'
-import { organizationById, type World } from '../state/world.ts'
+import { type GitHubState, organizationById } from '../state/github-state.ts'
 import { fullOrganization } from './account.ts'
 import { nodeId, type View } from './view.ts'
 
-function organizationOf(world: World, team: Team): Organization {
-  const organization = organizationById(world, team.organizationId)
+function organizationOf(state: GitHubState, team: Team): Organization {
+  const organization = organizationById(state, team.organizationId)
   if (!organization) throw new Error(`team ${team.id} belongs to organization ${team.organizationId}, which does not exist`)
   return organization
 }
 
 /** OpenAPI `team-simple`. */
-export function simpleTeam({ links, world }: View, team: Team) {
-  const organization = organizationOf(world, team)
+export function simpleTeam({ links, state }: View, team: Team) {
+  const organization = organizationOf(state, team)
   const url = links.api(`/organizations/${organization.id}/team/${team.id}`)
   return {
     id: team.id,
@@ -33,7 +33,7 @@ export function simpleTeam({ links, world }: View, team: Team) {
 
 /** OpenAPI `team`. */
 export function teamWithParent(view: View, team: Team) {
-  const parent = view.world.teams.find(one => one.id === team.parentId)
+  const parent = view.state.teams.find(one => one.id === team.parentId)
   return { ...simpleTeam(view, team), parent: parent ? simpleTeam(view, parent) : null }
 }
 
@@ -45,6 +45,6 @@ export function fullTeam(view: View, team: Team) {
     updated_at: team.createdAt,
     members_count: team.members.length,
     repos_count: team.repositories.length,
-    organization: fullOrganization(view, organizationOf(view.world, team)),
+    organization: fullOrganization(view, organizationOf(view.state, team)),
   }
 }

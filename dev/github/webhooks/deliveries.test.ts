@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 function app() {
-  const [found] = emulator.context.world.apps
+  const [found] = emulator.context.state.apps
   if (!found) throw new Error('no App')
   return found
 }

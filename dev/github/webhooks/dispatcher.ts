@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import type { Faults } from '../faults/faults.ts'
 import { installationCovers } from '../state/access.ts'
 import type { App, Installation } from '../state/apps.ts'
-import type { WorldStore } from '../state/store.ts'
-import { appById, repositoryById } from '../state/world.ts'
+import { appById, repositoryById } from '../state/github-state.ts'
+import type { StateStore } from '../state/store.ts'
 import { type Links, nodeId } from '../views/view.ts'
 import { type Delivery, type Outcome, type Sender, unreachable } from './delivery.ts'
 import { type DeliveryPlan, planDelivery } from './delivery-faults.ts'
@@ -39,7 +39,7 @@ export type Webhooks = {
 }
 
 export type WebhookDeps = {
-  readonly store: WorldStore
+  readonly store: StateStore
   readonly links: Links
   readonly faults: Faults
   readonly sender: Sender
@@ -141,24 +141,24 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   return {
     log: deps.log,
     emit: event => {
-      const { world } = deps.store
-      const repository = event.repositoryId === null ? undefined : repositoryById(world, event.repositoryId)
-      for (const installation of world.installations.filter(
+      const { state } = deps.store
+      const repository = event.repositoryId === null ? undefined : repositoryById(state, event.repositoryId)
+      for (const installation of state.installations.filter(
         one => one.accountId === event.accountId && one.suspendedAt === null,
       )) {
-        const app = appById(world, installation.appId)
+        const app = appById(state, installation.appId)
         if (!app?.events.includes(event.name)) continue
         if (event.repositoryId !== null && !(repository && installationCovers(installation, repository))) continue
         send(app, installation, event)
       }
     },
     emitTo: (installation, event) => {
-      const app = appById(deps.store.world, installation.appId)
+      const app = appById(deps.store.state, installation.appId)
       if (app) send(app, installation, { ...event, repositoryId: null })
     },
     emitToApp: (app, event) => send(app, undefined, { ...event, repositoryId: null }),
     redeliver: (appId, deliveryId) => {
-      const app = appById(deps.store.world, appId)
+      const app = appById(deps.store.state, appId)
       const delivery = deps.log.find(appId, deliveryId)
       if (!app || !delivery) return false
       const { guid, event, action, installationId, repositoryId } = delivery

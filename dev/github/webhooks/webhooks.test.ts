@@ -86,7 +86,7 @@ test('fifty events arrive in their order', async () => {
 })
 
 test('a suspended installation gets no events of its repositories, nor does one of another account', async () => {
-  const [installation] = emulator.context.world.installations
+  const [installation] = emulator.context.state.installations
   const before = (await list()).length
   emulator.context.webhooks.emit({ name: 'push', action: null, accountId: 2002, repositoryId: 4003, payload: {} })
   if (!installation) throw new Error('no installation')

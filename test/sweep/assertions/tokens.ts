@@ -20,7 +20,7 @@ export type TokenLedger = {
 }
 
 function aliveKeys({ fixture, account }: Environment): ReadonlyMap<string, Readonly<Record<string, string>>> {
-  const { accessTokens } = fixture.github.context.world.credentials
+  const { accessTokens } = fixture.github.context.state.credentials
   const alive = Object.entries(accessTokens).flatMap(([key, token]) =>
     token.kind === 'installation' && token.installationId === account.installed.id ? [[key, token.permissions] as const] : [],
   )

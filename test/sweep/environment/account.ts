@@ -5,8 +5,8 @@ import { installApp } from '../../../dev/github/actions/install-app.ts'
 import type { RunningEmulator } from '../../../dev/github/emulator.ts'
 import type { Organization } from '../../../dev/github/state/accounts.ts'
 import type { App, Installation } from '../../../dev/github/state/apps.ts'
+import { nextId, userByLogin } from '../../../dev/github/state/github-state.ts'
 import type { Repository } from '../../../dev/github/state/repositories.ts'
-import { nextId, userByLogin } from '../../../dev/github/state/world.ts'
 
 export type Account = {
   readonly organization: Organization
@@ -24,13 +24,13 @@ function found<T>(value: T | undefined, what: string): T {
 }
 
 export async function makeAccount({ context }: RunningEmulator, login: string, withRepository: boolean): Promise<Account> {
-  const { world, store } = context
-  const owner = found(userByLogin(world, 'olivia'), 'olivia')
-  const app = found(world.apps[0], 'App')
+  const { state, store } = context
+  const owner = found(userByLogin(state, 'olivia'), 'olivia')
+  const app = found(state.apps[0], 'App')
   const organization = store.change((): Organization => {
     const made: Organization = {
       kind: 'organization',
-      id: nextId(world),
+      id: nextId(state),
       login,
       name: login,
       basePermission: 'read',
@@ -40,7 +40,7 @@ export async function makeAccount({ context }: RunningEmulator, login: string, w
       ],
       createdAt: '2026-01-01T00:00:00Z',
     }
-    world.organizations.push(made)
+    state.organizations.push(made)
     return made
   })
   const wanted = { name: 'shop', description: null, private: true, withReadme: true }

@@ -4,7 +4,7 @@
 
 import { waitUntil } from '../../../dev/cluster/wait-until.ts'
 import { issueTokens } from '../../../dev/github/actions/user-tokens.ts'
-import { nextId } from '../../../dev/github/state/world.ts'
+import { nextId } from '../../../dev/github/state/github-state.ts'
 import { namespaces } from '../../../src/api/builtin/index.ts'
 import { installation } from '../../../src/api/github/installation.ts'
 import { labels } from '../../../src/api/names.ts'

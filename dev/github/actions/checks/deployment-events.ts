@@ -1,6 +1,7 @@
 // The webhooks about commit statuses, deployments and their statuses.
+
+import { fullName } from '../../state/github-state.ts'
 import type { CommitStatus, Deployment, DeploymentStatus } from '../../state/repositories.ts'
-import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { deploymentStatusView, deploymentView } from '../../views/status.ts'
@@ -48,7 +49,7 @@ export function emitDeploymentStatus(
 export async function emitStatus({ context, repository, sender }: RepositoryAction, status: CommitStatus): Promise<void> {
   const commit = await context.git.commit(repository.id, status.sha)
   const heads = await context.git.refs(repository.id, 'refs/heads/')
-  const name = fullName(context.world, repository)
+  const name = fullName(context.state, repository)
   const url = context.links.api(`/repos/${name}/commits/${status.sha}`)
   const branches = [...heads].filter(([, sha]) => sha === status.sha).slice(0, mostBranches)
   context.webhooks.emit({

@@ -3,8 +3,8 @@
 import type { App } from '../../state/apps.ts'
 import type { CheckConclusion, CheckRun, CheckStatus, CheckSuite } from '../../state/checks.ts'
 import { timestamp } from '../../state/clock.ts'
+import { nextId } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
-import { nextId } from '../../state/world.ts'
 import { checkRunView, checkSuiteView, suiteState } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
@@ -66,7 +66,7 @@ function apply(context: ActionContext, run: CheckRun, report: RunReport): void {
 }
 
 function suiteOf(context: ActionContext, run: CheckRun): CheckSuite {
-  const suite = context.world.checkSuites.find(one => one.id === run.suiteId)
+  const suite = context.state.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} belongs to suite ${run.suiteId}, which does not exist`)
   return suite
 }
@@ -80,7 +80,7 @@ async function emitCompletion(action: RepositoryAction, run: CheckRun, wasComple
   context.store.change(() => {
     suite.updatedAt = timestamp(context.now())
   })
-  const runs = context.world.checkRuns.filter(one => one.suiteId === suite.id)
+  const runs = context.state.checkRuns.filter(one => one.suiteId === suite.id)
   if (suiteState(runs).status === 'completed') await emitSuite(action, suite, 'completed')
 }
 
@@ -113,7 +113,7 @@ export async function createRun(
     text: null,
   }
   apply(context, run, report)
-  context.store.change(world => world.checkRuns.push(run))
+  context.store.change(state => state.checkRuns.push(run))
   await emitRun(action, run, suite, 'created')
   await emitCompletion(action, run, false)
   return run

@@ -5,8 +5,8 @@ import { installationCovers } from '../../state/access.ts'
 import type { App } from '../../state/apps.ts'
 import type { CheckSuite } from '../../state/checks.ts'
 import { timestamp } from '../../state/clock.ts'
+import { appById, installationOf, nextId } from '../../state/github-state.ts'
 import type { Repository } from '../../state/repositories.ts'
-import { appById, installationOf, nextId } from '../../state/world.ts'
 import { checkSuiteView } from '../../views/check.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
@@ -17,8 +17,8 @@ export async function emitSuite(
   suite: CheckSuite,
   action: 'requested' | 'completed',
 ): Promise<void> {
-  const subscribed = appById(context.world, suite.appId)?.events.includes('check_suite')
-  const own = subscribed ? installationOf(context.world, suite.appId, repository.ownerId) : undefined
+  const subscribed = appById(context.state, suite.appId)?.events.includes('check_suite')
+  const own = subscribed ? installationOf(context.state, suite.appId, repository.ownerId) : undefined
   if (action === 'requested' && !own) return
   const commit = await context.git.commit(repository.id, suite.headSha)
   const payload = {
@@ -37,14 +37,14 @@ export function suiteFor(
   repository: Repository,
   head: { readonly sha: string; readonly branch: string | null; readonly before: string | null },
 ): { readonly suite: CheckSuite; readonly isNew: boolean } {
-  const known = context.world.checkSuites.find(
+  const known = context.state.checkSuites.find(
     one => one.appId === app.id && one.repositoryId === repository.id && one.headSha === head.sha,
   )
   if (known) return { suite: known, isNew: false }
   const at = timestamp(context.now())
-  const suite = context.store.change(world => {
+  const suite = context.store.change(state => {
     const made: CheckSuite = {
-      id: nextId(world),
+      id: nextId(state),
       repositoryId: repository.id,
       appId: app.id,
       headSha: head.sha,
@@ -53,7 +53,7 @@ export function suiteFor(
       createdAt: at,
       updatedAt: at,
     }
-    world.checkSuites.push(made)
+    state.checkSuites.push(made)
     return made
   })
   return { suite, isNew: true }
@@ -72,11 +72,11 @@ export async function requestSuites(action: RepositoryAction, update: RefUpdate)
   if (branch === undefined || update.after === noCommit) return
   const { context, repository } = action
   const head = { sha: update.after, branch, before: update.before === noCommit ? null : update.before }
-  const writers = context.world.installations.filter(
+  const writers = context.state.installations.filter(
     one => one.permissions['checks'] === 'write' && installationCovers(one, repository),
   )
   for (const installation of writers) {
-    const app = appById(context.world, installation.appId)
+    const app = appById(context.state, installation.appId)
     if (!app) continue
     const { suite, isNew } = suiteFor(context, app, repository, head)
     if (isNew) await emitSuite(action, suite, 'requested')

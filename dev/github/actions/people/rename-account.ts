@@ -2,8 +2,8 @@
 // https://docs.github.com/en/organizations/managing-organization-settings/renaming-an-organization
 import { membershipOf } from '../../state/access.ts'
 import type { Account, Organization, User } from '../../state/accounts.ts'
+import { accountByLogin, type GitHubState, repositoriesOf } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
-import { accountByLogin, repositoriesOf, type World } from '../../state/world.ts'
 import { organizationMembership, simpleOrganization, simpleUser } from '../../views/account.ts'
 import { nodeId } from '../../views/view.ts'
 import type { ActionContext } from '../context.ts'
@@ -14,15 +14,15 @@ import { claimName, leaveName } from '../repository/names.ts'
 const validLogin = /^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/
 
 /** Keeps former names below the old login valid; a present name of the account's repositories leads to no other repository. */
-function moveNames(world: World, account: Account, login: string): void {
+function moveNames(state: GitHubState, account: Account, login: string): void {
   const old = account.login.toLowerCase()
-  const repositories = repositoriesOf(world, account.id)
-  for (const repository of repositories) leaveName(world, repository)
-  for (const one of world.repositoryRedirects.filter(one => one.owner === old)) {
-    world.repositoryRedirects.push({ ...one, owner: login.toLowerCase() })
+  const repositories = repositoriesOf(state, account.id)
+  for (const repository of repositories) leaveName(state, repository)
+  for (const one of state.repositoryRedirects.filter(one => one.owner === old)) {
+    state.repositoryRedirects.push({ ...one, owner: login.toLowerCase() })
   }
   account.login = login
-  for (const repository of repositories) claimName(world, login, repository.name)
+  for (const repository of repositories) claimName(state, login, repository.name)
 }
 
 function emitRenamed(context: ActionContext, organization: Organization, sender: User, from: string): void {
@@ -46,12 +46,12 @@ export function renameAccount(context: ActionContext, account: Account, sender: 
   if (login === account.login) return
   if (!validLogin.test(login))
     throw new Refusal(422, 'A name may have letters, digits and single hyphens between them, 39 at most.')
-  const holder = accountByLogin(context.world, login)
+  const holder = accountByLogin(context.state, login)
   if (holder && holder.id !== account.id) throw new Refusal(422, `The name ${login} is taken.`)
   const from = account.login
-  context.store.change(world => moveNames(world, account, login))
+  context.store.change(state => moveNames(state, account, login))
   if (account.kind === 'organization') emitRenamed(context, account, sender, from)
-  for (const installation of context.world.installations.filter(one => one.accountId === account.id)) {
+  for (const installation of context.state.installations.filter(one => one.accountId === account.id)) {
     emitInstallation(context, installation, {
       name: 'installation_target',
       action: 'renamed',

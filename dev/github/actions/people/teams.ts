@@ -2,9 +2,9 @@
 // Members of a team: ../memberships.ts. https://docs.github.com/en/rest/teams/teams
 import type { RepositoryRole, Team } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
+import { nextId } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
-import { nextId } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
 import { repositoryView } from '../../views/repository.ts'
 import { teamWithParent } from '../../views/team.ts'
@@ -44,7 +44,7 @@ function refuse(field: string, code: string): Refusal {
 
 function requireFreeSlug({ context, organization }: OrganizationAction, slug: string, self: Team | undefined): void {
   if (slug === '') throw refuse('name', 'invalid')
-  const holder = context.world.teams.find(one => one.organizationId === organization.id && one.slug === slug)
+  const holder = context.state.teams.find(one => one.organizationId === organization.id && one.slug === slug)
   if (holder && holder !== self) throw refuse('name', 'already_exists')
 }
 
@@ -54,12 +54,12 @@ function requireParent(
   team: Pick<Team, 'id' | 'privacy'>,
   parentId: number,
 ): void {
-  let parent = context.world.teams.find(one => one.id === parentId && one.organizationId === organization.id)
+  let parent = context.state.teams.find(one => one.id === parentId && one.organizationId === organization.id)
   if (!parent || parent.privacy === 'secret' || team.privacy === 'secret') throw refuse('parent_team_id', 'invalid')
   while (parent) {
     if (parent.id === team.id) throw refuse('parent_team_id', 'invalid')
     const above: number | null = parent.parentId
-    parent = context.world.teams.find(one => one.id === above)
+    parent = context.state.teams.find(one => one.id === above)
   }
 }
 
@@ -72,9 +72,9 @@ export function createTeam(action: OrganizationAction, wanted: NewTeam): Team {
   const slug = slugOf(wanted.name)
   requireFreeSlug(action, slug, undefined)
   if (wanted.parentId !== null) requireParent(action, { id: 0, privacy: wanted.privacy }, wanted.parentId)
-  const team = action.context.store.change(world => {
+  const team = action.context.store.change(state => {
     const made: Team = {
-      id: nextId(world),
+      id: nextId(state),
       organizationId: action.organization.id,
       slug,
       name: wanted.name,
@@ -85,7 +85,7 @@ export function createTeam(action: OrganizationAction, wanted: NewTeam): Team {
       repositories: wanted.repositoryIds.map(repositoryId => ({ repositoryId, role: 'read' })),
       createdAt: timestamp(action.context.now()),
     }
-    world.teams.push(made)
+    state.teams.push(made)
     return made
   })
   emitTeam(action, team, 'created')
@@ -120,9 +120,9 @@ export function changeTeam(action: OrganizationAction, team: Team, change: TeamC
 
 /** Removes a team with every team below it. */
 export function deleteTeam(action: OrganizationAction, team: Team): void {
-  for (const child of action.context.world.teams.filter(one => one.parentId === team.id)) deleteTeam(action, child)
-  action.context.store.change(world => {
-    world.teams = world.teams.filter(one => one !== team)
+  for (const child of action.context.state.teams.filter(one => one.parentId === team.id)) deleteTeam(action, child)
+  action.context.store.change(state => {
+    state.teams = state.teams.filter(one => one !== team)
   })
   emitTeam(action, { ...team, parentId: null }, 'deleted')
 }

@@ -1,7 +1,7 @@
 // Comments on pull requests: written, changed and removed, with the `issue_comment` webhooks.
 import { timestamp } from '../../state/clock.ts'
+import { nextId, pullRequestByNumber } from '../../state/github-state.ts'
 import type { IssueComment } from '../../state/repositories.ts'
-import { nextId, pullRequestByNumber } from '../../state/world.ts'
 import { commentView, issueOfPullRequest } from '../../views/comment.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import type { RepositoryAction } from '../context.ts'
@@ -12,7 +12,7 @@ function emitComment(
   action: 'created' | 'edited' | 'deleted',
   changes?: Readonly<Record<string, unknown>>,
 ): void {
-  const pull = pullRequestByNumber(context.world, repository.id, comment.number)
+  const pull = pullRequestByNumber(context.state, repository.id, comment.number)
   if (!pull) throw new Error(`comment ${comment.id} is on pull request ${comment.number}, which does not exist`)
   context.webhooks.emit({
     name: 'issue_comment',
@@ -32,9 +32,9 @@ function emitComment(
 export function createComment(action: RepositoryAction, number: number, body: string): IssueComment {
   const { context, repository, sender } = action
   const at = timestamp(context.now())
-  const comment = context.store.change(world => {
+  const comment = context.store.change(state => {
     const made: IssueComment = {
-      id: nextId(world),
+      id: nextId(state),
       repositoryId: repository.id,
       number,
       authorId: sender.id,
@@ -42,7 +42,7 @@ export function createComment(action: RepositoryAction, number: number, body: st
       createdAt: at,
       updatedAt: at,
     }
-    world.comments.push(made)
+    state.comments.push(made)
     return made
   })
   emitComment(action, comment, 'created')
@@ -61,7 +61,7 @@ export function editComment(action: RepositoryAction, comment: IssueComment, bod
 
 export function deleteComment(action: RepositoryAction, comment: IssueComment): void {
   emitComment(action, comment, 'deleted')
-  action.context.store.change(world => {
-    world.comments = world.comments.filter(one => one !== comment)
+  action.context.store.change(state => {
+    state.comments = state.comments.filter(one => one !== comment)
   })
 }

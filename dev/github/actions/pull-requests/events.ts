@@ -1,8 +1,8 @@
 // The `pull_request` webhooks, and the changes of pull requests after a push to their branches. It never opens or merges one.
 import { noCommit, type RefUpdate } from '../../git/ref-update.ts'
 import { timestamp } from '../../state/clock.ts'
+import { repositoryById } from '../../state/github-state.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
-import { repositoryById } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { fullPullRequest } from '../../views/pull-request.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
@@ -31,7 +31,7 @@ export async function emitPullRequest(
 
 /** The repository that has the pull request; deleting it removes the pull request too. */
 function baseOf(context: ActionContext, pull: PullRequest): Repository {
-  const repository = repositoryById(context.world, pull.repositoryId)
+  const repository = repositoryById(context.state, pull.repositoryId)
   if (!repository) throw new Error(`pull request ${pull.id} belongs to repository ${pull.repositoryId}, which does not exist`)
   return repository
 }
@@ -58,7 +58,7 @@ export async function followPush(action: RepositoryAction, update: RefUpdate): P
   const branch = /^refs\/heads\/(.+)$/.exec(update.ref)?.[1]
   if (branch === undefined) return
   const { context, repository } = action
-  const open = context.world.pullRequests.filter(one => one.state === 'open')
+  const open = context.state.pullRequests.filter(one => one.state === 'open')
   const fromBranch = open.filter(one => one.head.repositoryId === repository.id && one.head.ref === branch)
   const ontoBranch = open.filter(one => one.repositoryId === repository.id && one.base.ref === branch)
   if (update.after === noCommit) {

@@ -3,9 +3,9 @@
 import { noCommit } from '../../git/ref-update.ts'
 import { commitTree, mergedTree } from '../../git/write.ts'
 import { timestamp } from '../../state/clock.ts'
+import { accountOf, repositoryById } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { PullRequest } from '../../state/repositories.ts'
-import { accountOf, repositoryById } from '../../state/world.ts'
 import type { RepositoryAction } from '../context.ts'
 import { recordPush } from '../record-push.ts'
 import { emitPullRequest } from './events.ts'
@@ -52,8 +52,8 @@ async function resultOf(
   const tree = await mergedTree(context.git, repository.id, base, head)
   if (tree === undefined) return undefined
   const squash = options.method === 'squash'
-  const headRepository = repositoryById(context.world, pull.head.repositoryId)
-  const owner = headRepository ? accountOf(context.world, headRepository.ownerId).login : 'unknown'
+  const headRepository = repositoryById(context.state, pull.head.repositoryId)
+  const owner = headRepository ? accountOf(context.state, headRepository.ownerId).login : 'unknown'
   const title =
     options.title ??
     (squash ? `${pull.title} (#${pull.number})` : `Merge pull request #${pull.number} from ${owner}/${pull.head.ref}`)

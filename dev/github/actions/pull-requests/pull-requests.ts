@@ -1,9 +1,9 @@
 // Opening, editing and closing a pull request, and GitHub's rules for it.
 // https://docs.github.com/en/rest/pulls/pulls
 import { timestamp } from '../../state/clock.ts'
+import { accountOf, nextId, repositoryById } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { PullRequest, Repository } from '../../state/repositories.ts'
-import { accountOf, nextId, repositoryById } from '../../state/world.ts'
 import type { RepositoryAction } from '../context.ts'
 import { emitPullRequest } from './events.ts'
 import { branchInNetwork } from './fork-network.ts'
@@ -44,7 +44,7 @@ export async function openPullRequest(action: RepositoryAction, wanted: NewPullR
     throw refuseCustom(`No commits between ${wanted.base} and ${head.branch}`)
   }
   // Checked after the last await, so that the second of two concurrent requests sees the first.
-  const same = context.world.pullRequests.find(
+  const same = context.state.pullRequests.find(
     one =>
       one.repositoryId === repository.id &&
       one.state === 'open' &&
@@ -52,13 +52,13 @@ export async function openPullRequest(action: RepositoryAction, wanted: NewPullR
       one.head.ref === head.branch &&
       one.base.ref === wanted.base,
   )
-  const owner = accountOf(context.world, head.repository.ownerId).login
+  const owner = accountOf(context.state, head.repository.ownerId).login
   if (same) throw refuseCustom(`A pull request already exists for ${owner}:${head.branch}.`)
   const at = timestamp(context.now())
-  const pull = context.store.change((world): PullRequest => {
+  const pull = context.store.change((state): PullRequest => {
     repository.lastNumber += 1
     const made: PullRequest = {
-      id: nextId(world),
+      id: nextId(state),
       repositoryId: repository.id,
       number: repository.lastNumber,
       title: wanted.title,
@@ -75,7 +75,7 @@ export async function openPullRequest(action: RepositoryAction, wanted: NewPullR
       updatedAt: at,
       closedAt: null,
     }
-    world.pullRequests.push(made)
+    state.pullRequests.push(made)
     return made
   })
   await context.git.updateRef(repository.id, `refs/pull/${pull.number}/head`, headSha)
@@ -86,7 +86,7 @@ export async function openPullRequest(action: RepositoryAction, wanted: NewPullR
 /** Updates head and base to their branches; refuses when one of the branches has been deleted. */
 async function refreshBranches({ context, repository }: RepositoryAction, pull: PullRequest): Promise<void> {
   const from = pull.head.repositoryId
-  const gone = repositoryById(context.world, from) === undefined
+  const gone = repositoryById(context.state, from) === undefined
   const head = gone ? undefined : await context.git.resolve(from, `refs/heads/${pull.head.ref}`)
   const base = await context.git.resolve(repository.id, `refs/heads/${pull.base.ref}`)
   if (head === undefined || base === undefined) {

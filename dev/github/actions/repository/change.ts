@@ -1,8 +1,8 @@
 // Changes of a repository: its name, visibility, archiving and settings, with one webhook per change. The id never changes.
 // https://docs.github.com/en/rest/repos/repos#update-a-repository
 import { timestamp } from '../../state/clock.ts'
+import { accountOf } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
-import { accountOf } from '../../state/world.ts'
 import type { RepositoryAction } from '../context.ts'
 import { emitRepository } from './event.ts'
 import { claimName, leaveName, requireFreeName } from './names.ts'
@@ -19,13 +19,13 @@ export type RepositoryChange = {
 function rename(action: RepositoryAction, name: string): void {
   const { context, repository } = action
   if (name === repository.name) return
-  const owner = accountOf(context.world, repository.ownerId)
+  const owner = accountOf(context.state, repository.ownerId)
   requireFreeName(context, owner, name, repository)
   const from = repository.name
-  context.store.change(world => {
-    leaveName(world, repository)
+  context.store.change(state => {
+    leaveName(state, repository)
     repository.name = name
-    claimName(world, owner.login, name)
+    claimName(state, owner.login, name)
   })
   emitRepository(action, 'renamed', { changes: { repository: { name: { from } } } })
 }

@@ -2,9 +2,9 @@
 // https://docs.github.com/en/rest/repos/forks
 import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
+import { nextId } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
 import { newRepository, type Repository } from '../../state/repositories.ts'
-import { nextId } from '../../state/world.ts'
 import { eventFrame } from '../../views/event-frame.ts'
 import { repositoryView } from '../../views/repository.ts'
 import type { RepositoryAction } from '../context.ts'
@@ -20,7 +20,7 @@ export async function forkRepository(
   const { owner } = wanted
   if (parent.ownerId === owner.id) throw new Refusal(403, 'You cannot fork a repository into the account that it is in.')
   const there = (): Repository | undefined =>
-    context.world.repositories.find(one => one.parentId === parent.id && one.ownerId === owner.id)
+    context.state.repositories.find(one => one.parentId === parent.id && one.ownerId === owner.id)
   const existing = there()
   if (existing) return existing
   const name = wanted.name ?? parent.name
@@ -44,9 +44,9 @@ export async function forkRepository(
     { id, ownerId: owner.id, name, description, private: parent.private, createdAt: timestamp(context.now()) },
     { defaultBranch, pushedAt, parentId: parent.id },
   )
-  context.store.change(world => {
-    world.repositories.push(fork)
-    claimName(world, owner.login, name)
+  context.store.change(state => {
+    state.repositories.push(fork)
+    claimName(state, owner.login, name)
   })
   context.webhooks.emit({
     name: 'fork',

@@ -7,8 +7,8 @@ import type { ActionContext, RepositoryAction } from '../context.ts'
 import { emitRepositoriesChanged } from '../install-app.ts'
 
 /** Installations that have the repository. */
-export function installationsWith({ world }: ActionContext, repository: Repository): readonly Installation[] {
-  return world.installations.filter(one => installationSelects(one, repository))
+export function installationsWith({ state }: ActionContext, repository: Repository): readonly Installation[] {
+  return state.installations.filter(one => installationSelects(one, repository))
 }
 
 /** Removes the repository from the lists of installations that lost it, and notifies those that lost and those that gained it. */

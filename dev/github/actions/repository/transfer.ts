@@ -3,9 +3,9 @@
 import { administers } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
 import { timestamp } from '../../state/clock.ts'
+import { accountOf } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
 import type { Repository } from '../../state/repositories.ts'
-import { accountOf } from '../../state/world.ts'
 import { simpleOrganization, simpleUser } from '../../views/account.ts'
 import type { ActionContext, RepositoryAction } from '../context.ts'
 import { emitRepository } from './event.ts'
@@ -21,14 +21,14 @@ function formerOwner(context: ActionContext, account: Account) {
 }
 
 function move(context: ActionContext, repository: Repository, from: Account, { newOwner, newName, teamIds }: Transfer): void {
-  context.store.change(world => {
-    leaveName(world, repository)
+  context.store.change(state => {
+    leaveName(state, repository)
     repository.ownerId = newOwner.id
     repository.name = newName ?? repository.name
     repository.updatedAt = timestamp(context.now())
-    claimName(world, newOwner.login, repository.name)
+    claimName(state, newOwner.login, repository.name)
     // Teams of the old owner lose access; a person who transferred their own repository keeps it.
-    for (const team of world.teams) {
+    for (const team of state.teams) {
       team.repositories = team.repositories.filter(one => one.repositoryId !== repository.id)
       if (team.organizationId === newOwner.id && teamIds.includes(team.id))
         team.repositories.push({ repositoryId: repository.id, role: 'read' })
@@ -44,8 +44,8 @@ function move(context: ActionContext, repository: Repository, from: Account, { n
  */
 export function transferRepository(action: RepositoryAction, wanted: Transfer): void {
   const { context, repository, sender } = action
-  const from = accountOf(context.world, repository.ownerId)
-  if (!administers(context.world, sender.id, wanted.newOwner.id)) {
+  const from = accountOf(context.state, repository.ownerId)
+  if (!administers(context.state, sender.id, wanted.newOwner.id)) {
     throw new Refusal(403, `You don't have the permission to create repositories on ${wanted.newOwner.login}`)
   }
   if (wanted.newOwner.id === from.id) throw new Refusal(422, 'The repository already belongs to this account.')

@@ -4,8 +4,8 @@ import type { ActionContext } from '../../actions/context.ts'
 import { renameAccount } from '../../actions/people/rename-account.ts'
 import { administers } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
+import { organizationByLogin } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
-import { organizationByLogin } from '../../state/world.ts'
 import { type PageCall, type PageResult, pagesOf } from '../browser.ts'
 import { html } from '../html.ts'
 import { formToken, page } from '../layout.ts'
@@ -13,8 +13,8 @@ import { formToken, page } from '../layout.ts'
 /** The organization of the path, or the person themselves. */
 function accountOf({ context, params, visitor }: PageCall): Account {
   const login = params['organization']
-  const account = login === undefined ? visitor.user : organizationByLogin(context.world, login)
-  if (!account || !administers(context.world, visitor.user.id, account.id)) {
+  const account = login === undefined ? visitor.user : organizationByLogin(context.state, login)
+  if (!account || !administers(context.state, visitor.user.id, account.id)) {
     throw new Refusal(404, 'There is no such organization, or you do not own it.')
   }
   return account

@@ -4,8 +4,8 @@ import type { ActionContext } from '../../actions/context.ts'
 import { changeAppPermissions } from '../../actions/installation-permissions.ts'
 import { administers } from '../../state/access.ts'
 import { type App, type PermissionLevel, type Permissions, permissionLevels } from '../../state/apps.ts'
+import { appBySlug } from '../../state/github-state.ts'
 import { Refusal } from '../../state/refusal.ts'
-import { appBySlug } from '../../state/world.ts'
 import { type PageCall, type PageResult, pagesOf } from '../browser.ts'
 import { html } from '../html.ts'
 import { formToken, page } from '../layout.ts'
@@ -13,8 +13,8 @@ import { formToken, page } from '../layout.ts'
 const mostLines = 100
 
 function ownApp({ context, params, visitor }: PageCall): App {
-  const app = appBySlug(context.world, params['slug'] ?? '')
-  if (!app || !administers(context.world, visitor.user.id, app.ownerId))
+  const app = appBySlug(context.state, params['slug'] ?? '')
+  if (!app || !administers(context.state, visitor.user.id, app.ownerId))
     throw new Refusal(404, 'There is no such App, or you do not own it.')
   return app
 }

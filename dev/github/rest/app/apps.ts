@@ -1,7 +1,7 @@
 import { mintInstallationToken } from '../../actions/mint-installation-token.ts'
 import type { Installation } from '../../state/apps.ts'
 import { timestamp } from '../../state/clock.ts'
-import { installationById } from '../../state/world.ts'
+import { installationById } from '../../state/github-state.ts'
 import { installationView, integration } from '../../views/app.ts'
 import { repositoryView } from '../../views/repository.ts'
 import { created, notFound, ok } from '../protocol/answer.ts'
@@ -11,7 +11,7 @@ import { permissionsOf } from './permissions.ts'
 
 function installationOfCall({ app, context, params }: AppCall): Installation {
   const id = params['installation_id'] ?? ''
-  const found = /^\d{1,15}$/.test(id) ? installationById(context.world, Number(id)) : undefined
+  const found = /^\d{1,15}$/.test(id) ? installationById(context.state, Number(id)) : undefined
   if (!found || found.appId !== app.id) throw notFound()
   return found
 }

@@ -5,7 +5,7 @@ import { endUserToken, revokeGrant } from '../../actions/user-tokens.ts'
 import type { App } from '../../state/apps.ts'
 import { timestamp } from '../../state/clock.ts'
 import type { UserToken } from '../../state/credentials.ts'
-import { appByClientId, userOf } from '../../state/world.ts'
+import { appByClientId, userOf } from '../../state/github-state.ts'
 import { basicCredentials } from '../../tokens/authenticate.ts'
 import { credentialKey } from '../../tokens/formats.ts'
 import { simpleUser } from '../../views/account.ts'
@@ -21,7 +21,7 @@ function digest(text: string): string {
 
 function appOf({ context, headers, params }: RestCall): App {
   const credentials = basicCredentials(String(headers['authorization'] ?? ''))
-  const app = appByClientId(context.world, params['client_id'] ?? '')
+  const app = appByClientId(context.state, params['client_id'] ?? '')
   const right =
     credentials && app && credentials.name === app.clientId && digest(credentials.password) === digest(app.clientSecret)
   if (!credentials) throw new RestError(401, 'Requires authentication')
@@ -33,7 +33,7 @@ function subjectOf(call: RestCall): Subject {
   const app = appOf(call)
   const text = fieldsOf(call.body, 'Authorization').text('access_token', 1000)
   const key = credentialKey(text)
-  const token = call.context.world.credentials.accessTokens[key]
+  const token = call.context.state.credentials.accessTokens[key]
   if (token?.kind !== 'user' || token.appId !== app.id || token.expiresAt <= call.context.now()) throw notFound()
   return { app, key, text, token }
 }
@@ -53,7 +53,7 @@ function authorization({ context }: RestCall, { app, text, token }: Subject) {
     updated_at: timestamp(token.createdAt),
     fingerprint: null,
     expires_at: timestamp(token.expiresAt),
-    user: simpleUser(context, userOf(context.world, token.userId)),
+    user: simpleUser(context, userOf(context.state, token.userId)),
     installation: null,
   }
 }

@@ -3,7 +3,7 @@
 import { atLeast, installationCovers, membershipOf, permissionOn, repositoryRole } from '../../state/access.ts'
 import type { User } from '../../state/accounts.ts'
 import type { App, Installation } from '../../state/apps.ts'
-import { organizationById, repositoriesOf } from '../../state/world.ts'
+import { organizationById, repositoriesOf } from '../../state/github-state.ts'
 import { credentialKey } from '../../tokens/formats.ts'
 import { installationView } from '../../views/app.ts'
 import { fullRepository, permissionFlags, repositoryView } from '../../views/repository.ts'
@@ -16,12 +16,12 @@ import { installationRoute, type RestRoute, type UserCall, userRoute } from '../
  * Whether the person may list the installation: own account, membership of the organization, or access to one repository.
  * This is deliberately as weak as on GitHub: being listed proves no authority.
  */
-function reaches({ world }: Pick<RestContext, 'world'>, user: User, installation: Installation): boolean {
+function reaches({ state }: Pick<RestContext, 'state'>, user: User, installation: Installation): boolean {
   if (installation.accountId === user.id) return true
-  const organization = organizationById(world, installation.accountId)
+  const organization = organizationById(state, installation.accountId)
   if (organization && membershipOf(organization, user.id)?.state === 'active') return true
-  return repositoriesOf(world, installation.accountId).some(
-    one => installationCovers(installation, one) && repositoryRole(world, user.id, one) !== 'none',
+  return repositoriesOf(state, installation.accountId).some(
+    one => installationCovers(installation, one) && repositoryRole(state, user.id, one) !== 'none',
   )
 }
 
@@ -40,7 +40,7 @@ const userInstallationRoutes: readonly RestRoute[] = [
     path: '/user/installations',
     handle: call => {
       const app = appOf(call)
-      const seen = call.context.world.installations.filter(one => one.appId === app.id && reaches(call.context, call.user, one))
+      const seen = call.context.state.installations.filter(one => one.appId === app.id && reaches(call.context, call.user, one))
       return paged(
         call.paging,
         seen,
@@ -55,10 +55,10 @@ const userInstallationRoutes: readonly RestRoute[] = [
     handle: call => {
       const app = appOf(call)
       const { context } = call
-      const installation = context.world.installations.find(one => String(one.id) === call.params['installation_id'])
+      const installation = context.state.installations.find(one => String(one.id) === call.params['installation_id'])
       if (!installation || installation.appId !== app.id || !reaches(context, call.user, installation)) throw notFound()
-      const seen = repositoriesOf(context.world, installation.accountId).filter(one =>
-        atLeast(permissionOn(context.world, call.actor, one, 'metadata'), 'read'),
+      const seen = repositoriesOf(context.state, installation.accountId).filter(one =>
+        atLeast(permissionOn(context.state, call.actor, one, 'metadata'), 'read'),
       )
       return paged(
         call.paging,
@@ -81,12 +81,12 @@ export const installationRoutes: readonly RestRoute[] = [
     path: '/installation/repositories',
     handle: call => {
       const { context, actor, installation } = call
-      const seen = repositoriesOf(context.world, installation.accountId).filter(one =>
-        atLeast(permissionOn(context.world, actor, one, 'metadata'), 'read'),
+      const seen = repositoriesOf(context.state, installation.accountId).filter(one =>
+        atLeast(permissionOn(context.state, actor, one, 'metadata'), 'read'),
       )
       const show = (one: (typeof seen)[number]) => ({
         ...repositoryView(context, one),
-        permissions: permissionFlags(context.world, actor, one),
+        permissions: permissionFlags(context.state, actor, one),
       })
       return paged(call.paging, seen, show, (page, total) => ({
         total_count: total,
@@ -101,8 +101,8 @@ export const installationRoutes: readonly RestRoute[] = [
     handle: ({ context, headers }) => {
       const used = /^(?:bearer|token) (\S+)$/i.exec(String(headers['authorization'] ?? ''))?.[1]
       if (used === undefined) throw new RestError(401, 'Bad credentials')
-      context.store.change(world => {
-        delete world.credentials.accessTokens[credentialKey(used)]
+      context.store.change(state => {
+        delete state.credentials.accessTokens[credentialKey(used)]
       })
       return noContent
     },

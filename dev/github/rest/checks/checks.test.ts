@@ -6,7 +6,7 @@ import { installApp } from '../../actions/install-app.ts'
 import { mintInstallationToken } from '../../actions/mint-installation-token.ts'
 import { type RunningEmulator, startEmulator } from '../../emulator.ts'
 import { defaultSeed } from '../../seed/default-seed.ts'
-import { appById } from '../../state/world.ts'
+import { appById } from '../../state/github-state.ts'
 import { cloneUrl, createGitClient, type GitClient } from '../../testing/git-client.ts'
 import { signIn } from '../../testing/people.ts'
 import { createRestClients, type RestClient, type RestClients, refusal } from '../../testing/rest-client.ts'
@@ -25,7 +25,7 @@ let git: GitClient
 
 function tokenOf(appId: number): string {
   const { context } = emulator
-  const app = appById(context.world, appId)
+  const app = appById(context.state, appId)
   if (!app) throw new Error('no such App')
   const installation = installApp(context, app, { accountId: 2001, installerId: 1001, ...everything })
   const request = { repositories: undefined, repositoryIds: undefined, permissions: undefined, format: 'short' } as const
@@ -68,7 +68,7 @@ describe('a push', () => {
     const head_sha = await push('asked')
     const asked = await webhook('check_suite', 'requested')
     expect(asked.payload).toMatchObject({ check_suite: { head_sha, head_branch: 'main', status: 'queued', app: { id: 5001 } } })
-    const suites = emulator.context.world.checkSuites.filter(one => one.headSha === head_sha)
+    const suites = emulator.context.state.checkSuites.filter(one => one.headSha === head_sha)
     expect(suites.map(one => one.appId).sort()).toEqual([5001, 5002])
   })
 })

@@ -1,8 +1,8 @@
 // The routes about deployments and their statuses. https://docs.github.com/en/rest/deployments
 import { emitDeployment, emitDeploymentStatus } from '../../actions/checks/deployment-events.ts'
 import { timestamp } from '../../state/clock.ts'
+import { nextId } from '../../state/github-state.ts'
 import { type Deployment, type DeploymentStatus, deploymentStates } from '../../state/repositories.ts'
-import { nextId } from '../../state/world.ts'
 import { deploymentStatusView, deploymentView } from '../../views/status.ts'
 import { created, invalidField, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
@@ -12,7 +12,7 @@ import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerO
 const longestPayload = 64 * 1024
 
 function deploymentOf({ context, repository, params }: RepositoryCall): Deployment {
-  const found = context.world.deployments.find(
+  const found = context.state.deployments.find(
     one => one.repositoryId === repository.id && String(one.id) === params['deployment_id'],
   )
   if (!found) throw notFound()
@@ -20,13 +20,13 @@ function deploymentOf({ context, repository, params }: RepositoryCall): Deployme
 }
 
 function statusesOf(call: RepositoryCall, deployment: Deployment): DeploymentStatus[] {
-  return call.context.world.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
+  return call.context.state.deploymentStatuses.filter(one => one.deploymentId === deployment.id).reverse()
 }
 
 function list(call: RepositoryCall) {
   const { context, repository, query } = call
   const asked = (['sha', 'ref', 'task', 'environment'] as const).filter(name => query.has(name))
-  const found = context.world.deployments.filter(
+  const found = context.state.deployments.filter(
     one => one.repositoryId === repository.id && asked.every(name => one[name] === query.get(name)),
   )
   return paged(call.paging, found.reverse(), one => deploymentView(context, repository, one))
@@ -42,9 +42,9 @@ async function create(call: RepositoryCall) {
   if (payload.length > longestPayload) throw invalidField('Deployment', 'payload', 'invalid')
   const environment = fields.optionalText('environment', 255) ?? 'production'
   const at = timestamp(context.now())
-  const deployment: Deployment = context.store.change(world => {
+  const deployment: Deployment = context.store.change(state => {
     const made = {
-      id: nextId(world),
+      id: nextId(state),
       repositoryId: repository.id,
       sha,
       ref,
@@ -58,7 +58,7 @@ async function create(call: RepositoryCall) {
       createdAt: at,
       updatedAt: at,
     }
-    world.deployments.push(made)
+    state.deployments.push(made)
     return made
   })
   emitDeployment(actionOf(call), deployment)
@@ -69,7 +69,7 @@ async function create(call: RepositoryCall) {
 /** A success makes earlier successes of the same environment inactive, unless the request says otherwise. */
 function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   const { context } = call
-  const earlier = context.world.deployments.filter(
+  const earlier = context.state.deployments.filter(
     one =>
       one !== deployment &&
       one.repositoryId === deployment.repositoryId &&
@@ -80,8 +80,8 @@ function retireEarlier(call: RepositoryCall, deployment: Deployment): void {
   for (const one of earlier) {
     const [latest] = statusesOf(call, one)
     if (latest?.state !== 'success') continue
-    context.store.change(world => {
-      world.deploymentStatuses.push({ ...latest, id: nextId(world), state: 'inactive', createdAt: timestamp(context.now()) })
+    context.store.change(state => {
+      state.deploymentStatuses.push({ ...latest, id: nextId(state), state: 'inactive', createdAt: timestamp(context.now()) })
     })
   }
 }
@@ -90,14 +90,14 @@ function createStatus(call: RepositoryCall) {
   const { context, repository } = call
   const deployment = deploymentOf(call)
   const fields = fieldsOf(call.body, 'DeploymentStatus')
-  const state = fields.optionalOneOf('state', deploymentStates)
-  if (state === undefined) throw invalidField('DeploymentStatus', 'state', 'missing_field')
-  const status: DeploymentStatus = context.store.change(world => {
+  const reported = fields.optionalOneOf('state', deploymentStates)
+  if (reported === undefined) throw invalidField('DeploymentStatus', 'state', 'missing_field')
+  const status: DeploymentStatus = context.store.change(state => {
     deployment.updatedAt = timestamp(context.now())
     const made = {
-      id: nextId(world),
+      id: nextId(state),
       deploymentId: deployment.id,
-      state,
+      state: reported,
       description: fields.optionalText('description', 140) ?? '',
       environment: fields.optionalText('environment', 255) ?? deployment.environment,
       environmentUrl: fields.optionalText('environment_url', 2000) ?? '',
@@ -105,11 +105,11 @@ function createStatus(call: RepositoryCall) {
       creatorId: writerOf(call).id,
       createdAt: deployment.updatedAt,
     }
-    world.deploymentStatuses.push(made)
+    state.deploymentStatuses.push(made)
     return made
   })
   emitDeploymentStatus(actionOf(call), deployment, status)
-  if (state === 'success' && (fields.optionalBoolean('auto_inactive') ?? true)) retireEarlier(call, deployment)
+  if (reported === 'success' && (fields.optionalBoolean('auto_inactive') ?? true)) retireEarlier(call, deployment)
   const view = deploymentStatusView(context, repository, status)
   return created(view, { location: view.url })
 }
@@ -117,12 +117,12 @@ function createStatus(call: RepositoryCall) {
 function remove(call: RepositoryCall) {
   const deployment = deploymentOf(call)
   const [latest] = statusesOf(call, deployment)
-  const others = call.context.world.deployments.filter(one => one.repositoryId === call.repository.id).length > 1
+  const others = call.context.state.deployments.filter(one => one.repositoryId === call.repository.id).length > 1
   if (others && latest && latest.state !== 'inactive')
     throw new RestError(422, 'We cannot delete an active deployment unless it is the only deployment in a given environment.')
-  call.context.store.change(world => {
-    world.deployments = world.deployments.filter(one => one !== deployment)
-    world.deploymentStatuses = world.deploymentStatuses.filter(one => one.deploymentId !== deployment.id)
+  call.context.store.change(state => {
+    state.deployments = state.deployments.filter(one => one !== deployment)
+    state.deploymentStatuses = state.deploymentStatuses.filter(one => one.deploymentId !== deployment.id)
   })
   return noContent
 }

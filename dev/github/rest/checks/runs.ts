@@ -19,7 +19,7 @@ function appOfCall({ actor }: RepositoryCall): App {
 }
 
 function runOf({ context, repository, params }: RepositoryCall): CheckRun {
-  const found = context.world.checkRuns.find(
+  const found = context.state.checkRuns.find(
     one => one.repositoryId === repository.id && String(one.id) === params['check_run_id'],
   )
   if (!found) throw notFound()
@@ -27,7 +27,7 @@ function runOf({ context, repository, params }: RepositoryCall): CheckRun {
 }
 
 function suiteOf({ context }: RepositoryCall, run: CheckRun): CheckSuite {
-  const suite = context.world.checkSuites.find(one => one.id === run.suiteId)
+  const suite = context.state.checkSuites.find(one => one.id === run.suiteId)
   if (!suite) throw new Error(`check run ${run.id} has no suite`)
   return suite
 }
@@ -109,13 +109,13 @@ function listRuns(call: RepositoryCall, runs: readonly CheckRun[]): RestAnswer {
 }
 
 async function ofCommit(call: RepositoryCall): Promise<RestAnswer> {
-  const { world } = call.context
+  const { state } = call.context
   const sha = await commitOf(call)
-  const suites = world.checkSuites.filter(one => one.repositoryId === call.repository.id && one.headSha === sha)
+  const suites = state.checkSuites.filter(one => one.repositoryId === call.repository.id && one.headSha === sha)
   const ids = new Set(suites.map(one => one.id))
   return listRuns(
     call,
-    world.checkRuns.filter(one => ids.has(one.suiteId)),
+    state.checkRuns.filter(one => ids.has(one.suiteId)),
   )
 }
 

@@ -1,8 +1,8 @@
 // The routes about commit statuses. https://docs.github.com/en/rest/commits/statuses
 import { emitStatus } from '../../actions/checks/deployment-events.ts'
 import { timestamp } from '../../state/clock.ts'
+import { nextId } from '../../state/github-state.ts'
 import { type CommitStatus, commitStates } from '../../state/repositories.ts'
-import { nextId } from '../../state/world.ts'
 import { combinedStatus, statusView } from '../../views/status.ts'
 import { created, invalidField, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
@@ -14,7 +14,7 @@ import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute, writerO
 const mostStatuses = 1000
 
 function newestFirst({ context, repository }: RepositoryCall, sha: string): CommitStatus[] {
-  return context.world.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
+  return context.state.statuses.filter(one => one.repositoryId === repository.id && one.sha === sha).reverse()
 }
 
 async function create(call: RepositoryCall) {
@@ -23,26 +23,26 @@ async function create(call: RepositoryCall) {
   const found = /^[0-9a-f]{40}$/i.test(sha) ? await context.git.resolve(repository.id, sha) : undefined
   if (found === undefined) throw new RestError(422, `No commit found for SHA: ${sha.slice(0, 80)}`)
   const fields = fieldsOf(call.body, 'Status')
-  const state = fields.optionalOneOf('state', commitStates)
-  if (state === undefined) throw invalidField('Status', 'state', 'missing_field')
+  const reported = fields.optionalOneOf('state', commitStates)
+  if (reported === undefined) throw invalidField('Status', 'state', 'missing_field')
   const name = fields.optionalText('context', 255) ?? 'default'
   if (newestFirst(call, found).filter(one => one.context === name).length >= mostStatuses) {
     const message = 'This SHA and context has reached the maximum number of statuses.'
     throw new RestError(422, 'Validation Failed', { errors: [{ resource: 'Status', code: 'custom', message }] })
   }
-  const status: CommitStatus = context.store.change(world => {
+  const status: CommitStatus = context.store.change(state => {
     const made = {
-      id: nextId(world),
+      id: nextId(state),
       repositoryId: repository.id,
       sha: found,
-      state,
+      state: reported,
       context: name,
       description: fields.optionalText('description', 140) ?? null,
       targetUrl: fields.optionalText('target_url', 2000) ?? null,
       creatorId: writerOf(call).id,
       createdAt: timestamp(context.now()),
     }
-    world.statuses.push(made)
+    state.statuses.push(made)
     return made
   })
   await emitStatus(actionOf(call), status)

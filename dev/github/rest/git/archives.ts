@@ -1,7 +1,7 @@
 // The routes for an archive of a commit: a redirect to a URL that is valid for five minutes.
 // https://docs.github.com/en/rest/repos/contents#download-a-repository-archive-tar
 import { minutes } from '../../state/clock.ts'
-import { fullName } from '../../state/world.ts'
+import { fullName } from '../../state/github-state.ts'
 import { credentialKey, newArchiveTicket } from '../../tokens/formats.ts'
 import { notFound, type RestAnswer } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
@@ -17,7 +17,7 @@ function lead(format: 'legacy.tar.gz' | 'legacy.zip') {
     context.store.change(({ credentials }) => {
       credentials.archiveTickets[credentialKey(ticket)] = { repositoryId: repository.id, expiresAt: context.now() + ticketLife }
     })
-    const location = context.links.web(`/_codeload/${fullName(context.world, repository)}/${format}/${sha}?token=${ticket}`)
+    const location = context.links.web(`/_codeload/${fullName(context.state, repository)}/${format}/${sha}?token=${ticket}`)
     return { status: 302, headers: { location } }
   }
 }

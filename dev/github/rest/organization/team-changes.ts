@@ -2,8 +2,8 @@
 import { changeTeam, createTeam, deleteTeam, giveTeamRepository, takeTeamRepository } from '../../actions/people/teams.ts'
 import { atLeast, canSee, permissionOn } from '../../state/access.ts'
 import type { Team } from '../../state/accounts.ts'
+import { repositoryByName, userByLogin } from '../../state/github-state.ts'
 import type { Repository } from '../../state/repositories.ts'
-import { repositoryByName, userByLogin } from '../../state/world.ts'
 import { roleOfWord } from '../../views/role.ts'
 import { fullTeam } from '../../views/team.ts'
 import { created, invalidField, noContent, notAccessible, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
@@ -24,13 +24,13 @@ function privacyOf(word: 'secret' | 'closed' | undefined, nested: boolean): Team
 }
 
 function create(call: OrganizationCall): RestAnswer {
-  const { world } = call.context
+  const { state } = call.context
   const fields = fieldsOf(call.body, 'Team')
   const parentId = fields.optionalNumber('parent_team_id') ?? null
-  const maintainers = named(fields.optionalTexts('maintainers', 100) ?? [], name => userByLogin(world, name), 'maintainers')
+  const maintainers = named(fields.optionalTexts('maintainers', 100) ?? [], name => userByLogin(state, name), 'maintainers')
   const find = (fullName: string): Repository | undefined => {
     const [owner = '', name = ''] = fullName.split('/')
-    const repository = repositoryByName(world, owner, name)
+    const repository = repositoryByName(state, owner, name)
     return repository?.ownerId === call.organization.id ? repository : undefined
   }
   const team = createTeam(actionOf(call), {
@@ -64,13 +64,13 @@ function remove(call: OrganizationCall): RestAnswer {
 }
 
 function repositoryOf({ context, actor, params }: OrganizationCall): Repository {
-  const found = repositoryByName(context.world, params['owner'] ?? '', params['repo'] ?? '')
-  if (!found || !canSee(context.world, actor, found)) throw notFound()
+  const found = repositoryByName(context.state, params['owner'] ?? '', params['repo'] ?? '')
+  if (!found || !canSee(context.state, actor, found)) throw notFound()
   return found
 }
 
 function requireAdministration(call: OrganizationCall, repository: Repository): void {
-  if (!atLeast(permissionOn(call.context.world, call.actor, repository, 'administration'), 'write')) throw notAccessible()
+  if (!atLeast(permissionOn(call.context.state, call.actor, repository, 'administration'), 'write')) throw notAccessible()
 }
 
 function giveRepository(call: OrganizationCall): RestAnswer {

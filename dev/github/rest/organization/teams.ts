@@ -2,7 +2,7 @@
 // https://docs.github.com/en/rest/teams/teams
 import { joinTeam, leaveTeam } from '../../actions/memberships.ts'
 import type { Team, User } from '../../state/accounts.ts'
-import { teamBySlug, userByLogin, userOf } from '../../state/world.ts'
+import { teamBySlug, userByLogin, userOf } from '../../state/github-state.ts'
 import { simpleUser } from '../../views/account.ts'
 import { fullTeam, teamWithParent } from '../../views/team.ts'
 import { noContent, notFound, ok, type RestAnswer } from '../protocol/answer.ts'
@@ -12,7 +12,7 @@ import { actionOf, type OrganizationCall, organizationRoute, type RestRoute } fr
 
 /** The team that the path names by its slug. */
 export function teamOf({ context, organization, params }: OrganizationCall): Team {
-  const team = teamBySlug(context.world, organization.id, params['team_slug'] ?? '')
+  const team = teamBySlug(context.state, organization.id, params['team_slug'] ?? '')
   if (!team) throw notFound()
   return team
 }
@@ -36,7 +36,7 @@ function membersOf(teams: readonly Team[], team: Team): Team['members'] {
 function list(call: OrganizationCall): RestAnswer {
   return paged(
     call.paging,
-    call.context.world.teams.filter(one => one.organizationId === call.organization.id),
+    call.context.state.teams.filter(one => one.organizationId === call.organization.id),
     one => teamWithParent(call.context, one),
   )
 }
@@ -44,22 +44,22 @@ function list(call: OrganizationCall): RestAnswer {
 function members(call: OrganizationCall): RestAnswer {
   const { context } = call
   const role = call.query.get('role') ?? 'all'
-  const found = membersOf(context.world.teams, teamOf(call)).filter(one => role === 'all' || one.role === role)
-  return paged(call.paging, found, one => simpleUser(context, userOf(context.world, one.userId)))
+  const found = membersOf(context.state.teams, teamOf(call)).filter(one => role === 'all' || one.role === role)
+  return paged(call.paging, found, one => simpleUser(context, userOf(context.state, one.userId)))
 }
 
 function membership(call: OrganizationCall): RestAnswer {
   const { context } = call
   const team = teamOf(call)
-  const user = userByLogin(context.world, call.params['username'] ?? '')
-  const found = user && membersOf(context.world.teams, team).find(one => one.userId === user.id)
+  const user = userByLogin(context.state, call.params['username'] ?? '')
+  const found = user && membersOf(context.state.teams, team).find(one => one.userId === user.id)
   if (!user || !found) throw notFound()
   const url = context.links.api(`/organizations/${call.organization.id}/team/${team.id}/memberships/${user.login}`)
   return ok({ url, role: found.role, state: 'active' })
 }
 
 function personOf({ context, params }: OrganizationCall): User {
-  const user = userByLogin(context.world, params['username'] ?? '')
+  const user = userByLogin(context.state, params['username'] ?? '')
   if (!user) throw notFound()
   return user
 }

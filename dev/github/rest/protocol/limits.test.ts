@@ -147,8 +147,8 @@ describe('the primary limit', () => {
       (await clients.by(await clients.mint(installationId)).request('GET /rate_limit')).data.resources.core.limit
     expect(await limit()).toBe(5000)
     const { context } = emulator
-    const olivia = context.world.users.find(one => one.id === 1001)
-    const acme = context.world.organizations.find(one => one.id === 2001)
+    const olivia = context.state.users.find(one => one.id === 1001)
+    const acme = context.state.organizations.find(one => one.id === 2001)
     if (!olivia || !acme) throw new Error('no seed')
     for (let count = 0; count < 22; count += 1) await createRepository(context, acme, olivia, newRepository(`r${count}`))
     expect(await limit()).toBe(5000 + 50 * 4)

@@ -41,7 +41,7 @@ describe('conditional requests', () => {
 
   test('a change gives another tag', async () => {
     const etag = (await get('/repos/acme/shop')).headers.get('etag') ?? ''
-    const repository = emulator.context.world.repositories.find(one => one.id === 4001)
+    const repository = emulator.context.state.repositories.find(one => one.id === 4001)
     if (!repository) throw new Error('no seed')
     repository.description = 'Another'
     expect((await get('/repos/acme/shop', { 'if-none-match': etag })).status).toBe(200)
@@ -89,10 +89,10 @@ describe('headers', () => {
 
 describe('pages', () => {
   test('have at most 100 entries; the last page has no next link', async () => {
-    const { world } = emulator.context
-    const acme = world.organizations.find(one => one.id === 2001)
+    const { state } = emulator.context
+    const acme = state.organizations.find(one => one.id === 2001)
     for (let id = 1; id <= 130; id += 1) {
-      world.users.push({
+      state.users.push({
         kind: 'user',
         id: 700_000 + id,
         login: `p${id}`,

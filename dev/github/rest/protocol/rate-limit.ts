@@ -3,7 +3,7 @@
 import { type Actor, installationSelects } from '../../state/access.ts'
 import type { Installation } from '../../state/apps.ts'
 import { hours } from '../../state/clock.ts'
-import { organizationById, repositoriesOf, type World } from '../../state/world.ts'
+import { type GitHubState, organizationById, repositoriesOf } from '../../state/github-state.ts'
 
 export type Bucket = { readonly limit: number; readonly used: number; readonly remaining: number; readonly reset: number }
 
@@ -35,21 +35,21 @@ export function callerOf(actor: Actor, address: string): string {
 }
 
 /** 50 more for each repository and each user beyond 20, up to 12,500 requests per hour (auth.md B.4). */
-function grownLimit(world: World, installation: Installation, base: number): number {
-  const repositories = repositoriesOf(world, installation.accountId).filter(one => installationSelects(installation, one)).length
-  const people = organizationById(world, installation.accountId)?.memberships.filter(one => one.state === 'active').length ?? 1
+function grownLimit(state: GitHubState, installation: Installation, base: number): number {
+  const repositories = repositoriesOf(state, installation.accountId).filter(one => installationSelects(installation, one)).length
+  const people = organizationById(state, installation.accountId)?.memberships.filter(one => one.state === 'active').length ?? 1
   const grown = base + 50 * Math.max(0, repositories - 20) + 50 * Math.max(0, people - 20)
   return Math.max(base, Math.min(grown, mostOfAnInstallation))
 }
 
-function limitOf(limits: Limits, world: World | undefined, actor: Actor): number {
+function limitOf(limits: Limits, state: GitHubState | undefined, actor: Actor): number {
   if (actor.kind === 'anonymous') return limits.anonymous
-  if (actor.kind === 'installation' && world) return grownLimit(world, actor.installation, limits.authenticated)
+  if (actor.kind === 'installation' && state) return grownLimit(state, actor.installation, limits.authenticated)
   return limits.authenticated
 }
 
-/** `now` is milliseconds since the epoch; without a `world` limits do not grow. */
-export function createRateLimiter(limits: Limits, now: () => number, world?: World): RateLimiter {
+/** `now` is milliseconds since the epoch; without a `state` limits do not grow. */
+export function createRateLimiter(limits: Limits, now: () => number, state?: GitHubState): RateLimiter {
   const buckets = new Map<string, { used: number; resetAt: number }>()
   return {
     spend: (actor, address, cost) => {
@@ -63,7 +63,7 @@ export function createRateLimiter(limits: Limits, now: () => number, world?: Wor
         if (buckets.size > mostBuckets && oldest !== undefined) buckets.delete(oldest)
       }
       bucket.used += cost
-      const limit = limitOf(limits, world, actor)
+      const limit = limitOf(limits, state, actor)
       const used = Math.min(bucket.used, limit)
       return {
         limit,

@@ -1,8 +1,8 @@
 // The routes about comments on pull requests; on GitHub these are issue comments. https://docs.github.com/en/rest/issues/comments
 import { createComment, deleteComment, editComment } from '../../actions/pull-requests/comments.ts'
 import { repositoryRole, roleAtLeast } from '../../state/access.ts'
+import { pullRequestByNumber } from '../../state/github-state.ts'
 import type { IssueComment } from '../../state/repositories.ts'
-import { pullRequestByNumber } from '../../state/world.ts'
 import { commentView } from '../../views/comment.ts'
 import { created, noContent, notFound, ok, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
@@ -13,12 +13,12 @@ const longestBody = 65_536
 
 function numberOf({ context, repository, params }: RepositoryCall): number {
   const number = params['issue_number'] ?? ''
-  if (!/^\d{1,9}$/.test(number) || !pullRequestByNumber(context.world, repository.id, Number(number))) throw notFound()
+  if (!/^\d{1,9}$/.test(number) || !pullRequestByNumber(context.state, repository.id, Number(number))) throw notFound()
   return Number(number)
 }
 
 function commentOf({ context, repository, params }: RepositoryCall): IssueComment {
-  const found = context.world.comments.find(one => one.repositoryId === repository.id && String(one.id) === params['comment_id'])
+  const found = context.state.comments.find(one => one.repositoryId === repository.id && String(one.id) === params['comment_id'])
   if (!found) throw notFound()
   return found
 }
@@ -27,7 +27,7 @@ function commentOf({ context, repository, params }: RepositoryCall): IssueCommen
 function ownCommentOf(call: RepositoryCall): IssueComment {
   const comment = commentOf(call)
   const writer = writerOf(call)
-  const role = repositoryRole(call.context.world, writer.id, call.repository)
+  const role = repositoryRole(call.context.state, writer.id, call.repository)
   if (comment.authorId !== writer.id && !roleAtLeast(role, 'write'))
     throw new RestError(403, 'Must have admin rights to Repository.')
   return comment
@@ -42,7 +42,7 @@ export const commentRoutes: readonly RestRoute[] = [
     path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
     handle: call => {
       const number = numberOf(call)
-      const found = call.context.world.comments.filter(one => one.repositoryId === call.repository.id && one.number === number)
+      const found = call.context.state.comments.filter(one => one.repositoryId === call.repository.id && one.number === number)
       return paged(call.paging, found, one => commentView(call.context, one))
     },
   }),

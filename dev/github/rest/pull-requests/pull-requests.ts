@@ -3,8 +3,8 @@ import { pullRequestFacts } from '../../actions/pull-requests/facts.ts'
 import { mergePullRequest } from '../../actions/pull-requests/merge.ts'
 import { editPullRequest, openPullRequest, setPullRequestState } from '../../actions/pull-requests/pull-requests.ts'
 import { canSee, repositoryRole, roleAtLeast } from '../../state/access.ts'
+import { accountOf, pullRequestByNumber, repositoryById } from '../../state/github-state.ts'
 import type { PullRequest } from '../../state/repositories.ts'
-import { accountOf, pullRequestByNumber, repositoryById } from '../../state/world.ts'
 import { fullPullRequest, simplePullRequest } from '../../views/pull-request.ts'
 import { created, notAccessible, notFound, ok } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
@@ -16,7 +16,7 @@ const longestBody = 65_536
 
 function pullOf({ context, repository, params }: RepositoryCall): PullRequest {
   const number = params['pull_number'] ?? ''
-  const found = /^\d{1,9}$/.test(number) ? pullRequestByNumber(context.world, repository.id, Number(number)) : undefined
+  const found = /^\d{1,9}$/.test(number) ? pullRequestByNumber(context.state, repository.id, Number(number)) : undefined
   if (!found) throw notFound()
   return found
 }
@@ -26,9 +26,9 @@ async function full(call: RepositoryCall, pull: PullRequest) {
 }
 
 /** `owner:branch` of the head; the head of a deleted fork has no owner. */
-function labelOf({ context: { world } }: RepositoryCall, pull: PullRequest): string {
-  const from = repositoryById(world, pull.head.repositoryId)
-  return `${from ? accountOf(world, from.ownerId).login : 'unknown'}:${pull.head.ref}`
+function labelOf({ context: { state } }: RepositoryCall, pull: PullRequest): string {
+  const from = repositoryById(state, pull.head.repositoryId)
+  return `${from ? accountOf(state, from.ownerId).login : 'unknown'}:${pull.head.ref}`
 }
 
 function list(call: RepositoryCall) {
@@ -36,7 +36,7 @@ function list(call: RepositoryCall) {
   const state = query.get('state') ?? 'open'
   const head = query.get('head')
   const base = query.get('base')
-  const found = context.world.pullRequests
+  const found = context.state.pullRequests
     .filter(one => one.repositoryId === repository.id)
     .filter(one => state === 'all' || one.state === state)
     .filter(one => head === null || head === labelOf(call, one))
@@ -51,7 +51,7 @@ async function open(call: RepositoryCall) {
     title: fields.text('title', longestTitle),
     body: fields.optionalText('body', longestBody) ?? null,
     head: fields.text('head', 255),
-    seesHead: repository => canSee(call.context.world, call.actor, repository),
+    seesHead: repository => canSee(call.context.state, call.actor, repository),
     base: fields.text('base', 255),
     draft: fields.optionalBoolean('draft') ?? false,
   })
@@ -62,7 +62,7 @@ async function open(call: RepositoryCall) {
 /** A person with read access only may change their own pull requests only. */
 function requireAuthorOrWriter({ actor, context, repository }: RepositoryCall, pull: PullRequest): void {
   if ((actor.kind !== 'user' && actor.kind !== 'person') || pull.authorId === actor.user.id) return
-  if (!roleAtLeast(repositoryRole(context.world, actor.user.id, repository), 'write')) throw notAccessible()
+  if (!roleAtLeast(repositoryRole(context.state, actor.user.id, repository), 'write')) throw notAccessible()
 }
 
 async function update(call: RepositoryCall) {

@@ -1,13 +1,14 @@
 // The routes about branches and commits. https://docs.github.com/en/rest/branches/branches
+
+import { fullName } from '../../state/github-state.ts'
 import type { Repository } from '../../state/repositories.ts'
-import { fullName } from '../../state/world.ts'
 import { commitView } from '../../views/commit.ts'
 import type { RestContext } from '../context.ts'
 import { ok, RestError } from '../protocol/answer.ts'
 import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 function repositoryUrl(context: RestContext, repository: Repository): string {
-  return context.links.api(`/repos/${fullName(context.world, repository)}`)
+  return context.links.api(`/repos/${fullName(context.state, repository)}`)
 }
 
 async function branch(call: RepositoryCall) {
@@ -19,7 +20,7 @@ async function branch(call: RepositoryCall) {
   return ok({
     name,
     commit: commitView(context, repository, await context.git.commit(repository.id, sha)),
-    _links: { self: url, html: context.links.web(`/${fullName(context.world, repository)}/tree/${name}`) },
+    _links: { self: url, html: context.links.web(`/${fullName(context.state, repository)}/tree/${name}`) },
     protected: false,
     protection: { enabled: false, required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] } },
     protection_url: `${url}/protection`,

@@ -3,7 +3,7 @@
 import { addCollaborator, removeCollaborator } from '../../actions/people/collaborators.ts'
 import { type Actor, membershipOf, repositoryRole } from '../../state/access.ts'
 import type { RepositoryRole, User } from '../../state/accounts.ts'
-import { organizationById, userByLogin } from '../../state/world.ts'
+import { organizationById, userByLogin } from '../../state/github-state.ts'
 import { simpleUser } from '../../views/account.ts'
 import { permissionFlags } from '../../views/repository.ts'
 import { olderWord, roleOfWord } from '../../views/role.ts'
@@ -13,7 +13,7 @@ import { paged } from '../protocol/page.ts'
 import { actionOf, type RepositoryCall, type RestRoute, repositoryRoute } from '../route.ts'
 
 function personOf({ context, params }: RepositoryCall): User {
-  const user = userByLogin(context.world, params['username'] ?? '')
+  const user = userByLogin(context.state, params['username'] ?? '')
   if (user?.type !== 'User') throw notFound()
   return user
 }
@@ -22,14 +22,14 @@ function collaboratorView({ context, repository }: RepositoryCall, user: User, r
   const asPerson: Actor = { kind: 'person', user }
   return {
     ...simpleUser(context, user),
-    permissions: permissionFlags(context.world, asPerson, repository),
+    permissions: permissionFlags(context.state, asPerson, repository),
     role_name: role,
   }
 }
 
 function permission(call: RepositoryCall): RestAnswer {
   const user = personOf(call)
-  const own = repositoryRole(call.context.world, user.id, call.repository)
+  const own = repositoryRole(call.context.state, user.id, call.repository)
   const role = own === 'none' && !call.repository.private ? 'read' : own
   return ok({ permission: olderWord(role), role_name: role, user: collaboratorView(call, user, role) })
 }
@@ -37,16 +37,16 @@ function permission(call: RepositoryCall): RestAnswer {
 /** `outside`: not a member of the organization; `direct`: a collaborator of the repository; `all`: everyone with a role. */
 function list(call: RepositoryCall): RestAnswer {
   const { context, repository, query } = call
-  const { world } = context
+  const { state } = context
   const affiliation = query.get('affiliation') ?? 'all'
   const direct = (user: User): boolean => repository.collaborators.some(one => one.userId === user.id)
-  const organization = organizationById(world, repository.ownerId)
+  const organization = organizationById(state, repository.ownerId)
   const inside = (user: User): boolean =>
     organization ? membershipOf(organization, user.id)?.state === 'active' : repository.ownerId === user.id
-  const people = world.users
+  const people = state.users
     .filter(user => user.type === 'User')
     .filter(user => affiliation === 'all' || (direct(user) && (affiliation !== 'outside' || !inside(user))))
-    .map(user => ({ user, role: repositoryRole(world, user.id, repository) }))
+    .map(user => ({ user, role: repositoryRole(state, user.id, repository) }))
     .filter(one => one.role !== 'none')
   return paged(call.paging, people, one => collaboratorView(call, one.user, one.role))
 }

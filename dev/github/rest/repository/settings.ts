@@ -5,7 +5,7 @@ import { forkRepository } from '../../actions/repository/fork.ts'
 import { transferRepository } from '../../actions/repository/transfer.ts'
 import { administers, permissionOn } from '../../state/access.ts'
 import type { Account } from '../../state/accounts.ts'
-import { accountByLogin, organizationByLogin } from '../../state/world.ts'
+import { accountByLogin, organizationByLogin } from '../../state/github-state.ts'
 import { fullRepository, minimalRepository } from '../../views/repository.ts'
 import { accepted, invalidField, noContent, notAccessible, ok, type RestAnswer, RestError } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
@@ -26,7 +26,7 @@ async function update(call: RepositoryCall): Promise<RestAnswer> {
 
 function transfer(call: RepositoryCall): RestAnswer {
   const fields = fieldsOf(call.body, 'Repository')
-  const newOwner = accountByLogin(call.context.world, fields.text('new_owner', 100))
+  const newOwner = accountByLogin(call.context.state, fields.text('new_owner', 100))
   if (!newOwner) throw invalidField('Repository', 'new_owner', 'invalid')
   transferRepository(actionOf(call), {
     newOwner,
@@ -47,13 +47,13 @@ function receiverOf(call: RepositoryCall, login: string | undefined): Account {
     if (actor.kind !== 'person') throw notAccessible()
     return actor.user
   }
-  const organization = organizationByLogin(context.world, login)
+  const organization = organizationByLogin(context.state, login)
   if (!organization) throw invalidField('Fork', 'organization', 'invalid')
   const allowed =
     actor.kind === 'installation'
       ? actor.installation.accountId === organization.id &&
-        permissionOn(context.world, actor, call.repository, 'administration') === 'write'
-      : administers(context.world, writerOf(call).id, organization.id)
+        permissionOn(context.state, actor, call.repository, 'administration') === 'write'
+      : administers(context.state, writerOf(call).id, organization.id)
   if (!allowed) throw new RestError(403, `You do not have permission to create repositories on ${organization.login}`)
   return organization
 }

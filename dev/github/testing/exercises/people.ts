@@ -16,7 +16,7 @@ async function exerciseTeams(participants: Participants): Promise<void> {
   await olivia.request('POST /orgs/{org}/teams', { ...acme, name: 'Child', parent_team_id: parent.id })
   const given = { ...acme, team_slug: parent.slug, owner: 'acme', repo: 'secret-plans' }
   await olivia.request('PUT /orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}', { ...given, permission: 'push' })
-  expect(participants.emulator.context.world.teams.find(one => one.id === parent.id)?.repositories).toEqual([
+  expect(participants.emulator.context.state.teams.find(one => one.id === parent.id)?.repositories).toEqual([
     { repositoryId: 4002, role: 'write' },
   ])
   const renamed = { ...acme, team_slug: parent.slug, name: 'Others', description: 'The rest' }
