@@ -48,6 +48,7 @@ export type BrokerApp = {
   readonly stop: () => Promise<void>
 }
 
+/** Adds its caches and controllers to the manager, so call it before the manager starts. Rejects when a signing key cannot be opened. */
 export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
   const deps: BrokerDeps = { ...options, log: options.log.child({ process: 'broker' }) }
   const { settings, log } = deps

@@ -53,6 +53,7 @@ function factsOf(app: ClusterGitHubApp): GitHubAppFacts {
   return { name: app.metadata.name, endpoints: endpointsOfApp(app), appId, clientId, slug: app.status?.slug }
 }
 
+/** Clients of the App that `settings` name; the App's object is read at each call, so a change needs no restart. */
 export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
   const { appName, clientSecret, apps, log, clock } = deps
   const app = (): GitHubAppFacts => {

@@ -31,6 +31,7 @@ export type BrokerIssuerDeps = {
   readonly log: Log
 }
 
+/** Opens the signing keys in the store, creating them once. Rejects with `unavailable` when the store does not answer. */
 export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<BrokerIssuer> {
   const { publicUrl, store, people, headers, clock, log } = deps
   const issuerKeys = await loadIssuerKeys(store.keys, clock, error =>

@@ -22,6 +22,7 @@ export type BuildLimiter = {
 /** Longer than a fetch may take. A slot that is older belongs to a build that started and ended unobserved. */
 const slotMilliseconds = 300_000
 
+/** Running builds are those of `builder`, and slots acquired for builds that it does not show yet. A restart loses the queue, which refills. */
 export function createBuildLimiter(
   builder: Pick<Builder, 'running' | 'known'>,
   options: { readonly clock: Clock; readonly platformBuilds: number },

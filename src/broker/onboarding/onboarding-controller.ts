@@ -26,6 +26,7 @@ const confirmWithinMilliseconds = 60 * 60_000
 const approveWithinMilliseconds = 30 * 24 * 60 * 60_000
 const waitMilliseconds = 2000
 
+/** Add the definition to the manager before it starts. Attempts that fail are repeated by `sweep`. */
 export function createOnboardingController(deps: OnboardingControllerDeps): OnboardingController {
   const { onboardings, clock, log } = deps
   const flights = new SingleFlight<Progress>()

@@ -48,6 +48,7 @@ export type OnboardingRecords = {
   readonly unfinished: () => Promise<readonly OnboardingRecord[]>
 }
 
+/** The records over the rows of the store. A row whose JSON is not an intent is logged and left out of lists. */
 export function createOnboardingRecords(onboardings: Onboardings, log: Pick<Log, 'error'>): OnboardingRecords {
   return {
     begin: async ({ intent, ...record }) => (await onboardings.begin({ ...record, data: dataOf(intent) })).id,

@@ -41,6 +41,7 @@ function signInIsOver(error: unknown): boolean {
   return isAppError(error, 'unauthenticated') || (isAppError(error) && error.reason === githubReasons.credentialRefused)
 }
 
+/** The people who signed in: their claims, and clients to GitHub with their tokens, which are refreshed when they expire. */
 export function createPeople(deps: PeopleDeps): People {
   const { users, github, tenants, log } = deps
 

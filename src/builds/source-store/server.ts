@@ -39,6 +39,7 @@ function exchangeOf(request: IncomingMessage, service: string, query: URLSearchP
     : undefined
 }
 
+/** The HTTP server that build pods fetch from (git smart HTTP, upload-pack only). `listen` starts it and its sweep, `close` ends both. */
 export function createSourceServer(deps: SourceServerDeps): SourceServer {
   let active = 0
 

@@ -16,6 +16,7 @@ export type DeployAction =
 /** The image that was built, and the commit it was built from. */
 export type BuiltImage = { readonly image: string; readonly commit: string }
 
+/** Image and commit are written only when one of them differs; a missing Application halts, because a RemoteSync never creates one. */
 export function decideDeploy({ application, remoteSync }: Facts, { image, commit }: BuiltImage): DeployAction {
   if (!application || application.metadata.deletionTimestamp !== undefined)
     return { kind: 'halt', halt: applicationNotFound('Deployed', remoteSync.spec.application) }
@@ -26,6 +27,7 @@ export function decideDeploy({ application, remoteSync }: Facts, { image, commit
 /** When the image became available, or why it is not available yet. */
 export type Rollout = { readonly availableAt: string; readonly halted?: undefined } | { readonly halted: Halt }
 
+/** Reads the condition Ready of the Application: one of another generation, or of another image, means that it is still rolling out. */
 export function decideRollout({ status, metadata }: Application, image: string, now: Date): Rollout {
   const ready = findCondition(status?.conditions, 'Ready')
   const current = ready?.observedGeneration === metadata.generation

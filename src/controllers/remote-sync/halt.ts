@@ -19,6 +19,7 @@ export type Halt = {
 
 type Retry = Pick<Halt, 'afterMilliseconds' | 'error'>
 
+/** `message` names the field and the cure. Without `retry`, a watch event has to wake the RemoteSync. */
 export function halt(stage: Halt['stage'], reason: string, message: string, retry: Retry = {}): Halt {
   return { stage, reason, message, ...retry }
 }

@@ -8,6 +8,7 @@ const mostRemoteSyncs = 100_000
 /** uid → time of the last answer. */
 export type LastChecks = Pick<Map<string, Date>, 'get' | 'set' | 'delete'>
 
+/** Empty, as after a restart. */
 export function createLastChecks(): LastChecks {
   return new BoundedMap<Date>(mostRemoteSyncs)
 }

@@ -15,6 +15,7 @@ export type ReconcileState = {
   readonly status: RemoteSyncStatus
 }
 
+/** A copy with these fields of the status replaced. */
 export function withStatus(state: ReconcileState, fields: Partial<RemoteSyncStatus>): ReconcileState {
   return { ...state, status: { ...state.status, ...fields } }
 }
@@ -24,6 +25,7 @@ export function withPhases(status: RemoteSyncStatus, times: Phases): RemoteSyncS
   return { ...status, phases: { ...status.phases, ...times } }
 }
 
+/** A copy with these phases recorded. */
 export function withTimes(state: ReconcileState, times: Phases): ReconcileState {
   return { ...state, status: withPhases(state.status, times) }
 }

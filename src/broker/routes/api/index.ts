@@ -36,6 +36,7 @@ export type ApiContext = Pick<BrokerContext, 'tenants' | 'verifyIdToken' | 'cloc
   readonly issuerKeys: Pick<IssuerKeys, 'sign'>
 }
 
+/** `/api/v1/{whoami,cluster,audit,audit/head}`, for the CLI. Authenticated by an ID token as bearer. */
 export function registerApi(server: WebServer, context: ApiContext): void {
   const { store, tenants, settings, issuerKeys, verifyIdToken } = context
   const config = perMinute(300)

@@ -7,6 +7,7 @@ import { styleSheet } from '../../pages/style.ts'
 import { heldTenants } from '../../people/tenant-access.ts'
 import { sendPage } from '../pages.ts'
 
+/** `/`: the tenants of the signed-in person, or the invitation to sign in. */
 export function registerHome(server: WebServer, { sessions, people, tenants, settings }: BrokerContext): void {
   server.get('/', async (request, reply) => {
     const person = await sessions.personOf(request)

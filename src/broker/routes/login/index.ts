@@ -38,6 +38,7 @@ const answer = Type.Object({
   iss: Type.Optional(Type.String({ maxLength: 500 })),
 })
 
+/** `/login` and `/login/callback`: sign-in with GitHub (RFC 6749 §4.1, PKCE S256), bound to the browser by a one-use state. */
 export function registerLogin(server: WebServer, context: BrokerContext): void {
   const { sessions, people, github, settings, log } = context
   const redirectUri = new URL(callbackPath, settings.publicUrl).href

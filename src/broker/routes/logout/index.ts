@@ -9,6 +9,7 @@ import { cookieAttributes } from '../../sessions.ts'
 import { csrfText } from '../field-schemas.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 
+/** `/logout`, by a form with the CSRF text only. */
 export function registerLogout(server: WebServer, { sessions }: BrokerContext): void {
   server.get('/logout', async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)

@@ -13,6 +13,7 @@ import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 import { type AttemptLock, createAttemptLock } from './attempt-lock.ts'
 
+/** The issuer's endpoints below `/oidc`, and the consent page. The issuer parses its own bodies. */
 export async function registerOidc(server: WebServer, context: BrokerContext): Promise<void> {
   registerConsent(server, context)
   await server.register(scope => mountIssuer(scope, context))

@@ -29,6 +29,7 @@ const answer = Type.Object({
   code: Type.Optional(Type.String({ maxLength: 512 })),
 })
 
+/** `/onboard/callback`: where GitHub's install page returns to. `installation_id` is a claim; the proof follows. */
 export function registerCallback(server: WebServer, context: BrokerContext): void {
   const { sessions, onboarding } = context
 

@@ -14,6 +14,7 @@ export function confirmPath(id: string): string {
   return `/onboard/confirm?onboarding=${encodeURIComponent(id)}`
 }
 
+/** `/onboard/confirm`: shows the roles, and starts the onboarding when the person agrees. The proof is made again. */
 export function registerConfirm(server: WebServer, { sessions, people, onboarding, onboardingController }: BrokerContext): void {
   const shown = Type.Object({ onboarding: onboardingId })
   server.get('/onboard/confirm', { schema: { querystring: shown }, config: perMinute(60) }, async (request, reply) => {

@@ -17,6 +17,7 @@ import { beginInstall, registerCallback } from './callback.ts'
 import { confirmPath, registerConfirm } from './confirm.ts'
 import { registerProgress } from './progress.ts'
 
+/** `/onboard/…`: from the choice of an account to the finished tenant. */
 export function registerOnboard(server: WebServer, context: BrokerContext): void {
   const { sessions, people, github, onboarding } = context
 

@@ -12,6 +12,7 @@ export function progressPath(id: string): string {
   return `/onboard/progress?onboarding=${encodeURIComponent(id)}`
 }
 
+/** `/onboard/progress`: how far an onboarding has got; the page reloads itself until it is finished. */
 export function registerProgress(server: WebServer, { sessions, onboarding }: BrokerContext): void {
   const shown = Type.Object({ onboarding: onboardingId })
   server.get('/onboard/progress', { schema: { querystring: shown } }, async (request, reply) => {

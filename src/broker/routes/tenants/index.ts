@@ -9,6 +9,7 @@ import { personOrSignIn, sendPage } from '../pages.ts'
 
 const parameters = Type.Object({ name: Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' }) })
 
+/** `/tenants/:name`: a tenant, for people who have a role in it. For anybody else it does not exist. */
 export function registerTenants(server: WebServer, context: BrokerContext): void {
   const { sessions, people, tenants, installations, settings, clock } = context
   server.get('/tenants/:name', { schema: { params: parameters } }, async (request, reply) => {
