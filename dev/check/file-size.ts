@@ -1,4 +1,4 @@
-// Fails when a source file is longer than 300 lines or a test longer than 600, when a folder of src holds more than 12 files (tests and
+// Fails when a source file is longer than 300 lines or a test longer than 600, when a folder of src or dev holds more than 12 files (tests and
 // `testing/` aside), and when a folder exceeds its budget of lines. Prints the median so that growth is visible.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ const overBudget = folders
   )
 const filesIn = new Map<string, number>()
 for (const { path, test } of sizes)
-  if (!test && path.startsWith('src/') && !path.includes('/testing/'))
+  if (!test && !path.startsWith('test/') && !path.includes('/testing/'))
     filesIn.set(dirname(path), (filesIn.get(dirname(path)) ?? 0) + 1)
 const crowded = [...filesIn]
   .filter(([, count]) => count > limits.filesInFolder)

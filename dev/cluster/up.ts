@@ -10,6 +10,7 @@ import type { ControlPlane } from './control-plane/start.ts'
 import { startControlPlane } from './control-plane/start.ts'
 import { isAccessible } from './file-access.ts'
 import { processFolder } from './host/record.ts'
+import { settleHost } from './host/settle-host.ts'
 import { devProcessFolders, nodeLayout } from './node/layout.ts'
 import { installMissing } from './node/packages.ts'
 import { startNode } from './node/start.ts'
@@ -18,7 +19,6 @@ import { withLock } from './processes/lock.ts'
 import type { Progress } from './progress.ts'
 import type { ClusterSettings } from './settings.ts'
 import { devClusterFolder } from './settings.ts'
-import { settleHost } from './settle-host.ts'
 
 export type UpOptions = { readonly settings: ClusterSettings; readonly progress: Progress; readonly controlPlaneOnly: boolean }
 

@@ -6,13 +6,13 @@ import { readClusterSettings } from '../settings.ts'
 import { extraRoles } from './access.ts'
 import { cniConfiguration } from './cni.ts'
 import { containerdConfiguration, registryHosts } from './containerd.ts'
-import { corefile } from './coredns.ts'
 import { kubeletConfiguration } from './kubelet.ts'
 import { nodeLayout } from './layout.ts'
 import { hasCondition } from './ready.ts'
-import { registryConfiguration } from './registry.ts'
 import { proxyConfiguration } from './scheduling.ts'
-import { traefikArguments } from './traefik.ts'
+import { corefile } from './services/coredns.ts'
+import { registryConfiguration } from './services/registry.ts'
+import { traefikArguments } from './services/traefik.ts'
 
 const settings = readClusterSettings({ HOME: '/home/x', SEKISHO_STATE: '/srv/state' }, { root: true })
 const layout = nodeLayout(settings)

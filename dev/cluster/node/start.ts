@@ -8,14 +8,14 @@ import { waitUntil } from '../wait-until.ts'
 import { applyExtraRoles, writeNodeAccess } from './access.ts'
 import { writeCniConfiguration } from './cni.ts'
 import { startContainerd } from './containerd.ts'
-import { startCoreDns } from './coredns.ts'
 import { kubeletProgram } from './kubelet.ts'
 import type { NodeContext } from './layout.ts'
 import { buildPauseImage, importPauseImage } from './pause-image.ts'
 import { nodeReady } from './ready.ts'
-import { startRegistry } from './registry.ts'
 import { proxyProgram, schedulerProgram } from './scheduling.ts'
-import { startTraefik } from './traefik.ts'
+import { startCoreDns } from './services/coredns.ts'
+import { startRegistry } from './services/registry.ts'
+import { startTraefik } from './services/traefik.ts'
 
 export type NodePrograms = {
   readonly kubernetes: Programs

@@ -2,11 +2,11 @@
 // Its address must be a private IP address: builders use plain http only with those.
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { ensureRunning, hasEnded } from '../processes/supervise.ts'
-import { replaceFile } from '../replace-file.ts'
-import { registryHost } from '../settings.ts'
-import { waitUntil } from '../wait-until.ts'
-import type { NodeContext } from './layout.ts'
+import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
+import { replaceFile } from '../../replace-file.ts'
+import { registryHost } from '../../settings.ts'
+import { waitUntil } from '../../wait-until.ts'
+import type { NodeContext } from '../layout.ts'
 
 const readyMilliseconds = 20_000
 

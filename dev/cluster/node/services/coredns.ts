@@ -2,12 +2,12 @@
 // It must never answer a name outside the cluster itself.
 import { Resolver } from 'node:dns/promises'
 import { join } from 'node:path'
-import type { AdminClient } from '../control-plane/admin-client.ts'
-import { ensureRunning, hasEnded } from '../processes/supervise.ts'
-import { replaceFile } from '../replace-file.ts'
-import type { ClusterSettings } from '../settings.ts'
-import { waitUntil } from '../wait-until.ts'
-import type { NodeContext } from './layout.ts'
+import type { AdminClient } from '../../control-plane/admin-client.ts'
+import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
+import { replaceFile } from '../../replace-file.ts'
+import type { ClusterSettings } from '../../settings.ts'
+import { waitUntil } from '../../wait-until.ts'
+import type { NodeContext } from '../layout.ts'
 
 const readyMilliseconds = 60_000
 

@@ -1,11 +1,11 @@
 // The ingress controller: Traefik as a host process, on the node address and on loopback, for Ingresses of class `traefik`.
 // It listens nowhere else, and Ingresses are its only configuration.
 import { Agent, request } from 'node:http'
-import type { AdminClient } from '../control-plane/admin-client.ts'
-import { ensureRunning, hasEnded } from '../processes/supervise.ts'
-import type { ClusterSettings } from '../settings.ts'
-import { waitUntil } from '../wait-until.ts'
-import type { NodeContext } from './layout.ts'
+import type { AdminClient } from '../../control-plane/admin-client.ts'
+import { ensureRunning, hasEnded } from '../../processes/supervise.ts'
+import type { ClusterSettings } from '../../settings.ts'
+import { waitUntil } from '../../wait-until.ts'
+import type { NodeContext } from '../layout.ts'
 
 export const ingressClass = 'traefik'
 const readyMilliseconds = 60_000

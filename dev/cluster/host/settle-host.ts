@@ -1,14 +1,14 @@
 // Prepares the host for a start: removes the traces of an earlier run, and records the changes of this start before it makes them.
-import { AppError } from '../../src/lib/errors.ts'
-import { cgroupMembers } from './host/cgroups.ts'
-import { aliveNames, cleanHost, recoverHost } from './host/clean.ts'
-import { decideStart } from './host/decide-start.ts'
-import { readHostRecord, writeHostRecord } from './host/record.ts'
-import { plannedChanges, prepareHost } from './node/host-changes.ts'
-import { currentBootId } from './processes/identity.ts'
-import type { Progress } from './progress.ts'
-import type { ClusterSettings } from './settings.ts'
-import { devClusterFolder } from './settings.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+import { plannedChanges, prepareHost } from '../node/host-changes.ts'
+import { currentBootId } from '../processes/identity.ts'
+import type { Progress } from '../progress.ts'
+import type { ClusterSettings } from '../settings.ts'
+import { devClusterFolder } from '../settings.ts'
+import { cgroupMembers } from './cgroups.ts'
+import { aliveNames, cleanHost, recoverHost } from './clean.ts'
+import { decideStart } from './decide-start.ts'
+import { readHostRecord, writeHostRecord } from './record.ts'
 
 /** Removes what an earlier run left, then records and makes the host changes of this one. True when this host has a node. */
 export async function settleHost(settings: ClusterSettings, progress: Progress, withNode: boolean): Promise<boolean> {
