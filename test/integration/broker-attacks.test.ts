@@ -140,7 +140,7 @@ describe('malformed callbacks', () => {
     const gary = await begun('gary')
     expect((await gary.browser.open(callback(state, String(target)))).status).toBe(400)
     const used = await begun('olivia')
-    expect((await used.browser.open(callback(used.state, String(target)))).text).toContain('Bring acme')
+    expect((await used.browser.open(callback(used.state, String(target)))).text).toContain('Onboard acme')
     expect((await used.browser.open(callback(used.state, String(target)))).status).toBe(400)
     expect(browser.cookies(environment.url)['__Host-sekisho-onboarding']).toBeUndefined()
   })

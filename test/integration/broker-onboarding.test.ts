@@ -65,7 +65,7 @@ describe('onboarding', () => {
     expect(state.length).toBeGreaterThan(20)
     browser.stops.length = 0
     const confirm = await install(environment.github, browser, id, { repositoryIds: [4001], state })
-    expect(confirm.text).toContain(`Bring ${login}`)
+    expect(confirm.text).toContain(`Onboard ${login}`)
     const done = await confirm.form('Create the tenant').submit({ team: '3001' })
     expect(done.text).toContain('Preparing')
 

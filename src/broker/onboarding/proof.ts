@@ -42,7 +42,7 @@ const isNotSuspended: ProofCheck = ({ installation }) =>
 const isAccountHolder: ProofCheck = ({ installation: { account }, personId }) =>
   account.type !== 'User' || account.id === personId
     ? undefined
-    : { reason: 'AccountHolder', message: 'only the account holder can bring a user account here' }
+    : { reason: 'AccountHolder', message: 'only the account holder can onboard a user account' }
 
 /** Stops: a membership read from an organisation that took over the login. */
 const isMemberOfSameOrganization: ProofCheck = ({ installation: { account }, membership, personId }) =>
@@ -50,14 +50,14 @@ const isMemberOfSameOrganization: ProofCheck = ({ installation: { account }, mem
     ? undefined
     : {
         reason: 'SameOrganization',
-        message: 'only owners of the organisation can bring it here, and you are not a member: ask one of its owners',
+        message: 'only owners of the organisation can onboard it here, and you are not a member: ask one of its owners',
       }
 
 /** Stops: ordinary members, and people who were invited but have not accepted. */
 const isActiveOwner: ProofCheck = ({ installation: { account }, membership }) =>
   account.type !== 'Organization' || (membership?.state === 'active' && membership.role === 'admin')
     ? undefined
-    : { reason: 'ActiveOwner', message: 'only owners of the organisation can bring it here: ask one of them' }
+    : { reason: 'ActiveOwner', message: 'only owners of the organisation can onboard it here: ask one of them' }
 
 const checks = [isOfOurApp, isNotSuspended, isAccountHolder, isMemberOfSameOrganization, isActiveOwner]
 

@@ -30,7 +30,7 @@ export function page(options: {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${refresh}
 <title>${title} · Sekisho</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon.svg" type="image/svg+xml"></head>
 <body>
-<header><a class="brand" href="/">Sekisho</a><nav aria-label="Main"><a href="/">Tenants</a> <a href="/onboard">Bring an account</a></nav>
+<header><a class="brand" href="/">Sekisho</a><nav aria-label="Main"><a href="/">Tenants</a> <a href="/onboard">Onboard an account</a></nav>
 <div class="who">${who(person)}</div></header>
 <main><h1>${title}</h1>
 ${body}

@@ -6,7 +6,7 @@ import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
 
 function accountForm(person: Person, account: Candidate): Html {
-  if (!account.administers) return html`Only its owners can bring it here: ask one of them.`
+  if (!account.administers) return html`Only its owners can onboard it here: ask one of them.`
   return html`<form method="post" action="/onboard/installed">${formSecret(person)}
 <input type="hidden" name="installation_id" value="${account.installationId}"><button>Continue with ${account.login}</button></form>`
 }
@@ -20,7 +20,7 @@ export function chooseAccountPage(person: Person, accounts: readonly Candidate[]
   const installed =
     accounts.length === 0 ? undefined : html`<h2>Accounts that have the App</h2><table><tbody>${rows}</tbody></table>`
   return page({
-    title: 'Bring an account',
+    title: 'Onboard an account',
     person,
     body: html`<p>Install our GitHub App on your organisation or on your own account, and choose the repositories that it may access.
 In the tenant, every access to a repository needs a grant of its own.</p>
@@ -46,7 +46,7 @@ export function confirmPage(person: Person, onboardingId: string, intent: Proved
 ${teams.length === 0 ? html`<p>${account.login} has no teams yet; add the role to the tenant later.</p>` : teams.map(team => html`<label><input type="checkbox" name="team" value="${team.id}"> ${team.name} <span class="fine">(${team.slug})</span></label>`)}
 </fieldset>`
   return page({
-    title: `Bring ${account.login}`,
+    title: `Onboard ${account.login}`,
     person,
     body: html`<form method="post" action="/onboard/confirm">${formSecret(person)}<input type="hidden" name="onboarding" value="${onboardingId}">
 ${choice}
@@ -61,7 +61,7 @@ export function waitingPage(person: Person): Html {
     title: 'An owner was asked',
     person,
     body: html`<p>GitHub has asked the owners of the organisation to install the App. After one of them has installed it, an owner continues
-here under <a href="/onboard">Bring an account</a>.</p>`,
+here under <a href="/onboard">Onboard an account</a>.</p>`,
   })
 }
 
