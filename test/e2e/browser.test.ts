@@ -117,7 +117,7 @@ test('noah, who has no tenant, learns what to do and nothing about acme', async 
   const main = await page.getByRole('main').textContent()
   expect(main).toMatch(/no role in any tenant yet/)
   expect(main).toMatch(/ask an owner/)
-  expect(await page.getByRole('main').getByRole('link', { name: 'bring it here' }).getAttribute('href')).toBe('/onboard')
+  expect(await page.getByRole('main').getByRole('link', { name: 'onboard it here' }).getAttribute('href')).toBe('/onboard')
   await browser.picture('noah-3-no-tenant')
   const answers = await Promise.all(['acme', 'nothing-there'].map(name => page.request.get(`${fixture}/tenants/${name}`)))
   expect(answers.map(answer => answer.status())).toEqual([404, 404])

@@ -16,7 +16,7 @@ async function administers(client: UserClient, personId: number, { account }: In
   return membership?.state === 'active' && membership.role === 'admin' && membership.organizationId === account.id
 }
 
-/** Every account that has the App `appId` and that the person can see; `administers` says whether the person could bring it. */
+/** Every account that has the App `appId` and that the person can see; `administers` says whether the person could onboard it. */
 export async function onboardingCandidates(client: UserClient, appId: number, personId: number): Promise<readonly Candidate[]> {
   const installations = (await client.installations()).filter(installation => installation.appId === appId)
   return Promise.all(

@@ -39,8 +39,8 @@ export function homePage(person: Person, held: readonly HeldTenant[], issuer: st
   const [first] = held
   const list =
     first === undefined
-      ? html`<p>You have no role in any tenant yet. If you own an organisation on GitHub, <a href="/onboard">bring it here</a>;
-otherwise ask an owner of your organisation to bring it here, or to give your team a role.</p>`
+      ? html`<p>You have no role in any tenant yet. If you own an organisation on GitHub, <a href="/onboard">onboard it here</a>;
+otherwise ask an owner of your organisation to onboard it, or to give your team a role.</p>`
       : html`<table><thead><tr><th scope="col">Tenant</th><th scope="col">GitHub account</th><th scope="col">Your role</th><th scope="col">State</th></tr></thead>
 <tbody>${held.map(tenantRow)}</tbody></table>${kubectlSteps(issuer, first.tenant.spec.namespace)}`
   return page({ title: 'Your tenants', person, body: html`<p class="fine">You are <code>${person.subject}</code>.</p>${list}` })
