@@ -2,10 +2,10 @@
 import { wakeAnnotation } from '../api/names.ts'
 import type { KubeObject } from '../api/resource.ts'
 
-/** The bound of `status.observedWake`. */
+/** The bound of `status.observedWake` and `status.handledWake`. */
 const longestWake = 512
 
-/** The object's wake annotation, cut to what `status.observedWake` can hold; undefined without one. */
+/** The object's wake annotation, cut to what a status can hold; undefined when there is none or it is empty. */
 export function wakeOf({ metadata }: KubeObject): string | undefined {
-  return metadata.annotations?.[wakeAnnotation]?.slice(0, longestWake)
+  return metadata.annotations?.[wakeAnnotation]?.slice(0, longestWake) || undefined
 }

@@ -12,6 +12,7 @@ import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
+import { wakeOf } from '../observed-wake.ts'
 import type { AccessDeps, RepositoryAccess } from '../owned-grant.ts'
 import { accessOnce, ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
@@ -24,7 +25,7 @@ import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gather
 import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
 import { findCommit } from './resolve.ts'
 import { nextStatus, type ReconcileState, withStatus, withTimes } from './status.ts'
-import { mayRetry, mustResolve, signalledAt, wakeOf } from './wake.ts'
+import { mayRetry, mustResolve, signalledAt } from './wake.ts'
 
 export type RemoteSyncDeps = AccessDeps &
   GatherDeps & {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { wakeOf } from '../observed-wake.ts'
 import { commit, now, sync } from './testing/remote-sync.ts'
-import { mayRetry, mustResolve, signalledAt, wakeOf } from './wake.ts'
+import { mayRetry, mustResolve, signalledAt } from './wake.ts'
 
 const known = sync({}, { status: { commit, observedGeneration: 1, handledWake: 'old' } })
 const newSpec = { ...known, metadata: { ...known.metadata, generation: 2 } }

@@ -1,15 +1,7 @@
 // When GitHub must be asked for the commit again, and when the signal to do so arrived. Pure.
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import { wakeAnnotation } from '../../api/names.ts'
+import { wakeOf } from '../observed-wake.ts'
 import type { Facts } from './gather.ts'
-
-const longestWake = 512
-
-/** The wake annotation, cut to what the status can hold; undefined when there is none. */
-export function wakeOf(remoteSync: RemoteSync): string | undefined {
-  const value = remoteSync.metadata.annotations?.[wakeAnnotation]
-  return value === undefined || value === '' ? undefined : value.slice(0, longestWake)
-}
 
 function isNewWake(remoteSync: RemoteSync): boolean {
   const wake = wakeOf(remoteSync)
