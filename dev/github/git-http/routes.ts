@@ -38,7 +38,7 @@ type GitRequest = {
   readonly service: Service
 }
 
-/** Decides about one git request. An actor who cannot see the repository is asked for credentials or told that it does not exist. */
+/** Decides about one git request. An actor who cannot see the repository gets a request for credentials, or the answer that it does not exist. */
 function decide(context: GitHttpContext, { authorization, owner, name, service }: GitRequest): Access {
   const { state } = context
   const authentication = authenticate(state, authorization, context.now())

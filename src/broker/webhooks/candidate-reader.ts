@@ -1,7 +1,7 @@
 // Looks up what an event may affect, by indexes of the caches: the cost of a delivery depends on the installation that it came from, never on
 // how many tenants there are. It reads caches only and must never list one.
 import { installation } from '../../api/github/installation.ts'
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
 import { type FollowerKind, followerKinds } from '../../api/registry.ts'
 import type { RepositoryFollower } from '../../api/repository-follower.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
@@ -19,7 +19,8 @@ const byGitHubId = 'webhook/github-installation'
 const byInstallation = 'webhook/installation'
 
 const idOnHost = (host: string, id: number): string => `${host}/${id}`
-const installationOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`
+const installationOf = (object: RepositoryFollower | RepositoryGrant): string =>
+  keyText({ ...keyOf(object), name: object.spec.installation })
 
 /** Adds the indexes, so it may be called once per manager. A kind that declares `followsRepository` is found without a line here. */
 export function createCandidateReader(
@@ -33,9 +34,8 @@ export function createCandidateReader(
   tenants.addIndex(byAccount, ({ spec }) => [idOnHost(spec.account.host, spec.account.id)])
   installations.addIndex(byAccount, ({ spec }) => [idOnHost(spec.account.host, spec.account.id)])
   installations.addIndex(byGitHubId, ({ spec }) => [idOnHost(spec.account.host, spec.installationId)])
-  grants.addIndex(byInstallation, ({ metadata, spec }) => [installationOf(metadata.namespace, spec.installation)])
-  for (const { cache } of followers)
-    cache.addIndex(byInstallation, ({ metadata, spec }) => [installationOf(metadata.namespace, spec.installation)])
+  grants.addIndex(byInstallation, object => [installationOf(object)])
+  for (const { cache } of followers) cache.addIndex(byInstallation, object => [installationOf(object)])
 
   /** The installation that the event names, or those of the organisation that it names. */
   const installationsOf = ({ installationId, organizationId }: GitHubEvent, host: string) => {
