@@ -263,7 +263,7 @@ async function ready(healthUrl: string): Promise<true | undefined> {
 /** Called after the platform serves: webhooks that fail closed would refuse its own first writes. */
 async function installAdmission({ admin }: ControlPlane): Promise<void> {
   const policies = [...policyFiles(platformIdentities()).values()].flat()
-  const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` })
+  const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` }, platformIdentities())
   for (const manifest of [...policies, ...webhooks]) {
     const { kind, metadata } = manifest
     const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`
