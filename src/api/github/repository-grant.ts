@@ -39,6 +39,13 @@ export const repositoryGrant = defineKind({
           min: 1,
           max: 50,
           unique: 'set',
+          rules: [
+            {
+              rule: 'self.all(name, self.exists_one(other, other.lowerAscii() == name.lowerAscii()))',
+              message: 'repositories must name each repository once: GitHub does not distinguish upper and lower case',
+              reason: 'FieldValueInvalid',
+            },
+          ],
         },
       ),
       permissions: map(permissionLevel, {

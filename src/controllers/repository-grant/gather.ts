@@ -9,6 +9,7 @@ import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
+import type { ProbeBudget } from './probe-budget.ts'
 
 /** GitHub's answer about the repositories and the requester. */
 export type GitHubAnswer =
@@ -32,6 +33,7 @@ export type Facts = {
 export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly githubApps: GitHubApps
+  readonly budget: ProbeBudget
   /** How often an approved grant is checked without a reason. */
   readonly recheckMilliseconds: number
 }
@@ -50,6 +52,8 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   if (!isDue(object, askedAt, deps.recheckMilliseconds)) return facts({ kind: 'not-due' })
   const person = parseUserSubject(object.spec.requestedBy)
   if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
+  const refused = deps.budget.take({ namespace, uid: object.metadata.uid ?? '' })
+  if (refused !== undefined) return facts(refused)
   try {
     const app = await deps.githubApps.get(installation.spec.app)
     const { installationId } = installation.spec

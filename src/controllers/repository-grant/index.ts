@@ -8,11 +8,12 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { createProbeBudget } from './probe-budget.ts'
 import { type RepositoryGrantDeps, reconcileRepositoryGrant } from './reconcile.ts'
 
 export type RepositoryGrantControllerDeps = Omit<
   RepositoryGrantDeps,
-  'grants' | 'status' | 'installations' | 'recheckMilliseconds'
+  'grants' | 'status' | 'installations' | 'recheckMilliseconds' | 'budget'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -28,6 +29,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
   const grants = manager.cache(repositoryGrant)
   const installations = manager.cache(installation)
   const { client } = manager
+  const budget = createProbeBudget(deps.clock)
   const fieldManager = 'sekisho.dev/repository-grant'
   const status = createStatusWriter({ type: repositoryGrant, fieldManager, client, cache: grants, events: deps.events })
   grants.addIndex(byInstallation, ({ metadata, spec }) => [
@@ -45,6 +47,7 @@ export function createRepositoryGrantController(deps: RepositoryGrantControllerD
         predicate: partChanged(readiness),
       }),
     ],
-    reconcile: context => reconcileRepositoryGrant({ ...deps, grants, status, installations, recheckMilliseconds }, context),
+    reconcile: context =>
+      reconcileRepositoryGrant({ ...deps, budget, grants, status, installations, recheckMilliseconds }, context),
   }
 }
