@@ -37,6 +37,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
       registry: registryHost(settings),
       ingressPort: settings.ingressPort,
       sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+      node: { address: settings.nodeAddress, podGateway: settings.podGateway },
     }
     await kubectl.applyFolder(await writeOverlay({ settings, image, environment: platformSettings(addresses, podFolders) }))
   })

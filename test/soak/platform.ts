@@ -202,6 +202,7 @@ async function platformEnvironment(parts: {
     SEKISHO_GITHUB_CLIENT_SECRET: github.app.clientSecret,
     SEKISHO_GITHUB_WEBHOOK_SECRET: github.app.webhookSecret,
     SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.source}`,
