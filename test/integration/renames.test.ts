@@ -1,16 +1,19 @@
-// Names that pass to somebody else: the controllers and real git against the GitHub emulator. A RemoteSync follows its repository by number, so
-// whoever takes over the old name of an organisation or repository never gets a commit resolved, fetched or built.
+// Repositories by number: the controllers and real git against the GitHub emulator. Whoever takes over the old name of an organisation or a
+// repository, or pushes to a fork, never gets a commit resolved, fetched or built.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRepository } from '../../dev/github/actions/create-repository.ts'
 import { renameAccount } from '../../dev/github/actions/people/rename-account.ts'
+import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
 import { changeRepository } from '../../dev/github/actions/repository/change.ts'
+import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
 import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
 import { organizationById, repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
 import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
 import { remoteSync } from '../../src/api/apps/remote-sync.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
-import { installDefinitions, installKinds, patience } from '../fixtures/application-fixture.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
+import { installDefinitions, installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 import { type Hub, kpackDefinitions, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
@@ -35,12 +38,12 @@ const person = (login: string) => userByLogin(github.context.state, login) ?? ex
 const acme = () => organizationById(github.context.state, 2001) ?? expect.fail('no organisation')
 const repository = (id: number) => repositoryById(github.context.state, id) ?? expect.fail(`no repository ${id}`)
 
-/** Pushes a commit to `main`; resolves to its id. */
-async function push(login: string, fullName: string, text: string): Promise<string> {
+/** Pushes a commit on top of `main`, to `main` unless told otherwise; resolves to its id. */
+async function push(login: string, fullName: string, text: string, branch = 'main'): Promise<string> {
   const git = await createGitClient()
   await git.run('clone', cloneUrl(github.url, fullName, github.personalTokens[login]), '.')
   const sha = await git.commit('page.txt', text, text)
-  expect(await git.run('push', 'origin', 'HEAD:main')).toMatchObject({ ok: true })
+  expect(await git.run('push', 'origin', `HEAD:${branch}`)).toMatchObject({ ok: true })
   await git.remove()
   return sha
 }
@@ -85,6 +88,64 @@ async function afterWake(fixture: RemoteSyncFixture) {
 async function builtCommits({ client, namespace }: RemoteSyncFixture): Promise<readonly (string | undefined)[]> {
   return (await client.list(kpackBuilds, { namespace })).map(build => build.spec.source.git?.revision)
 }
+
+async function reasonOf(fixture: RemoteSyncFixture): Promise<string | undefined> {
+  return findCondition((await afterWake(fixture)).conditions, 'Ready')?.reason
+}
+
+describe('commits that strangers pushed', () => {
+  /** A public repository, as strangers can fork it, with a fork of noah and a pull request of it. */
+  async function forked() {
+    const { context } = github
+    const shopNow = repository(shop)
+    await changeRepository({ context, repository: shopNow, sender: person('olivia') }, { private: false })
+    const noah = person('noah')
+    await forkRepository(
+      { context, repository: shopNow, sender: noah },
+      { owner: noah, name: undefined, defaultBranchOnly: true },
+    )
+    const evil = await push('noah', 'noah/shop', 'evil')
+    const opened = { title: 'Evil', body: null, head: 'noah:main', seesHead: () => true, base: 'main', draft: false }
+    const pull = await openPullRequest({ context, repository: shopNow, sender: noah }, opened)
+    return { evil, number: pull.number }
+  }
+
+  test('the head of a fork is not built; a pull request of the repository itself is, until it is closed', async () => {
+    const { evil, number } = await forked()
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync({ source: { pullRequest: number } })
+    await fixture.approve()
+    await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'PullRequestFromFork')
+
+    const { context } = github
+    const own = await push('dave', 'acme/shop', 'ours', 'feature')
+    const [repositoryNow, sender] = [repository(shop), person('dave')]
+    const opened = { title: 'Ours', body: null, head: 'feature', seesHead: () => true, base: 'main', draft: false }
+    const pull = await openPullRequest({ context, repository: repositoryNow, sender }, opened)
+    await fixture.applyRemoteSync({ source: { pullRequest: pull.number } })
+    await fixture.buildOf(own)
+    await setPullRequestState({ context, repository: repositoryNow, sender }, pull, 'closed')
+    expect(await reasonOf(fixture)).toBe('PullRequestClosed')
+    expect(await builtCommits(fixture)).not.toContain(evil)
+  })
+
+  test('a commit of a fork, which GitHub serves through the repository, is not built; a commit of a branch is', async () => {
+    const { evil } = await forked()
+    const main = await push('dave', 'acme/shop', 'ours')
+    const other = await push('dave', 'acme/shop', 'other', 'other')
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync({ source: { commit: evil } })
+    await fixture.approve()
+    await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'CommitNotInRepository')
+    for (const commit of [main, other]) {
+      await fixture.applyRemoteSync({ source: { commit } })
+      await fixture.buildOf(commit)
+    }
+    expect(await builtCommits(fixture)).not.toContain(evil)
+  })
+})
 
 describe('a name that passes to somebody else', () => {
   test('an organisation is renamed and a stranger takes its login: the stranger’s commit is never built, the repository is followed', async () => {
