@@ -22,6 +22,7 @@ import { createOnboardingController } from './onboarding/onboarding-controller.t
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
+import { createPlatformAdmins } from './people/platform-admins.ts'
 import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
@@ -77,7 +78,8 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const apps = manager.cache(clusterGitHubApp)
 
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
-  const people = createPeople({ users: store.users, github, tenants, clock, log })
+  const platformAdmins = createPlatformAdmins({ kube, clock })
+  const people = createPeople({ users: store.users, github, tenants, platformAdmins, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
@@ -106,6 +108,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     store,
     github,
     people,
+    platformAdmins,
     sessions,
     tenants,
     installations: manager.cache(installation),

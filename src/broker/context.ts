@@ -12,6 +12,7 @@ import type { BrokerIssuer } from './issuer.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { People } from './people/people.ts'
+import type { PlatformAdmins } from './people/platform-admins.ts'
 import type { PersonSessions } from './sessions.ts'
 
 export type BrokerContext = BrokerIssuer & {
@@ -19,6 +20,7 @@ export type BrokerContext = BrokerIssuer & {
   readonly store: Store
   readonly github: BrokerGitHub
   readonly people: People
+  readonly platformAdmins: PlatformAdmins
   readonly sessions: PersonSessions
   readonly tenants: Cache<Tenant>
   readonly installations: Cache<Installation>

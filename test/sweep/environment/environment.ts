@@ -108,7 +108,6 @@ function environmentOf(environment: {
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
-    SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
   }
 }
 
