@@ -95,12 +95,14 @@ export const auditEvents = {
     },
   },
   'webhook.refused': {
-    description: 'A request to the webhook endpoint was refused. At most 10 of them are recorded per minute.',
+    description:
+      'A request to the webhook endpoint was refused. The first 10 of each minute are recorded one by one, the others together when the minute ends.',
     actor: '`sekisho:webhook-inbox`: it is not known who it was.',
     object: '`Webhook`',
     outcomes: { denied: 'The signature is not valid, or the body does not fit the event. The reason says which.' },
     details: {
       address: 'The IP address from which the request came.',
+      addresses: 'In the record of the others: address → how many requests came from it, the 10 most frequent.',
       refusalsThisMinute: 'How many requests were refused in this minute so far.',
     },
   },

@@ -10,6 +10,7 @@ import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
+import type { ProvenClient } from '../web/clients/client-key.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
@@ -18,11 +19,13 @@ import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
 import { createBrokerIssuer } from './issuer.ts'
+import { createKnownBrowsers } from './known-browsers.ts'
 import { createOnboardingController } from './onboarding/onboarding-controller.ts'
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
+import { createProvenClient } from './proven-client.ts'
 import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
@@ -55,7 +58,7 @@ export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
   const { settings, log } = deps
   const headers = createHeaders(deps)
   const { context, loops } = await createParts(deps, headers)
-  const server = await createServer(deps, headers)
+  const server = await createServer(deps, headers, createProvenClient(context))
   await registerRoutes(server, context)
   return {
     async start() {
@@ -110,6 +113,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     people,
     platformAdmins,
     sessions,
+    knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,
     installations: manager.cache(installation),
     ...issuer,
@@ -132,9 +136,15 @@ function createHeaders({ settings, manager }: BrokerDeps): () => SecurityHeaderO
   }
 }
 
-async function createServer({ certificate, log }: BrokerDeps, headers: () => SecurityHeaderOptions): Promise<WebServer> {
+async function createServer(
+  { settings, certificate, log }: BrokerDeps,
+  headers: () => SecurityHeaderOptions,
+  proven: ProvenClient,
+): Promise<WebServer> {
   const server = await createWebServer({
     log,
+    trustedProxies: settings.trustedProxies,
+    provenClient: proven,
     ...(certificate ? { certificate } : {}),
     headers,
     errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),

@@ -11,6 +11,7 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { addressListSetting } from '../web/clients/address-list.ts'
 
 /** People's tokens and cookies are sent there: never over plain http. */
 function httpsSetting(variable: string, description: string): Setting<URL> {
@@ -46,6 +47,10 @@ export const brokerSettings = {
   ),
   address: textSetting('SEKISHO_BROKER_ADDRESS', 'the address to listen on', { default: '0.0.0.0' }),
   port: portSetting('SEKISHO_BROKER_PORT', 'the port to listen on', { default: '8443' }),
+  trustedProxies: addressListSetting(
+    'SEKISHO_TRUSTED_PROXIES',
+    'addresses or CIDRs of the proxies in front of the broker, separated by commas: only they may name the address of a client, by X-Forwarded-For; every hop must be in the list',
+  ),
   certificatePath: textSetting(
     'SEKISHO_TLS_CERTIFICATE_PATH',
     'a PEM file with the serving certificate and its chain; reloaded when it changes',

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerGitHub } from './github.ts'
 import type { BrokerIssuer } from './issuer.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { People } from './people/people.ts'
@@ -22,6 +23,7 @@ export type BrokerContext = BrokerIssuer & {
   readonly people: People
   readonly platformAdmins: PlatformAdmins
   readonly sessions: PersonSessions
+  readonly knownBrowsers: KnownBrowsers
   readonly tenants: Cache<Tenant>
   readonly installations: Cache<Installation>
   /** What onboarding needs to prove and remember. */
