@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Browser, offers, type Page, summary } from '../browser.ts'
-import type { DemoContext } from '../context.ts'
+import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 
@@ -27,8 +27,8 @@ async function press(browser: Browser, page: Page, text: string): Promise<Page> 
   return isLink ? browser.follow(page, text) : browser.press(page, text)
 }
 
-/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user. */
-export async function commandLineLogin(demo: DemoContext, who: Person): Promise<void> {
+/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user, in this namespace by default. */
+export async function commandLineLogin(demo: DemoContext, who: Person, namespace = tenantNamespace): Promise<void> {
   const browser = new Browser({ certificateAuthority: demo.certificateAuthority })
   const child = spawn(demo.tools.sekisho, ['login', '--no-browser'], {
     env: { ...who.environment },
@@ -56,5 +56,5 @@ export async function commandLineLogin(demo: DemoContext, who: Person): Promise<
     if (child.exitCode === null) child.kill()
     await browser.close()
   }
-  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', 'acme'])
+  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', namespace])
 }
