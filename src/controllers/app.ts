@@ -4,6 +4,7 @@ import { platformNamespace } from '../api/names.ts'
 import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
+import { openNetworkProbe } from '../network-probe/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
@@ -34,6 +35,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
     events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
   }
   const { tokenDesk, builds, renderer, events } = services
+  const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
   return {
@@ -41,10 +43,11 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       await builds.start()
       renderer.warmUp()
       await tokenDesk.start()
+      networkProbe.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
-      await Promise.all([tokenDesk.stop(), builds.stop(), renderer.stop()])
+      await Promise.all([tokenDesk.stop(), builds.stop(), renderer.stop(), networkProbe.stop()])
       await events.flush()
     },
   }

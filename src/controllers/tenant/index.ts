@@ -9,14 +9,15 @@ import {
   serviceAccounts,
 } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
-import { labels } from '../../api/names.ts'
-import { keyOf, type ResourceType } from '../../api/resource.ts'
+import { labels, platformNamespace } from '../../api/names.ts'
+import { type KubeObject, keyOf, type ResourceType } from '../../api/resource.ts'
 import { tenant, tenantConditions, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
@@ -26,7 +27,7 @@ export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,
-  'tenants' | 'live' | 'status' | 'installationsIn' | 'teamCheckMilliseconds'
+  'tenants' | 'live' | 'status' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -54,10 +55,13 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     client,
     cache: tenants,
     events: deps.events,
-    eventsOn: ['Ready', tenantConditions.rolesResolved],
-    normalReasons: [tenantReasons.teamsNotChecked],
+    eventsOn: ['Ready', tenantConditions.rolesResolved, tenantConditions.networkPoliciesEnforced],
+    normalReasons: [tenantReasons.teamsNotChecked, tenantReasons.policiesNotProbed],
   })
   for (const type of made) manager.cache(type, scope)
+  const platform = { namespace: platformNamespace }
+  const records = manager.cache(configMaps, platform)
+  const isRecord = ({ metadata }: KubeObject): boolean => metadata.name === enforcementConfigMap
   return {
     name: 'tenant',
     for: tenant,
@@ -67,6 +71,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
       watches(installation, ({ metadata }) => tenants.byIndex(byNamespace, metadata.namespace ?? '').map(keyOf), {
         predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
       }),
+      watches(configMaps, object => (isRecord(object) ? tenants.list().map(keyOf) : []), platform),
     ],
     reconcile: context =>
       reconcileTenant(
@@ -77,6 +82,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           teamCheckMilliseconds,
           installationsIn: namespace => installations.list(namespace),
           live: type => manager.cache(type, scope),
+          enforcement: () => recordedEnforcement(records.get({ ...platform, name: enforcementConfigMap })),
         },
         context,
       ),

@@ -8,6 +8,7 @@ import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import type { Enforcement } from '../../network-probe/enforcement.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
@@ -28,6 +29,8 @@ export type TenantDeps = TeamCheckDeps & {
   readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
   readonly settings: TenantSettings
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  /** What the probe recorded last about the enforcement of network policies. */
+  readonly enforcement: () => Enforcement
   readonly status: StatusWriter<Tenant>
 }
 
@@ -49,7 +52,10 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
-  await deps.status.write(tenant, nextStatus(tenant, result, teams, deps.clock.now()))
+  await deps.status.write(
+    tenant,
+    nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
+  )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
   const next = retry ?? nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds)
   return next === undefined ? done : requeueAfter(next)

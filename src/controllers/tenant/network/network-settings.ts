@@ -1,7 +1,7 @@
 // The settings of the network policies of tenants: which addresses their pods may reach, and who may reach them.
 import { isIP } from 'node:net'
 import { type AddressRange, addressRange, containsRange } from '../../../lib/address-range.ts'
-import type { Setting } from '../../../lib/config.ts'
+import { type Setting, textSetting } from '../../../lib/config.ts'
 
 /** A range that pods may open connections to; without a port, all its ports. */
 export type AllowedRange = { readonly range: AddressRange; readonly port?: number }
@@ -64,6 +64,11 @@ function ingressPeers(text: string): IngressPeers {
 }
 
 export const networkSettings = {
+  probeHost: textSetting(
+    'SEKISHO_NETWORK_PROBE_HOST',
+    'the host name of the pod by which the platform finds out whether network policies are enforced',
+    { default: 'sekisho-network-probe.sekisho-system.svc' },
+  ),
   ingressFrom: {
     name: 'SEKISHO_INGRESS_FROM',
     description:
