@@ -9,10 +9,11 @@ import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import { createInstallationController } from './installation/index.ts'
-import { type Builds, openBuilds } from './open-builds.ts'
 import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
+import { type Builds, openBuilds } from './services/open-builds.ts'
+import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
 import { createTenantController, type EgressRule } from './tenant/index.ts'
 
 export type ControllersApp = {
@@ -29,21 +30,23 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   const services: Services = {
     tokenDesk: await openTokenDesk({ ...deps, log }),
     builds: await openBuilds({ ...deps, log }),
+    registry: await openRegistry({ ...deps, log }),
     renderer: createChartRenderer(),
     events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
   }
-  const { tokenDesk, builds, renderer, events } = services
+  const { tokenDesk, builds, registry, renderer, events } = services
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
   return {
     async start() {
       await builds.start()
+      await registry.start()
       renderer.warmUp()
       await tokenDesk.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
-      await Promise.all([tokenDesk.stop(), builds.stop(), renderer.stop()])
+      await Promise.all([tokenDesk.stop(), builds.stop(), registry.stop(), renderer.stop()])
       await events.flush()
     },
   }
@@ -52,6 +55,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
 type Services = {
   readonly tokenDesk: OpenTokenDesk
   readonly builds: Builds
+  readonly registry: OpenRegistry
   readonly renderer: ChartRenderer
   readonly events: EventRecorder
 }
@@ -59,26 +63,29 @@ type Services = {
 /** One controller per kind. */
 function createControllers(deps: ControllersDeps, services: Services): readonly ControllerDefinition[] {
   const { settings, store, manager, clock, log } = deps
-  const { renderer, events, builds } = services
+  const { renderer, events, builds, registry } = services
   const { desk, githubApps, certificateAuthority } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
   const buildEgress = buildEgressOf(settings.registry)
-  const tenantSettings = { sourceStorePort: settings.sourcePort, buildEgress, certificateAuthority }
+  const { tokenPort } = registry
+  const registryTokens = tokenPort === undefined ? {} : { registryTokenPort: tokenPort }
+  const tenantSettings = { sourceStorePort: settings.sourcePort, buildEgress, certificateAuthority, ...registryTokens }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   return [
-    createTenantController({ ...onGitHub, settings: tenantSettings }),
+    createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
     createApplicationChartController({ ...shared, renderer }),
-    createApplicationController({ ...shared, renderer, ingress }),
+    createApplicationController({ ...shared, renderer, ingress, registry }),
     createRemoteSyncController({
       ...shared,
       tokens: desk,
       endpointsOf: async name => (await githubApps.get(name)).endpoints,
       sources: builds.sources,
       kpack: builds.kpack,
+      labelsOf: registry.labelsOf,
       platformBuilds: settings.platformBuilds,
       sweepMilliseconds: settings.sweepSeconds * 1000,
     }),

@@ -1,5 +1,34 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
-import { type Environment, integerSetting, portSetting, readSettings, textSetting, urlSetting } from '../lib/config.ts'
+import {
+  choiceSetting,
+  type Environment,
+  integerSetting,
+  optional,
+  portSetting,
+  readSettings,
+  type Setting,
+  secretSetting,
+  textSetting,
+  urlSetting,
+} from '../lib/config.ts'
+
+/** Texts of one form, separated by commas. `form` says what one must be. */
+function listSetting(
+  variable: string,
+  description: string,
+  { pattern, form, default: text = '' }: { readonly pattern: RegExp; readonly form: string; readonly default?: string },
+): Setting<readonly string[]> {
+  const parse = (value: string): readonly string[] => {
+    const items = value
+      .split(',')
+      .map(item => item.trim())
+      .filter(item => item !== '')
+    const wrong = items.find(item => !pattern.test(item))
+    if (wrong === undefined) return items
+    throw new Error(`holds ${wrong.slice(0, 100)}; it must hold only ${form}`)
+  }
+  return { name: variable, description, kind: 'list', default: text, parse }
+}
 
 export const controllersSettings = {
   dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'a folder of this process for fetched sources and the embedded database', {
@@ -9,6 +38,44 @@ export const controllersSettings = {
     'SEKISHO_REGISTRY',
     'the registry and path that builds push images to, such as registry.example.com/apps',
   ),
+  registryAuthentication: choiceSetting(
+    'SEKISHO_REGISTRY_AUTHENTICATION',
+    'who gives credentials for the registry: token-server (the platform, for a registry with token authentication), secret (the registry has accounts of its own, in Secrets that an admin makes for each tenant), or none (anybody may read and replace the images of all tenants)',
+    ['token-server', 'secret', 'none'],
+  ),
+  registryAliases: listSetting(
+    'SEKISHO_REGISTRY_ALIASES',
+    'other names of the host of the registry, separated by commas, by which a tenant could name images of another tenant',
+    { pattern: /^[A-Za-z0-9.[\]:-]{1,255}$/, form: 'hosts such as registry.internal:5000' },
+  ),
+  registryPlatformPaths: listSetting(
+    'SEKISHO_REGISTRY_PLATFORM_PATHS',
+    'paths in the registry, separated by commas, with images that builds may pull and kpack may push: builder, stack and buildpacks (token-server only)',
+    { pattern: /^[a-z0-9]+([._/-]+[a-z0-9]+)*$/, form: 'paths such as cnb', default: 'cnb,kpack' },
+  ),
+  registryService: textSetting('SEKISHO_REGISTRY_SERVICE', '`auth.token.service` of the registry (token-server only)', {
+    default: 'sekisho-registry',
+  }),
+  registryAuthorityCertificate: optional(
+    textSetting(
+      'SEKISHO_REGISTRY_AUTHORITY_CERTIFICATE',
+      'the PEM certificate of the authority that the registry trusts, the same as in `auth.token.rootcertbundle` of the registry (token-server only)',
+    ),
+  ),
+  registryAuthorityKey: optional(
+    secretSetting('SEKISHO_REGISTRY_AUTHORITY_KEY', 'the PKCS #8 PEM key of that authority, EC P-256 (token-server only)'),
+  ),
+  registryTokenPort: portSetting('SEKISHO_REGISTRY_TOKEN_PORT', 'the port of the token server of the registry', {
+    default: '8445',
+  }),
+  registryTokenCertificatePath: textSetting(
+    'SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH',
+    'a PEM file with the serving certificate of the token server, which nodes, builds and kpack must trust; reloaded when it changes',
+    { default: '/etc/sekisho/tls/tls.crt' },
+  ),
+  registryTokenKeyPath: textSetting('SEKISHO_REGISTRY_TOKEN_KEY_PATH', 'a PEM file with the key of that certificate', {
+    default: '/etc/sekisho/tls/tls.key',
+  }),
   clusterBuilder: textSetting('SEKISHO_CLUSTER_BUILDER', 'the kpack ClusterBuilder', { default: 'sekisho' }),
   ingressClass: textSetting('SEKISHO_INGRESS_CLASS', 'the ingress class of Applications'),
   applicationUrl: urlSetting(

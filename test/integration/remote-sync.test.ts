@@ -196,9 +196,7 @@ describe('RemoteSync', () => {
     const commit = await fixture.github.push('two')
     await fixture.wake()
     const build = await fixture.buildOf(commit)
-    const forged = { spec: { source: { git: { revision: 'f'.repeat(40) } } } }
-    await client.mergePatch(kpackBuilds, { namespace, name: build.metadata.name }, forged, { fieldManager })
-    await fixture.endBuild(build, succeeded(6))
+    await fixture.endBuild(build, succeeded(6), 'f'.repeat(40))
     await becomes(fixture, 'BuiltFromWrongCommit')
     expect((await client.get(application, { namespace, name: 'shop' }))?.spec.image).toBe(image(1))
   })

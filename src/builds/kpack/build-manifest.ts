@@ -1,5 +1,6 @@
 // The kpack Build for a request, and whose it is. Pure. It has no kpack Image above it, so the platform itself queues, supersedes and cancels.
-// Its source is the source store's address and the full commit id; its ServiceAccount holds no credential and its pod no token.
+// Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential, which kpack gives
+// to its own steps only, and its pod no token.
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import { keyText, type ObjectKey, parseKey } from '../../api/resource.ts'

@@ -33,6 +33,9 @@ export function buildNetworkPolicies(settings: TenantSettings): readonly NamedPo
     { name: 'deny-all', spec: { podSelector: everyPod, policyTypes: ['Egress', 'Ingress'] } },
     egress('allow-dns', [inNamespace('kube-system')], [{ protocol: 'UDP', port: 53 }, tcp(53)]),
     egress('allow-source-store', [inNamespace(platformNamespace)], [tcp(settings.sourceStorePort)]),
+    ...(settings.registryTokenPort === undefined
+      ? []
+      : [egress('allow-registry-tokens', [inNamespace(platformNamespace)], [tcp(settings.registryTokenPort)])]),
     ...settings.buildEgress.map(({ name, cidr, except, ports }) =>
       egress(`allow-${name}`, [{ ipBlock: { cidr, ...(except === undefined ? {} : { except: [...except] }) } }], ports.map(tcp)),
     ),

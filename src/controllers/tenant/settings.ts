@@ -15,6 +15,8 @@ export type TenantSettings = {
   readonly buildEgress: readonly EgressRule[]
   /** The port on which the source store serves git inside the platform namespace. */
   readonly sourceStorePort: number
+  /** The port of the registry's token server inside the platform namespace; absent without one. */
+  readonly registryTokenPort?: number
   /** PEM of the certificate authority by which workloads trust the token desk. */
   readonly certificateAuthority: string
 }
