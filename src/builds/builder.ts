@@ -1,6 +1,8 @@
 // The port to whatever builds images: it turns one commit into one image, in the tenant's build namespace. `kpack/kpack-builder.ts` is the
 // first implementation; another one replaces it without a change elsewhere. A builder never gets a GitHub token.
 
+import type { ObjectKey } from '../api/resource.ts'
+
 /** The ServiceAccount that build pods run as. It has no permissions, its pods get no token, and it names the registry credential for kpack. */
 export const builderServiceAccount = 'builder'
 
@@ -76,6 +78,8 @@ export type Builder = {
   readonly cancel: (key: BuildKey) => Promise<void>
   /** The builds of one owner, newest first, whether or not they have ended. */
   readonly ofOwner: (owner: BuildOwner) => readonly OwnedBuild[]
+  /** The builds of all objects that have or had this kind and key, with the uid of each owner, except those that are being deleted. */
+  readonly ofKey: (kind: string, key: ObjectKey) => readonly { readonly key: BuildKey; readonly ownerUid: string }[]
   readonly running: () => readonly RunningBuild[]
   /** Whether the build has been observed (ended or not): from then on `running` counts it. */
   readonly known: (key: BuildKey) => boolean

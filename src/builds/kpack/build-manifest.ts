@@ -44,6 +44,22 @@ export function ownerKeys(build: KpackBuild, kind: string): readonly ObjectKey[]
   return owner === undefined ? [] : [parseKey(owner)]
 }
 
+/** The uid of the owner of this kind. */
+export function ownerUidOf(build: KpackBuild, kind: string): string {
+  return build.metadata.labels?.[ownerUidLabel(kind)] ?? ''
+}
+
+/** Indexes a build by the keys that its annotations name. */
+export function ownerKeyTexts(build: KpackBuild): readonly string[] {
+  const found = Object.entries(build.metadata.annotations ?? {})
+  return found.filter(([name]) => name.startsWith(`${domain}/`)).map(([name, key]) => `${name} ${key}`)
+}
+
+/** What `ownerKeyTexts` holds for the builds of this kind and key. */
+export function ownerKeyText(kind: string, key: ObjectKey): string {
+  return `${ownerAnnotation(kind)} ${keyText(key)}`
+}
+
 /** The image of a ClusterBuilder, and its stack, without which layers of earlier builds are not reused. */
 export type BuilderImage = { readonly image: string; readonly stack?: string }
 

@@ -7,7 +7,16 @@ import { isKubeError } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
-import { type BuilderImage, belongsTo, type KpackSettings, kpackBuildManifest, ownerUids } from './build-manifest.ts'
+import {
+  type BuilderImage,
+  belongsTo,
+  type KpackSettings,
+  kpackBuildManifest,
+  ownerKeyText,
+  ownerKeyTexts,
+  ownerUidOf,
+  ownerUids,
+} from './build-manifest.ts'
 import { type BuildEvidence, builtImage, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
 import { commitOfImage, type LabelAnswer } from './image-commit.ts'
 import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds } from './resources.ts'
@@ -25,11 +34,13 @@ export type KpackDeps = {
 }
 
 const ownerIndex = 'owner'
+const ownerKeyIndex = 'owner-key'
 
 /** Call before the cache starts: it adds an index. */
 export function createKpackBuilder(deps: KpackDeps): Builder {
   const { client, builds, settings, clock, fieldManager, labelsOf } = deps
   builds.addIndex(ownerIndex, ownerUids)
+  builds.addIndex(ownerKeyIndex, ownerKeyTexts)
 
   async function builderImage(): Promise<BuilderImage | string> {
     const builder = await client.get(clusterBuilders, { name: settings.clusterBuilder })
@@ -96,6 +107,14 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
         .map(build => ({
           key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
           ended: hasEnded(build),
+        })),
+    ofKey: (kind, key) =>
+      builds
+        .byIndex(ownerKeyIndex, ownerKeyText(kind, key))
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(build => ({
+          key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
+          ownerUid: ownerUidOf(build, kind),
         })),
     running: () =>
       builds

@@ -131,6 +131,7 @@ async function reconcile(fakes: Fakes = {}) {
         effects.push(`cancel ${name}`)
       },
       ofOwner: () => fakes.builds ?? [],
+      ofKey: () => [],
       running: () => [],
       known: () => false,
     },
