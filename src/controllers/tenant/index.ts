@@ -18,6 +18,7 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
 export { builderServiceAccount } from './desired.ts'
@@ -33,8 +34,6 @@ export type TenantControllerDeps = Omit<
   readonly teamCheckMilliseconds?: number
 }
 
-const byNamespace = 'tenant/by-namespace'
-
 /** The kinds whose changes wake a Tenant. Not the quotas: their status changes with every pod, and the resync finds changes of their spec. */
 const watched: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
 const made: readonly ResourceType[] = [...watched, resourceQuotas]
@@ -44,7 +43,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const { manager, teamCheckMilliseconds = 3_600_000 } = deps
   const tenants = manager.cache(tenant)
   const installations = manager.cache(installation)
-  tenants.addIndex(byNamespace, ({ spec }) => [spec.namespace])
+  const tenantsIn = tenantsByNamespace(tenants)
   const scope = { labelSelector: labels.tenant }
   const { client } = manager
   const status = createStatusWriter({
@@ -63,7 +62,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     owns: watched,
     ownsLabelSelector: labels.tenant,
     watches: [
-      watches(installation, ({ metadata }) => tenants.byIndex(byNamespace, metadata.namespace ?? '').map(keyOf), {
+      watches(installation, ({ metadata }) => tenantsIn(metadata.namespace ?? '').map(keyOf), {
         predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
       }),
     ],
