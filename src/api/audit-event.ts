@@ -168,7 +168,8 @@ export const auditEvents = {
     object: tokenObject,
     outcomes: {
       allowed: 'GitHub does not accept the token any more. The reason says why it was revoked.',
-      failed: 'GitHub did not revoke the token yet. The platform tries again until the token expires.',
+      failed:
+        'GitHub did not revoke the token yet: it did not answer, or the installation is suspended, so that the token can be used for nothing. The platform tries again until the token expires. Recorded at the first attempt, at the first one of a suspension, and when the token expires unrevoked.',
     },
     details: tokenDetails,
   },

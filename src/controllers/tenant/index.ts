@@ -23,6 +23,7 @@ import { controllingKey } from '../../kube/object/owner.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
 import { namespaceOfGivenSecret } from '../../registry/tenant-registry.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
 export { networkSettings, registryPort, registryRange } from './network/network-settings.ts'
@@ -39,8 +40,6 @@ export type TenantControllerDeps = Omit<
   readonly teamCheckMilliseconds?: number
 }
 
-const byNamespace = 'tenant/by-namespace'
-
 /** The kinds whose changes wake a Tenant. Not the quotas: their status changes with every pod, and the resync finds changes of their spec. */
 const watched: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
 const made: readonly ResourceType[] = [...watched, resourceQuotas]
@@ -55,7 +54,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const { manager, teamCheckMilliseconds = 3_600_000 } = deps
   const tenants = manager.cache(tenant)
   const installations = manager.cache(installation)
-  tenants.addIndex(byNamespace, ({ spec }) => [spec.namespace])
+  const tenantsIn = tenantsByNamespace(tenants)
   const scope = { labelSelector: labels.tenant }
   const { client } = manager
   const status = createStatusWriter({
@@ -83,7 +82,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     owns: watched,
     ownsLabelSelector: labels.tenant,
     watches: [
-      watches(installation, ({ metadata }) => tenants.byIndex(byNamespace, metadata.namespace ?? '').map(keyOf), {
+      watches(installation, ({ metadata }) => tenantsIn(metadata.namespace ?? '').map(keyOf), {
         predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
       }),
       watches(configMaps, object => (isRecord(object) ? tenants.list().map(keyOf) : []), platform),
