@@ -2,6 +2,7 @@
 // Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
+import { Registry } from 'prom-client'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { installation } from '../api/github/installation.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
@@ -20,6 +21,7 @@ import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
 import { createBrokerIssuer } from './issuer.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
+import { createBrokerMetrics } from './metrics.ts'
 import { createOnboardingController } from './onboarding/onboarding-controller.ts'
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import { errorPage } from './pages/layout.ts'
@@ -40,6 +42,8 @@ export type BrokerDeps = {
   readonly manager: Pick<Manager, 'cache' | 'add'>
   /** Absent only where a proxy on the same host terminates TLS. */
   readonly certificate?: Certificate
+  /** Where the broker's metrics are registered; without it they are counted and not served. */
+  readonly metrics?: Registry
   readonly log: Log
   readonly clock: Clock
   readonly random: () => number
@@ -120,6 +124,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     onboarding,
     onboardingController,
     inbox,
+    metrics: createBrokerMetrics(deps.metrics ?? new Registry()),
     clock,
     log,
   }

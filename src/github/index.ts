@@ -1,6 +1,5 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
-
-export { type AppClient, type AppFacts, createAppClient } from './clients/app-client.ts'
+export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
 export { createOAuthClient, type OAuthClient, type UserTokens } from './clients/oauth-client.ts'
 export { createOrganizationClient, type OrganizationMembership } from './clients/organization-membership.ts'
 export {
