@@ -52,6 +52,21 @@ export const auditEvents = {
     outcomes: { denied: 'Nobody was signed in.' },
     details: { host },
   },
+  'session.ended': {
+    description:
+      'All sign-ins of a person were ended: sessions of the web pages, and sign-ins of programs such as kubectl. An ID token that was issued before works until it expires.',
+    actor: 'The person, or the platform admin who revoked the sign-ins.',
+    object: '`session`',
+    outcomes: {
+      allowed:
+        'The reason says why: the person signed out everywhere or withdrew the App on GitHub, or a platform admin revoked them.',
+    },
+    details: {
+      person: 'Whose sign-ins ended, as `github|<host>|<numeric user id>`.',
+      webSessions: 'How many sessions of the web pages ended.',
+      programs: 'How many sign-ins of programs ended.',
+    },
+  },
   'tenant.onboarded': {
     description: 'An owner bound a GitHub account to a tenant: the Tenant and its Installation were created.',
     actor: person,

@@ -26,6 +26,7 @@ function memorySessions(): Sessions & { readonly held: Map<string, Session> } {
     createLoginState: unused,
     takeLoginState: unused,
     revokeAllOf: unused,
+    people: unused,
     deleteExpired: unused,
   }
 }

@@ -10,7 +10,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'sekisho login --device', does: 'sign in on a computer without a browser' },
   ],
   token: [{ line: 'sekisho token', does: 'print a credential; kubectl runs this command itself' }],
-  logout: [{ line: 'sekisho logout', does: 'sign out' }],
+  logout: [
+    { line: 'sekisho logout', does: 'sign out' },
+    { line: 'sekisho logout --everywhere', does: 'sign out in every browser and on every computer' },
+  ],
   whoami: [{ line: 'sekisho whoami -o wide', does: 'show your tenants, roles and groups' }],
   kubeconfig: [
     { line: 'sekisho kubeconfig --namespace acme', does: 'write the context sekisho with the namespace acme' },
@@ -23,6 +26,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'sekisho audit list --namespace acme --action token.delivered', does: 'show who received tokens in acme' },
     { line: "sekisho audit list --actor 'github|github.com|42' --limit 1000 -o json", does: 'show what one person did' },
   ],
+  'sessions list': [{ line: 'sekisho sessions list', does: 'show who is signed in' }],
+  'sessions revoke': [{ line: "sekisho sessions revoke 'github|github.com|42'", does: 'end all sign-ins of one person' }],
   'audit verify': [
     { line: 'sekisho audit verify', does: 'verify the whole log' },
     { line: 'sekisho audit verify --checkpoint checkpoints.json', does: 'verify it also against checkpoints that you kept' },

@@ -2,7 +2,7 @@
 // starts `sekisho token` for every command.
 import { Command, Option } from 'commander'
 import { auditActions } from '../api/audit-event.ts'
-import { countUpTo, httpsUrl, namespaceName } from './argument-parsers.ts'
+import { countUpTo, httpsUrl, namespaceName, userSubjectText } from './argument-parsers.ts'
 import { type CommandContext, withContext } from './commands/context.ts'
 import type { CliFlags } from './config.ts'
 import { addExamples } from './examples.ts'
@@ -30,6 +30,11 @@ export function createProgram(terminal: Terminal): Command {
     <O>(load: () => Promise<(context: CommandContext, options: O) => Promise<void>>) =>
     (options: O & CliFlags): Promise<void> =>
       withContext(options, terminal, async context => (await load())(context, options))
+  /** For a command with one argument, which it gets as `argument`. */
+  const runOn =
+    <O>(load: () => Promise<(context: CommandContext, options: O & { readonly argument: string }) => Promise<void>>) =>
+    (argument: string, options: O & CliFlags): Promise<void> =>
+      withContext(options, terminal, async context => (await load())(context, { ...options, argument }))
 
   shared(program.command('login'))
     .description('sign in with your browser')
@@ -43,6 +48,7 @@ export function createProgram(terminal: Terminal): Command {
     .action(run(async () => (await import('./commands/token.ts')).token))
   shared(program.command('logout'))
     .description('sign out on this computer and at the platform')
+    .option('--everywhere', 'end all your sign-ins: in every browser and on every computer')
     .addOption(outputOption())
     .action(run(async () => (await import('./commands/login.ts')).logout))
   shared(program.command('whoami'))
@@ -73,6 +79,17 @@ export function createProgram(terminal: Terminal): Command {
     .option('--checkpoint <file>', 'signed checkpoints that you kept: statements, or the exported ConfigMap as JSON')
     .addOption(outputOption())
     .action(run(async () => (await import('./commands/audit.ts')).auditVerify))
+
+  const sessions = program.command('sessions').description('for platform admins: who is signed in, and ending sign-ins')
+  shared(sessions.command('list'))
+    .description('list who is signed in, on the pages and with programs such as kubectl')
+    .addOption(outputOption())
+    .action(run(async () => (await import('./commands/sessions.ts')).sessionsList))
+  shared(sessions.command('revoke'))
+    .description('end all sign-ins of a person; they can sign in again with GitHub')
+    .argument('<user>', 'the person, such as github|github.com|42', userSubjectText)
+    .addOption(outputOption())
+    .action(runOn(async () => (await import('./commands/sessions.ts')).sessionsRevoke))
   addExamples(program)
   return program
 }

@@ -271,6 +271,11 @@ describe.each(databases)('the store on $name', ({ start }) => {
       const base = { host: 'github.localhost', login: 'x', data: null, expiresAt: inSeconds(100) }
       const mine = await store.sessions.create({ ...base, userId: 501 })
       const other = await store.sessions.create({ ...base, userId: 502 })
+      await store.sessions.create({ ...base, userId: 502 })
+      expect((await store.sessions.people()).filter(({ userId }) => userId > 500)).toEqual([
+        { host: 'github.localhost', userId: 501, login: 'x', sessions: 1 },
+        { host: 'github.localhost', userId: 502, login: 'x', sessions: 2 },
+      ])
       expect(await store.sessions.revokeAllOf('github.localhost', 501)).toBe(1)
       expect(await store.sessions.find(mine.reveal())).toBeUndefined()
       expect(await store.sessions.find(other.reveal())).toBeDefined()
@@ -337,6 +342,32 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.oidc.find('AccessToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'other')).toBeDefined()
+    })
+
+    test('are listed and deleted by person, whatever their grant', async () => {
+      const [account, another] = ['github|h|1', 'github|h|12']
+      for (const [model, id] of [
+        ['Session', 's'],
+        ['Grant', 'g4'],
+        ['Grant', 'g5'],
+        ['RefreshToken', 'r4'],
+      ] as const)
+        await upsert(model, id, {}, { account, grantId: id })
+      await upsert('Grant', 'g6', {}, { account: another })
+      await store.oidc.upsert({ model: 'Grant', id: 'old', payload: {}, expiresAt: clock.now(), lookup: { account } })
+      expect(await store.oidc.signIns()).toEqual([
+        { account, count: 2 },
+        { account: another, count: 1 },
+      ])
+      expect(await store.oidc.endAllOf(account)).toBe(2)
+      expect(await store.oidc.signIns()).toEqual([{ account: another, count: 1 }])
+      for (const [model, id] of [
+        ['Session', 's'],
+        ['Grant', 'g5'],
+        ['RefreshToken', 'r4'],
+      ] as const)
+        expect(await store.oidc.find(model, id)).toBeUndefined()
+      expect(await store.oidc.find('Grant', 'g6')).toBeDefined()
     })
   })
 

@@ -43,5 +43,9 @@ export function homePage(person: Person, held: readonly HeldTenant[], issuer: st
 otherwise ask an owner of your organisation to onboard it, or to give your team a role.</p>`
       : html`<table><thead><tr><th scope="col">Tenant</th><th scope="col">GitHub account</th><th scope="col">Your role</th><th scope="col">State</th></tr></thead>
 <tbody>${held.map(tenantRow)}</tbody></table>${kubectlSteps(issuer, first.tenant.spec.namespace)}`
-  return page({ title: 'Your tenants', person, body: html`<p class="fine">You are <code>${person.subject}</code>.</p>${list}` })
+  return page({
+    title: 'Your tenants',
+    person,
+    body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}`,
+  })
 }

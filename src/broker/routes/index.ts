@@ -2,6 +2,7 @@
 import type { WebServer } from '../../web/server.ts'
 import type { BrokerContext } from '../context.ts'
 import { registerApi } from './api/index.ts'
+import { registerSessions } from './api/sessions.ts'
 import { registerHome } from './home/index.ts'
 import { registerLogin } from './login/index.ts'
 import { registerLogout } from './logout/index.ts'
@@ -18,6 +19,7 @@ export async function registerRoutes(server: WebServer, context: BrokerContext):
   registerOnboard(server, context)
   registerTenants(server, context)
   registerApi(server, context)
+  registerSessions(server, context)
   await registerOidc(server, context)
   await registerWebhooks(server, context)
 }

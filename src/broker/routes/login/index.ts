@@ -40,7 +40,7 @@ const answer = Type.Object({
 
 /** `/login` and `/login/callback`: sign-in with GitHub (RFC 6749 §4.1, PKCE S256), bound to the browser by a one-use state. */
 export function registerLogin(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, github, settings, log } = context
+  const { sessions, people, github, issuer, settings, log } = context
   const redirectUri = new URL(callbackPath, settings.publicUrl).href
 
   server.get('/login', { schema: { querystring: beginning }, config: perMinute(60) }, async (request, reply) => {
@@ -60,6 +60,7 @@ export function registerLogin(server: WebServer, context: BrokerContext): void {
     const person = await people.signedIn(host, tokens)
     const subject = userSubject(host, person.userId)
     await recordSignIn(context, subject, person.login)
+    await issuer.forgetOthers(request.raw, reply.raw, subject)
     await sessions.begin(request, reply, { host, ...person })
     log.info({ subject }, 'signed in')
     return reply.redirect(returnTo, 303)
