@@ -11,6 +11,7 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { type ListedAccounts, parseAccounts } from './onboarding/approval/accounts.ts'
 
 /** People's tokens and cookies are sent there: never over plain http. */
 function httpsSetting(variable: string, description: string): Setting<URL> {
@@ -33,6 +34,11 @@ function publicUrlSetting(variable: string, description: string): Setting<URL> {
   return { ...secure, parse }
 }
 
+/** Which accounts may be onboarded without a platform admin. */
+function accountsSetting(variable: string, description: string): Setting<ListedAccounts> {
+  return { name: variable, description, kind: 'list', default: '', parse: parseAccounts }
+}
+
 export const brokerSettings = {
   publicUrl: publicUrlSetting(
     'SEKISHO_PUBLIC_URL',
@@ -51,6 +57,10 @@ export const brokerSettings = {
     'a PEM file with the serving certificate and its chain; reloaded when it changes',
   ),
   privateKeyPath: textSetting('SEKISHO_TLS_KEY_PATH', 'a PEM file with the key of the serving certificate'),
+  accounts: accountsSetting(
+    'SEKISHO_ACCOUNTS',
+    'numeric ids of the GitHub accounts (organisations and users) that their owners may onboard, separated by commas, or `any`; every other account waits for a platform admin',
+  ),
   apiServerUrl: optional(
     httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; read by sekisho kubeconfig'),
   ),

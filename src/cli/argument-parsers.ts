@@ -27,3 +27,9 @@ export function userSubjectText(text: string): string {
   if (parseUserSubject(text) !== undefined) return text
   throw new InvalidArgumentError('It must be a subject such as github|github.com|42, as sekisho sessions list shows it.')
 }
+
+/** The id of an onboarding. */
+export function onboardingIdText(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be the id of an onboarding, as sekisho onboardings list shows it.')
+}

@@ -26,11 +26,21 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'sekisho audit list --namespace acme --action token.delivered', does: 'show who received tokens in acme' },
     { line: "sekisho audit list --actor 'github|github.com|42' --limit 1000 -o json", does: 'show what one person did' },
   ],
-  'sessions list': [{ line: 'sekisho sessions list', does: 'show who is signed in' }],
-  'sessions revoke': [{ line: "sekisho sessions revoke 'github|github.com|42'", does: 'end all sign-ins of one person' }],
   'audit verify': [
     { line: 'sekisho audit verify', does: 'verify the whole log' },
     { line: 'sekisho audit verify --checkpoint checkpoints.json', does: 'verify it also against checkpoints that you kept' },
+  ],
+  'sessions list': [{ line: 'sekisho sessions list', does: 'show who is signed in' }],
+  'sessions revoke': [{ line: "sekisho sessions revoke 'github|github.com|42'", does: 'end all sign-ins of one person' }],
+  'onboardings list': [{ line: 'sekisho onboardings list', does: 'show which accounts wait' }],
+  'onboardings approve': [
+    { line: 'sekisho onboardings approve 0b0e7a3c-5a4e-4c55-9d4b-0e6f5d1f2a3b', does: 'let its owner onboard the account' },
+  ],
+  'onboardings refuse': [
+    {
+      line: 'sekisho onboardings refuse 0b0e7a3c-5a4e-4c55-9d4b-0e6f5d1f2a3b --reason unknown',
+      does: 'refuse it, with a reason for its owner',
+    },
   ],
 }
 

@@ -8,48 +8,14 @@ import { installation } from '../../src/api/github/installation.ts'
 import { issuerSessionCookie } from '../../src/identity/oidc/issuer-configuration.ts'
 import { type BrokerEnvironment, bringOrganization, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { apiCall, kubectlLogin as loginTo, type Tokens, tokenRequest } from '../fixtures/kubectl-login.ts'
 
 let environment: BrokerEnvironment
 
-type Tokens = { readonly id_token?: string; readonly refresh_token?: string; readonly error?: string }
-
-async function tokenRequest(fields: Record<string, string>): Promise<Tokens> {
-  const body = new URLSearchParams({ client_id: 'kubernetes', ...fields })
-  return (await environment.fetch(`${environment.url}/oidc/token`, { method: 'POST', body })).json() as Promise<Tokens>
-}
-
 const refresh = (tokens: Tokens) =>
-  tokenRequest({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? 'no refresh token was issued' })
-
-/** An authorization request of a program, in the browser of a person who is signed in; resolves to the page or redirect that follows. */
-async function authorize(browser: Browser, asksForConsent: boolean) {
-  const verifier = randomBytes(32).toString('base64url')
-  const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
-  const url = new URL('/oidc/authorize', environment.url)
-  const redirect_uri = 'http://127.0.0.1:1/callback'
-  const parameters = {
-    client_id: 'kubernetes',
-    response_type: 'code',
-    scope: 'openid offline_access',
-    ...(asksForConsent ? { prompt: 'consent' } : {}),
-    redirect_uri,
-    code_challenge: Buffer.from(challenge).toString('base64url'),
-    code_challenge_method: 'S256',
-    state: 'a-state',
-  }
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-  browser.stops.push('http://127.0.0.1:1/')
-  return { verifier, redirect_uri, page: await browser.open(url.href) }
-}
-
-/** Signs in to kubectl as `login`, in that browser. */
-async function kubectlLogin(browser: Browser, login: string, asksForConsent = true): Promise<Tokens> {
-  const { verifier, redirect_uri, page } = await authorize(browser, asksForConsent)
-  const answer = await page.form(`Continue as ${login}`).submit()
-  const code = new URL(answer.url).searchParams.get('code')
-  expect(code, answer.text).not.toBeNull()
-  return tokenRequest({ grant_type: 'authorization_code', code: code ?? '', code_verifier: verifier, redirect_uri })
-}
+  tokenRequest(environment, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? 'none was issued' })
+const kubectlLogin = (browser: Browser, login: string, asksForConsent = true): Promise<Tokens> =>
+  loginTo(environment, browser, login, asksForConsent ? 'consent' : undefined)
 
 function cookieHeader(browser: Browser): string {
   return Object.entries(browser.cookies(environment.url))
@@ -120,13 +86,7 @@ describe('signing out of the pages', () => {
   })
 })
 
-const call = async (tokens: Tokens, path: string, body?: object) => {
-  const headers = { authorization: `Bearer ${tokens.id_token}`, ...(body ? { 'content-type': 'application/json' } : {}) }
-  const request = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
-  const answer = await environment.fetch(`${environment.url}${path}`, request)
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-}
-
+const call = (tokens: Tokens, path: string, body?: object) => apiCall(environment, tokens, path, body)
 const endings = () => environment.store.audit.list({ action: 'session.ended', limit: 1 })
 
 describe('signing out everywhere', () => {

@@ -35,7 +35,13 @@ function tenantRow({ tenant, role }: HeldTenant): Html {
 }
 
 /** `held` in the order in which it is shown. */
-export function homePage(person: Person, held: readonly HeldTenant[], issuer: string): Html {
+export function homePage(options: {
+  readonly person: Person
+  readonly held: readonly HeldTenant[]
+  readonly issuer: string
+  readonly platformAdmin: boolean
+}): Html {
+  const { person, held, issuer, platformAdmin } = options
   const [first] = held
   const list =
     first === undefined
@@ -46,6 +52,7 @@ otherwise ask an owner of your organisation to onboard it, or to give your team 
   return page({
     title: 'Your tenants',
     person,
-    body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}`,
+    body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}
+${platformAdmin ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>.</p>` : undefined}`,
   })
 }

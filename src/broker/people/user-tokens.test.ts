@@ -31,7 +31,8 @@ function github(refresh: OAuthClient['refresh']): BrokerGitHub {
   return {
     app: () => ({ name: 'default', endpoints, appId: 1, clientId: 'c', slug: 's' }),
     oauth: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
-    userClient: token => createUserClient({ endpoints, token, log: silentLog, clock }),
+    oauthOf: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
+    userClient: (_host, token) => createUserClient({ endpoints, token, log: silentLog, clock }),
   }
 }
 
