@@ -22,8 +22,10 @@ import { createBrokerGitHub, endpointsOfApp } from './github.ts'
 import { createBrokerIssuer } from './issuer.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
 import { createBrokerMetrics } from './metrics.ts'
+import { mayOnboard } from './onboarding/approval/accounts.ts'
 import { createOnboardingController } from './onboarding/onboarding-controller.ts'
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
+import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
@@ -90,8 +92,9 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
-  const onboarding = { github, people, onboardings, audit: store.audit, clock, log }
-  const onboardingController = createOnboardingController({ kube, onboardings, audit: store.audit, log, clock })
+  const mayBeOnboarded: OnboardingDeps['mayOnboard'] = account => mayOnboard(account, settings.accounts, tenants.list())
+  const onboarding = { github, people, onboardings, audit: store.audit, mayOnboard: mayBeOnboarded, clock, log }
+  const onboardingController = createOnboardingController({ ...onboarding, kube, random })
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }

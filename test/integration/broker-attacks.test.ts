@@ -173,13 +173,20 @@ describe('an owner is asked', () => {
       button: 'Request',
     })
     expect(waiting.text).toContain('An owner was asked')
-    expect((await environment.store.onboardings.unfinished()).map(item => item.state)).toContain('waiting-for-approval')
+    const ofMia = async () => (await environment.store.onboardings.ofPerson(environment.host, 1003)).map(item => item.state)
+    expect(await ofMia()).toEqual(['waiting-for-approval'])
+    expect((await browser.open(`${environment.url}/onboard`)).text).toContain(
+      'waiting for an owner of the organisation, whom GitHub',
+    )
     const before = await denied()
 
     const owner = await environment.signIn('olivia')
     await install(environment.github, owner.browser, environment.organization.id, { repositoryIds: 'all' })
     await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
-    expect((await environment.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
+    await waitUntil('the outcome', async () => (await ofMia()).includes('needs-owner') || undefined, patience)
+    const told = (await browser.open(`${environment.url}/onboard`)).text
+    expect(told).toContain(`an owner has installed the App on ${environment.organization.login}`)
+    expect(told).toMatch(/Only an owner can onboard the organisation: ask one of them to sign in here/)
     expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
     target = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id ?? 0
   })

@@ -200,6 +200,7 @@ async function platformEnvironment(parts: {
     SEKISHO_TLS_KEY_PATH: leaf.key,
     SEKISHO_GITHUB_APP: appName,
     SEKISHO_GITHUB_CLIENT_SECRET: github.app.clientSecret,
+    SEKISHO_ACCOUNTS: 'any',
     SEKISHO_GITHUB_WEBHOOK_SECRET: github.app.webhookSecret,
     SEKISHO_REGISTRY: 'registry.example.com/apps',
     SEKISHO_REGISTRY_AUTHENTICATION: 'none',

@@ -96,7 +96,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           secret,
         ),
       ),
-      watches(secrets, item => tenants.byIndex(byNamespace, namespaceOfGivenSecret(item.metadata.name) ?? '').map(keyOf), {
+      watches(secrets, item => tenantsIn(namespaceOfGivenSecret(item.metadata.name) ?? '').map(keyOf), {
         namespace: deps.platformNamespace,
       }),
     ],
