@@ -141,6 +141,7 @@ async function createServer(
   const server = await createWebServer({
     log,
     trustedProxies: settings.trustedProxies,
+    proxyProtocol: settings.proxyProtocol === 'required',
     provenClient: proven,
     ...(certificate ? { certificate } : {}),
     headers,
