@@ -24,6 +24,7 @@ import { createOnboardingController } from './onboarding/onboarding-controller.t
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
+import { createPlatformAdmins } from './people/platform-admins.ts'
 import { createProvenClient } from './proven-client.ts'
 import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
@@ -80,7 +81,8 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const apps = manager.cache(clusterGitHubApp)
 
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
-  const people = createPeople({ users: store.users, github, tenants, clock, log })
+  const platformAdmins = createPlatformAdmins({ kube, clock })
+  const people = createPeople({ users: store.users, github, tenants, platformAdmins, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
@@ -109,6 +111,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     store,
     github,
     people,
+    platformAdmins,
     sessions,
     knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,

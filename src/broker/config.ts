@@ -1,6 +1,5 @@
 // The broker's settings: one table, read once; everything missing or wrong is reported at once, by variable. The App's host, client id and
 // addresses are not here: they come from the ClusterGitHubApp object.
-import { isGroup, parseUserSubject } from '../api/names.ts'
 import {
   choiceSetting,
   type Environment,
@@ -15,23 +14,6 @@ import {
 } from '../lib/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { addressListSetting } from '../web/clients/address-list.ts'
-
-/** A list of subjects or groups, separated by commas. */
-function namesSetting(variable: string, description: string): Setting<readonly string[]> {
-  const parse = (text: string): readonly string[] => {
-    const names = text
-      .split(',')
-      .map(name => name.trim())
-      .filter(name => name !== '')
-    // A login in place of a number would silently match nobody.
-    const wrong = names.find(name => parseUserSubject(name) === undefined && !isGroup(name))
-    if (wrong === undefined) return names
-    throw new Error(
-      `holds ${wrong.slice(0, 100)}; it must hold only subjects such as github|github.com|42 or groups such as github|github.com|org|7|owners, with numbers`,
-    )
-  }
-  return { name: variable, description, kind: 'list', default: '', parse }
-}
 
 /** People's tokens and cookies are sent there: never over plain http. */
 function httpsSetting(variable: string, description: string): Setting<URL> {
@@ -82,10 +64,6 @@ export const brokerSettings = {
     'a PEM file with the serving certificate and its chain; reloaded when it changes',
   ),
   privateKeyPath: textSetting('SEKISHO_TLS_KEY_PATH', 'a PEM file with the key of the serving certificate'),
-  platformAdmins: namesSetting(
-    'SEKISHO_PLATFORM_ADMINS',
-    'subjects or groups, separated by commas, that may read the whole audit log',
-  ),
   apiServerUrl: optional(
     httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; read by sekisho kubeconfig'),
   ),

@@ -13,6 +13,7 @@ import type { KnownBrowsers } from './known-browsers.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { People } from './people/people.ts'
+import type { PlatformAdmins } from './people/platform-admins.ts'
 import type { PersonSessions } from './sessions.ts'
 
 export type BrokerContext = BrokerIssuer & {
@@ -20,6 +21,7 @@ export type BrokerContext = BrokerIssuer & {
   readonly store: Store
   readonly github: BrokerGitHub
   readonly people: People
+  readonly platformAdmins: PlatformAdmins
   readonly sessions: PersonSessions
   readonly knownBrowsers: KnownBrowsers
   readonly tenants: Cache<Tenant>

@@ -8,12 +8,13 @@ import type { ControllersDeps } from './app-deps.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
+import type { ControllersSettings } from './config.ts'
 import { createInstallationController } from './installation/index.ts'
 import { type Builds, openBuilds } from './open-builds.ts'
 import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
-import { createTenantController, type EgressRule } from './tenant/index.ts'
+import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
   /** Resolves when the token desk and the source store listen. */
@@ -63,8 +64,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   const { desk, githubApps, certificateAuthority } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
-  const buildEgress = buildEgressOf(settings.registry)
-  const tenantSettings = { sourceStorePort: settings.sourcePort, buildEgress, certificateAuthority }
+  const tenantSettings = { network: networkOf(settings), certificateAuthority }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings }),
@@ -85,9 +85,15 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   ]
 }
 
-/** Builds may reach the image registry and package registries at any address, except the metadata address of clouds. */
-function buildEgressOf(registry: string): readonly EgressRule[] {
-  const port = /^[^/]+:([0-9]{1,5})(\/|$)/.exec(registry)?.[1]
-  const ports = [...new Set([80, 443, ...(port === undefined ? [] : [Number(port)])])]
-  return [{ name: 'registries', cidr: '0.0.0.0/0', except: ['169.254.0.0/16'], ports }]
+/** Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one. */
+function networkOf(settings: ControllersSettings): NetworkSettings {
+  const { ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, buildEgress, tokenDeskPort } = settings
+  const own = registryRange(settings.registry)
+  const port = registryPort(settings.registry)
+  return {
+    ...{ ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, tokenDeskPort },
+    sourceStorePort: settings.sourcePort,
+    buildEgress: own === undefined ? buildEgress : [own, ...buildEgress],
+    buildPorts: [...new Set([80, 443, ...(port === undefined ? [] : [port])])],
+  }
 }

@@ -1,5 +1,6 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
 import { type Environment, integerSetting, portSetting, readSettings, textSetting, urlSetting } from '../lib/config.ts'
+import { networkSettings } from './tenant/index.ts'
 
 export const controllersSettings = {
   dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'a folder of this process for fetched sources and the embedded database', {
@@ -42,6 +43,7 @@ export const controllersSettings = {
     'the seconds between two searches for webhooks that GitHub could not deliver',
     { minimum: 10, maximum: 86_400, default: '300' },
   ),
+  ...networkSettings,
   sourceMegabytes: integerSetting('SEKISHO_SOURCE_MEGABYTES', 'the maximum size of one fetched commit in MiB', {
     minimum: 1,
     maximum: 10_000,

@@ -57,6 +57,8 @@ export type TokenRegistry = {
   readonly abandon: (id: string, reason: string) => Promise<void>
   /** Throws `invalid_request` for a filter without any field. */
   readonly liveBy: (filter: LiveTokenFilter) => Promise<readonly LiveToken[]>
+  /** Whether `liveBy` would find a token that can still be delivered; opens none. */
+  readonly hasLive: (filter: LiveTokenFilter) => Promise<boolean>
   /** Up to 1000 intents from before `olderThan` that have no outcome, oldest first. */
   readonly orphans: (olderThan: Date) => Promise<readonly OrphanedIntent[]>
   /** Returns how many rows were deleted. */
@@ -158,7 +160,11 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps): Outcomes {
   }
 }
 
-function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): Pick<TokenRegistry, 'findLive' | 'revoking' | 'liveBy'> {
+function liveTokens({
+  prisma,
+  sealer,
+  clock,
+}: TokenRegistryDeps): Pick<TokenRegistry, 'findLive' | 'revoking' | 'liveBy' | 'hasLive'> {
   const tokens = prisma.tokenRow
   const clockWasSetBack = createBackwardsWatch(clock)
   const soon = (): Date => new Date(clock.now().getTime() + toleratedStepMilliseconds)
@@ -192,6 +198,10 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): Pick<TokenReg
         orderBy: { expiresAt: 'asc' },
       })
       return rows.map(row => liveToken(sealer, row))
+    },
+    async hasLive(filter) {
+      const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }
+      return (await tokens.findFirst({ where, select: { id: true } })) !== null
     },
   }
 }

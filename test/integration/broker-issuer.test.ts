@@ -10,7 +10,12 @@ import { waitUntil } from '../fixtures/harness.ts'
 
 let environment: BrokerEnvironment
 
-type TokenAnswer = { readonly id_token?: string; readonly refresh_token?: string; readonly error?: string }
+type TokenAnswer = {
+  readonly id_token?: string
+  readonly refresh_token?: string
+  readonly error?: string
+  readonly error_description?: string
+}
 type DeviceAnswer = { readonly device_code: string; readonly user_code: string; readonly verification_uri_complete: string }
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -113,6 +118,21 @@ describe('device flow', () => {
       .submit({ user_code: device.user_code })
     expect((await confirmation.form('Refuse').submit()).text).toContain('refused, as you asked')
     expect((await poll(device)).body.error).toBe('access_denied')
+  })
+})
+
+describe('a person without any role', () => {
+  test('gets no token by a device: the page and the program say why', async () => {
+    const device = await startDevice()
+    const { browser } = await environment.signIn('gary')
+    const entry = await browser.open(`${environment.url}/device`)
+    const confirmation = await entry.form('Continue').submit({ user_code: device.user_code })
+    const refused = await confirmation.form('It is my computer').submit()
+    expect(refused.text).toContain('no role in any tenant of this platform')
+    expect((await poll(device)).body).toMatchObject({
+      error: 'access_denied',
+      error_description: expect.stringContaining('ask an owner'),
+    })
   })
 })
 

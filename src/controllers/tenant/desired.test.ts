@@ -1,5 +1,6 @@
 // What a Tenant's namespaces contain, whose a namespace is, and when it is ready.
 import { describe, expect, test } from 'vitest'
+import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { decide, quotasAreCounted } from './decide.ts'
@@ -26,11 +27,7 @@ const tenant: Tenant = {
     limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
   },
 }
-const settings = {
-  buildEgress: [{ name: 'registry', cidr: '10.88.0.1/32', ports: [5000] }],
-  sourceStorePort: 8081,
-  certificateAuthority: 'PEM',
-}
+const settings = { network: testNetwork, certificateAuthority: 'PEM' }
 const contents = desiredContents(tenant, settings)
 const named = (kind: string, namespace: string) =>
   contents
@@ -87,7 +84,8 @@ describe('the namespaces of a tenant', () => {
     })
     const builder = contents.find(({ object }) => object.kind === 'ServiceAccount')?.object
     expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
-    expect(named('NetworkPolicy', 'acme-build')).toEqual(['deny-all', 'allow-dns', 'allow-source-store', 'allow-registry'])
+    expect(named('NetworkPolicy', 'acme')).toEqual(['sekisho-deny-all', 'sekisho-ingress', 'sekisho-egress'])
+    expect(named('NetworkPolicy', 'acme-build')).toEqual(['sekisho-deny-all', 'sekisho-egress'])
   })
 
   test('are controlled by the Tenant, and so is everything in them', () => {
@@ -158,8 +156,8 @@ describe('the status of a tenant', () => {
 })
 
 describe('a live object', () => {
-  const wanted = contents[0]?.object
-  if (wanted === undefined) throw new Error('the contents are empty')
+  const wanted = contents.find(({ object }) => object.kind === 'RoleBinding')?.object
+  if (wanted === undefined) throw new Error('there is no RoleBinding')
   const live = { ...wanted, metadata: { ...wanted.metadata, uid: 'u', resourceVersion: '1' } }
 
   test('needs no apply when it has what is wanted, whatever else the server added', () => {

@@ -16,8 +16,9 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
-import { buildNetworkPolicies } from './build-network.ts'
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
+import { applicationNetworkPolicies } from './network/application-network.ts'
+import { buildNetworkPolicies } from './network/build-network.ts'
 import { desiredBindings } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 
@@ -48,6 +49,9 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
   const inside = (type: ResourceType, where: string, name: string, content: Content): DesiredObject =>
     hashed(type, { namespace: where, name, labels: ours(tenant), ownerReferences: [owner(tenant)] }, content)
   return [
+    // The policies come first: whatever is made later is never without them.
+    ...applicationNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, namespace, name, { spec })),
+    ...buildNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
@@ -58,7 +62,6 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
     inside(serviceAccounts, build, builderServiceAccount, { automountServiceAccountToken: false }),
-    ...buildNetworkPolicies(settings).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
   ]
 }
 

@@ -21,7 +21,8 @@ import { createStatusWriter } from '../status-writer.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
 export { builderServiceAccount } from './desired.ts'
-export type { EgressRule, TenantSettings } from './settings.ts'
+export { networkSettings, registryPort, registryRange } from './network/network-settings.ts'
+export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,

@@ -29,8 +29,8 @@ export type Issuer = {
   readonly pending: (request: IncomingMessage, response: ServerResponse) => Promise<PendingSignIn>
   /** Records the consent and resolves to the address to redirect to. Throws as `pending`. */
   readonly approve: (request: IncomingMessage, response: ServerResponse, subject: string) => Promise<string>
-  /** Ends the sign-in and resolves to the address to redirect to. Throws as `pending`. */
-  readonly refuse: (request: IncomingMessage, response: ServerResponse) => Promise<string>
+  /** Ends the sign-in with `access_denied` and resolves to the address to redirect to. Throws as `pending`. */
+  readonly refuse: (request: IncomingMessage, response: ServerResponse, description?: string) => Promise<string>
 }
 
 function expiredSignIn(cause: unknown): AppError {
@@ -91,9 +91,9 @@ export function createIssuer(deps: IssuerDeps): Issuer {
       const result = { login: { accountId: subject, remember: false }, consent: { grantId } }
       return provider.interactionResult(request, response, result, { mergeWithLastSubmission: false })
     },
-    async refuse(request, response) {
+    async refuse(request, response, description = 'the person refused') {
       await interactionOf(request, response)
-      const result = { error: 'access_denied', error_description: 'the person refused' }
+      const result = { error: 'access_denied', error_description: description }
       return provider.interactionResult(request, response, result, { mergeWithLastSubmission: false })
     },
   }

@@ -15,6 +15,6 @@ export function createRotatingIssuer(keys: Pick<IssuerKeys, 'period'>, make: () 
     handle: async (request, response, address) => (await issuer()).handle(request, response, address),
     pending: async (request, response) => (await issuer()).pending(request, response),
     approve: async (request, response, subject) => (await issuer()).approve(request, response, subject),
-    refuse: async (request, response) => (await issuer()).refuse(request, response),
+    refuse: async (request, response, description) => (await issuer()).refuse(request, response, description),
   }
 }

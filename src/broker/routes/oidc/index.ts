@@ -3,7 +3,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { issuerPaths, issuerSessionCookie } from '../../../identity/oidc/issuer-configuration.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, isAppError } from '../../../lib/errors.ts'
 import { clientAddress } from '../../../web/clients/client-key.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
@@ -21,7 +21,8 @@ export async function registerOidc(server: WebServer, context: BrokerContext): P
   await server.register(scope => mountIssuer(scope, context))
 }
 
-function registerConsent(server: WebServer, { issuer, sessions }: BrokerContext): void {
+function registerConsent(server: WebServer, context: BrokerContext): void {
+  const { issuer, sessions } = context
   const path = `${issuerPaths.interaction}/:id`
   const params = Type.Object({ id: Type.String({ pattern: '^[A-Za-z0-9_-]{10,100}$' }) })
 
@@ -29,18 +30,32 @@ function registerConsent(server: WebServer, { issuer, sessions }: BrokerContext)
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
     const { redirectHost } = await issuer.pending(request.raw, reply.raw)
+    const refusal = await roleRefusal(context, person)
+    if (refusal !== undefined) return reply.redirect(await issuer.refuse(request.raw, reply.raw, refusal), 303)
     return sendPage(reply, consentPage(person, request.url, redirectHost))
   })
 
   const body = Type.Object({ csrf: csrfText, decision: Type.Union([Type.Literal('allow'), Type.Literal('refuse')]) })
   server.post(path, { schema: { params, body } }, async (request, reply) => {
     const person = await sessions.requireForm(request, request.body.csrf)
+    const refusal = request.body.decision === 'allow' ? await roleRefusal(context, person) : 'the person refused'
     const next =
-      request.body.decision === 'allow'
+      refusal === undefined
         ? await issuer.approve(request.raw, reply.raw, person.subject)
-        : await issuer.refuse(request.raw, reply.raw)
+        : await issuer.refuse(request.raw, reply.raw, refusal)
     return reply.redirect(next, 303)
   })
+}
+
+/** Why the person gets no token, for the program that asked: they learn it there, and not only when the token is refused. */
+async function roleRefusal({ people }: BrokerContext, { subject }: Person): Promise<string | undefined> {
+  try {
+    if ((await people.claims(subject)) !== undefined) return undefined
+  } catch (error) {
+    if (isAppError(error, 'forbidden')) return error.message
+    throw error
+  }
+  throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
 }
 
 /** The library answers by itself, under the headers that our server sets on every answer. It reads the body itself, with its own limit. */
