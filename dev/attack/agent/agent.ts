@@ -11,7 +11,7 @@ import type { Probe, ProbeResult } from './probe.ts'
 
 const patience = 2500
 const longestText = 65_536
-const refusedCodes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM', 'ECONNRESET']
+const refusedCodes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM']
 
 function failure(error: unknown): ProbeResult {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error)
