@@ -7,7 +7,12 @@ import { secretReadAttacks } from './cluster/read-secrets.ts'
 import { readAttacks } from './cluster/reads.ts'
 import { rightsAttacks } from './cluster/rights.ts'
 import { serviceAttacks } from './cluster/services.ts'
+import { buildAttacks } from './deputies/builds.ts'
 import { deputyAttacks } from './deputies/deputies.ts'
+import { forkAttacks } from './deputies/forks.ts'
+import { canaryAttacks } from './evidence/canary.ts'
+import { wallAttacks } from './evidence/walls.ts'
+import { floodAttacks } from './floods/floods.ts'
 import { deskAttacks } from './inside/desk.ts'
 import { foreignImageAttacks } from './inside/foreign-images.ts'
 import { networkAttacks } from './inside/network.ts'
@@ -34,4 +39,9 @@ export const attacks: readonly Attack[] = [
   ...onboardingAttacks,
   ...issuerAttacks,
   ...deputyAttacks,
+  ...forkAttacks,
+  ...buildAttacks,
+  ...wallAttacks,
+  ...floodAttacks,
+  ...canaryAttacks,
 ]

@@ -34,10 +34,12 @@ export function emptyApplication(name: string, spec: Spec = {}) {
   }
 }
 
-/** A build or an image is what nobody may get of another's source. */
-async function isBuilt({ status }: Shown): Promise<string | undefined> {
-  const build = status?.['build'] as { name?: string; commit?: string } | undefined
-  return build === undefined ? undefined : `build ${build.name} of commit ${build.commit} began`
+/** The source is what nobody may get of another: it was fetched, or a build of it began. */
+async function isFetched({ status }: Shown): Promise<string | undefined> {
+  const fetched = status?.conditions?.find(({ type }) => type === 'Fetched')
+  const { buildCreatedAt } = (status?.['phases'] ?? {}) as { buildCreatedAt?: string }
+  if (fetched?.status !== 'True' && buildCreatedAt === undefined) return undefined
+  return `the source of ${String(status?.['commit'])} was fetched: ${fetched?.reason ?? buildCreatedAt}`
 }
 
 /** A RemoteSync with an Application of its own; it must be refused before anything is built. */
@@ -48,7 +50,7 @@ export function syncAttempt(world: World, name: string, what: string, spec: Spec
     object: remoteSync(name, spec),
     refusals:
       /^(GrantDenied|InstallationNotReady|BranchNotFound|PullRequestNotFound|CommitNotFound|ApplicationTaken|ApplicationNotFound|Fork\w*|\w*Refused|InvalidName|NotATenant\w*)$/,
-    harm: isBuilt,
+    harm: isFetched,
     seconds: 30,
   })
   return {
@@ -252,7 +254,7 @@ export const deputyAttacks: readonly Attack[] = [
             emptyApplication('attack-health', { processes: [{ name: 'web', port: 3000, healthPath }] }),
           ),
         ),
-        ...['-x', 'a b', '$(id)', 'a@sha256:x'].map(image =>
+        ...['a b', 'a@sha256:x', 'a@b@c'].map(image =>
           dry(applicationsPath, `image ${JSON.stringify(image)}`, emptyApplication('attack-image', { image })),
         ),
         ...['Web', '-web', 'web;id', 'a'.repeat(64)].map(name =>
@@ -272,6 +274,14 @@ export const deputyAttacks: readonly Attack[] = [
         object: emptyApplication(`attack-${'x'.repeat(246)}`),
         refusals: /^InvalidName$/,
       }),
+      ...['-x', '$(id)', '<b>'].map((image, index) =>
+        objectAttempt(world, {
+          name: `image ${image}`,
+          path: applicationsPath,
+          object: emptyApplication(`attack-image-text-${index}`, { image }),
+          refusals: /^(Image\w*|RefusedByCluster)$/,
+        }),
+      ),
       objectAttempt(world, {
         name: 'Application with dots in its name',
         path: applicationsPath,

@@ -3,7 +3,7 @@
 
 import type { ProbeResult } from '../agent/probe.ts'
 import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
-import { listens } from '../world/targets.ts'
+import { listens, platformAddress } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 
 /** `address`: where this host looks whether the place listens, when `host` is a name that it cannot resolve. */
@@ -25,20 +25,29 @@ function isSilent({ kind }: ProbeResult): boolean {
   return kind === 'timeout' || kind === 'refused'
 }
 
-/** `alive`: whether something listens there as this host sees it. */
-export function judgeConnection(result: ProbeResult, alive: boolean): Verdict {
+/** `alive`: something listens there, as this host sees it. `walled`: policies are enforced for this pod, as its silence elsewhere shows. */
+export type Seen = { readonly alive: boolean; readonly walled: boolean }
+
+export function judgeConnection(result: ProbeResult, { alive, walled }: Seen): Verdict {
   if (result.kind === 'connected') return succeeded('connected')
   if (isSilent(result) && alive) return stopped('network', `${result.kind}, while the place answers this host`)
   if (result.kind === 'refused') return stopped('absent', 'nothing listens there, neither for the pod nor for this host')
+  if (result.kind === 'timeout' && walled) return stopped('network', 'timeout, and policies are enforced for this pod')
   return unclear(JSON.stringify(result))
 }
 
-function reach(world: World, { what, host, port, address = host }: Place): Attempt {
+/** Whether the pod of globex cannot reach the pod of acme, which runs: then policies are enforced for it. */
+async function isWalled(world: World): Promise<boolean> {
+  const { address: host } = world.targets.victim.pod
+  return (await listens(host, 3000)) && isSilent(await world.probe({ kind: 'tcp', host, port: 3000 }))
+}
+
+function reach(world: World, { what, host, port, address = host }: Place, walled: boolean): Attempt {
   return {
     name: `pod of globex → ${what} (${host}:${port})`,
     async run() {
       const alive = await listens(address, port)
-      return judgeConnection(await world.probe({ kind: 'tcp', host, port }), alive)
+      return judgeConnection(await world.probe({ kind: 'tcp', host, port }), { alive, walled })
     },
   }
 }
@@ -46,7 +55,8 @@ function reach(world: World, { what, host, port, address = host }: Place): Attem
 function reachAll(places: (world: World) => readonly Place[]): Attack['attempts'] {
   return async world => {
     await requireControls(world)
-    return places(world).map(place => reach(world, place))
+    const walled = await isWalled(world)
+    return places(world).map(place => reach(world, place, walled))
   }
 }
 
@@ -57,9 +67,7 @@ const deskPort = 8444
 function platformPlaces({ targets }: World): readonly Place[] {
   return [
     ...targets.platformPods.flatMap(({ namespace, name, address, ports }) =>
-      [...new Set([...ports, ...(namespace === 'sekisho-system' ? [8081, 8090, 8443, 9443] : [])])]
-        .filter(port => port !== deskPort)
-        .map(port => ({ what: `pod ${namespace}/${name}`, host: address, port })),
+      ports.filter(port => port !== deskPort).map(port => ({ what: `pod ${namespace}/${name}`, host: address, port })),
     ),
     ...targets.services
       .filter(({ name, address }) => !allowed.includes(name) && address !== 'None')
@@ -99,8 +107,7 @@ const metadataPlaces: readonly Place[] = [
 /** Here nothing listens, so that only a wall that was seen to stand elsewhere makes silence mean something. */
 async function metadataAttempts(world: World): Promise<readonly Attempt[]> {
   await requireControls(world)
-  const { pod } = world.targets.victim
-  const walled = isSilent(await world.probe({ kind: 'tcp', host: pod.address, port: 3000 }))
+  const walled = await isWalled(world)
   return metadataPlaces.map(({ what, host, port }) => ({
     name: `pod of globex → ${what} (${host}:${port})`,
     async run() {
@@ -178,7 +185,7 @@ const review = JSON.stringify({
 })
 
 function answers({ targets, settings, probe }: World): readonly Attempt[] {
-  const platform = targets.platformPods.find(({ namespace }) => namespace === 'sekisho-system')?.address ?? ''
+  const [admission, source] = [platformAddress(targets, 9443), platformAddress(targets, 8081)]
   const node = targets.nodeAddress
   const ask = (name: string, url: string, judge: (status: number, text: string) => Verdict, body?: string): Attempt => ({
     name: `pod of globex asks ${name}`,
@@ -210,12 +217,12 @@ function answers({ targets, settings, probe }: World): readonly Attempt[] {
     ask('the kubelet for logs', `https://${node}:10250/containerLogs/acme/${targets.victim.pod.name}/web`, refusedBy('kubelet')),
     ask('the API server for Secrets', `https://${node}:${settings.ports.apiServer}/api/v1/secrets`, refusedBy('authentication')),
     ask('etcd for its keys', `http://${node}:${settings.ports.etcdClient}/v2/keys`, refusedBy('authentication')),
-    ask('admission for a verdict', `https://${platform}:9443/validate`, refusedBy('authentication'), review),
-    ask('admission for a change', `https://${platform}:9443/mutate`, refusedBy('authentication'), review),
-    ask('the source store for a list', `http://${platform}:8081/`, nothing),
+    ask('admission for a verdict', `https://${admission}:9443/validate`, refusedBy('authentication'), review),
+    ask('admission for a change', `https://${admission}:9443/mutate`, refusedBy('authentication'), review),
+    ask('the source store for a list', `http://${source}:8081/`, nothing),
     ask(
       'the source store for a guess',
-      `http://${platform}:8081/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/info/refs?service=git-upload-pack`,
+      `http://${source}:8081/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/info/refs?service=git-upload-pack`,
       nothing,
     ),
   ]

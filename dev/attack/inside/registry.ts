@@ -145,8 +145,8 @@ function attempts(world: World, who: string, send: Sender, basic: Basic): readon
 
 type Credential = { readonly name: string; readonly namespace: string; readonly basic: string }
 
-/** The credentials that the platform keeps for globex, as its administrator reads them. */
-async function credentialsOf(world: World, namespace: string): Promise<readonly Credential[]> {
+/** The registry credentials that the platform keeps in a namespace, as its administrator reads them. */
+export async function credentialsOf(world: World, namespace: string): Promise<readonly Credential[]> {
   const answer = (await world.admin.call('GET', `/api/v1/namespaces/${namespace}/secrets`)) as {
     readonly items: readonly {
       readonly metadata: { readonly name: string }

@@ -1,7 +1,6 @@
 // The broker's pages and APIs, as people of globex and as nobody: audit log, tenants' pages, webhooks, return paths, sessions.
 import { createHmac, randomUUID } from 'node:crypto'
-import type { Attack, Attempt } from '../attack.ts'
-import { stopped, succeeded, unclear } from '../attack.ts'
+import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
 import { type HttpAnswer, judgeBroker, pageText } from '../judge.ts'
 import type { Actor } from '../world/actors.ts'
 import type { HttpRequest } from '../world/http.ts'
@@ -13,9 +12,10 @@ type Ask = HttpRequest & {
   readonly as: Actor
   readonly path: string
   readonly statuses?: readonly number[]
+  readonly judge?: (answer: HttpAnswer) => Verdict
 }
 
-function ask(world: World, { name, as, path, statuses, headers, ...options }: Ask): Attempt {
+function ask(world: World, { name, as, path, statuses, judge, headers, ...options }: Ask): Attempt {
   return {
     name: `${as}: ${name}`,
     async run() {
@@ -24,7 +24,7 @@ function ask(world: World, { name, as, path, statuses, headers, ...options }: As
         ...options,
         headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
       })
-      return judgeBroker(answer, statuses)
+      return (judge ?? (given => judgeBroker(given, statuses)))(answer)
     },
   }
 }
@@ -46,27 +46,23 @@ const auditQueries = [
   '/../audit?namespace=acme',
 ]
 
-/** gary may read the log of globex: then no row of others may be in it. */
-async function noForeignRows(world: World, path: string): Promise<HttpAnswer> {
-  const token = await world.credentials('gary')
-  return world.http.send(`${world.targets.issuer}${path}`, {
-    headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-  })
+/** A person who may read a part of the log gets that part, whatever was asked for: no row of it may be about the other tenant. */
+function judgeAudit(foreign: string): (answer: HttpAnswer) => Verdict {
+  return answer => {
+    if (answer.status !== 200) return judgeBroker(answer)
+    const { entries } = JSON.parse(answer.text) as { entries: readonly unknown[] }
+    const found = entries.map(entry => JSON.stringify(entry)).find(entry => entry.includes(foreign))
+    return found === undefined ? stopped('broker', `${entries.length} entries, none about ${foreign}`) : succeeded(found)
+  }
 }
 
-function ownAudit(world: World, query: string): Attempt {
-  return {
-    name: `gary: his own audit log ${query} shows nothing of others`,
-    async run() {
-      const answer = await noForeignRows(world, `/api/v1/audit${query}`)
-      if (answer.status !== 200) return judgeBroker(answer)
-      const { entries } = JSON.parse(answer.text) as { entries: readonly { namespace?: string; object?: string }[] }
-      const foreign = entries.filter(entry => JSON.stringify(entry).includes('acme'))
-      return foreign.length > 0
-        ? succeeded(JSON.stringify(foreign[0]))
-        : stopped('broker', `${entries.length} entries, none about acme`)
-    },
-  }
+const actors = ['gary', 'dave', 'mia', 'noah', 'stranger'] as const
+
+/** People of acme ask for globex, everybody else for acme. */
+function auditAttempt(world: World, as: (typeof actors)[number], query: string): Attempt {
+  const foreign = as === 'dave' || as === 'mia' ? 'globex' : 'acme'
+  const path = `/api/v1/audit${query.replaceAll('acme', foreign)}`
+  return ask(world, { name: `audit log ${query.replaceAll('acme', foreign)}`, as, path, judge: judgeAudit(foreign) })
 }
 
 const push = JSON.stringify({
@@ -166,10 +162,8 @@ function fixation(world: World): Attempt {
       const chosen = 'A'.repeat(43)
       const cookie = `__Host-sekisho-session=${chosen}; __Host-sekisho-browser=${chosen}`
       const answer = await world.http.send(`${world.targets.issuer}/login`, { headers: { cookie } })
-      const set = answer.headers?.['set-cookie'] ?? ''
       const used = await world.http.send(`${world.targets.issuer}/tenants/acme`, { headers: { cookie, accept: 'text/html' } })
       if (used.status === 200 && used.text.includes('olivia')) return succeeded(pageText(used.text))
-      if (set.includes(chosen)) return succeeded(`the browser is bound to a value of the attacker: ${set}`)
       return answer.status === 303
         ? stopped('broker', `a cookie that nobody issued counts for nothing: ${used.status}`)
         : unclear(`${answer.status} ${answer.text}`)
@@ -187,18 +181,9 @@ export const brokerAttacks: readonly Attack[] = [
     expected: ['broker', 'authentication'],
     peer: 'Coolify CVE-2026-48742: objects loaded by id without a look at the team',
     attempts: world => [
-      ...auditQueries.slice(1).flatMap(query =>
-        (['gary', 'dave', 'mia', 'noah', 'stranger'] as const).map(as =>
-          ask(world, {
-            name: `audit log ${query}`,
-            as,
-            path: `/api/v1/audit${query.replace(/acme/g, as === 'dave' || as === 'mia' ? 'globex' : 'acme')}`,
-          }),
-        ),
-      ),
-      ...(['dave', 'mia', 'noah', 'stranger'] as const).map(as => ask(world, { name: 'audit log', as, path: '/api/v1/audit' })),
-      ...['', '?limit=1000', '?after=0&limit=1000', '?before=999999', '?actor=github%7Cgithub.localhost%7C1001'].map(query =>
-        ownAudit(world, query),
+      ...auditQueries.flatMap(query => actors.map(as => auditAttempt(world, as, query))),
+      ...['?limit=1000', '?after=0&limit=1000', '?before=999999', '?actor=github%7Cgithub.localhost%7C1001'].map(query =>
+        auditAttempt(world, 'gary', query),
       ),
     ],
   },

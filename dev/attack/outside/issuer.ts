@@ -49,7 +49,7 @@ function authorization(world: World, what: string, change: Readonly<Record<strin
       const location = answer.headers?.['location'] ?? ''
       // An error may be told to the client at its registered address, never elsewhere.
       if (answer.status === 303 || answer.status === 302) {
-        if (location.startsWith('http://127.0.0.1:9/callback?') && location.includes('error=')) return stopped('broker', location)
+        if (/^http:\/\/127\.0\.0\.1:9\/callback[?#]error=/.test(location)) return stopped('broker', location)
         return succeeded(`${answer.status} ${location}`)
       }
       return judgeBroker(answer)
