@@ -1,4 +1,5 @@
 // The settings of the development platform: the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
+import { userSubject } from '../../src/api/names.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost, githubPort } from './github.ts'
 
@@ -15,8 +16,8 @@ export type PlatformAddresses = {
   readonly nodePorts?: { readonly applications: readonly number[]; readonly builds: readonly number[] }
 }
 
-/** The user who administers the platform in development. */
-export const platformAdmin = { login: 'ada', id: 1006 }
+/** The user who administers the platform in development, by a ClusterRoleBinding. */
+export const platformAdmin = { login: 'ada', subject: userSubject(githubHost, 1006) }
 
 /** Where secrets are mounted in the pod, or kept on the host for `make dev`. */
 export type SecretFolders = { readonly secrets: string; readonly tls: string }
@@ -32,7 +33,8 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_SEALING_KEYS_FILE: `${folders.secrets}/sealing-keys`,
     SEKISHO_TLS_CERTIFICATE_PATH: `${folders.tls}/tls.crt`,
     SEKISHO_TLS_KEY_PATH: `${folders.tls}/tls.key`,
-    SEKISHO_PLATFORM_ADMINS: `github|${githubHost}|${platformAdmin.id}`,
+    // The users of the emulator are the only ones.
+    SEKISHO_ACCOUNTS: 'any',
     SEKISHO_API_SERVER_URL: addresses.apiServer.url,
     SEKISHO_API_SERVER_CA_PATH: addresses.apiServer.authorityPath,
     SEKISHO_REGISTRY: addresses.registry,

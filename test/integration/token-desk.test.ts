@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
+import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
@@ -266,6 +267,20 @@ describe('RepositoryGrant', () => {
     await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'early' }, 'InstallationNotReady')
     await fixture.bind()
     await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'early' }, 'Approved')
+  })
+
+  test('that was denied while the App was not installed is approved as soon as it is bound anew', async () => {
+    const fixture = await withTenant(environment)
+    const { client, namespace } = fixture
+    await fixture.applyTenant()
+    await ready(fixture)
+    // The webhook of the removal can reach the grant before the Installation says so: GitHub knows no such installation.
+    await fixture.bind({ installationId: 999_999 })
+    await fixture.requestGrant('early', 'dave')
+    await readyReason(client, repositoryGrant, { namespace, name: 'early' }, 'RepositoryNotFound')
+    await client.delete(installation, { namespace, name: 'github' })
+    await fixture.bind()
+    await readyReason(client, repositoryGrant, { namespace, name: 'early' }, 'Approved')
   })
 
   test.each(['the grant is deleted', 'its Installation stops being ready', 'its time is over'])(

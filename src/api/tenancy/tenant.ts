@@ -122,6 +122,8 @@ export const tenant = defineKind({
     NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
     QuotaNotCounted:
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+    RegistryCredentialMissing:
+      'The image registry has accounts of its own, and a platform admin has not made the Secret with the one of this tenant yet.',
     TeamsFound: 'All teams exist, or no role is for a team.',
     UnknownTeam:
       'The organization has no team with one of the ids, so nobody has that role. Correct `subject.id`, or remove the role.',
@@ -152,6 +154,7 @@ export const tenantReasons = {
   namespaceTaken: 'NamespaceTaken',
   terminating: 'NamespaceTerminating',
   quotaNotCounted: 'QuotaNotCounted',
+  registryCredentialMissing: 'RegistryCredentialMissing',
   rolesResolved: 'TeamsFound',
   unknownTeam: 'UnknownTeam',
   teamsNotChecked: 'TeamsNotChecked',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { SecretString } from '../../lib/secret-string.ts'
 import { decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
@@ -28,7 +29,12 @@ const tenant: Tenant = {
   },
 }
 const settings = { network: testNetwork, certificateAuthority: 'PEM' }
-const contents = desiredContents(tenant, settings)
+const credentials = {
+  kind: 'credentials',
+  build: new SecretString('{"auths":{"r":{"auth":"build"}}}'),
+  pull: new SecretString('{"auths":{"r":{"auth":"pull"}}}'),
+} as const
+const contents = desiredContents(tenant, settings, credentials)
 const named = (kind: string, namespace: string) =>
   contents
     .filter(({ object }) => object.kind === kind && object.metadata.namespace === namespace)

@@ -23,7 +23,9 @@ export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Obs
   const { conditions, ...before } = tenant.status ?? {}
   const { namespace } = tenant.spec
   const buildNamespace = buildNamespaceOf(namespace)
-  const message = `namespaces ${namespace} and ${buildNamespace} are ready`
+  const open = decision.kind === 'fill' && decision.imagesAreOpen === true
+  const warning = open ? '; the image registry asks for no credential: other tenants can read and replace its images' : ''
+  const message = `namespaces ${namespace} and ${buildNamespace} are ready${warning}`
   const ready: WantedCondition =
     decision.kind === 'fill'
       ? { type: 'Ready', status: 'True', reason: tenantReasons.ready, message }

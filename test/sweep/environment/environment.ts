@@ -106,9 +106,9 @@ function environmentOf(environment: {
     SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
     SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
+    SEKISHO_ACCOUNTS: 'any',
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
-    SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
   }
 }
 
