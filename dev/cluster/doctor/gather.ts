@@ -37,6 +37,7 @@ async function takenPorts(settings: ClusterSettings): Promise<Facts['takenPorts'
   const node = [
     { port: settings.schedulerPort, purpose: 'kube-scheduler' },
     { port: settings.registryPort, purpose: 'registry' },
+    { port: settings.nodeRegistryPort, purpose: 'registry of the node' },
     { port: settings.ingressPort, purpose: 'ingress' },
     { port: settings.dnsPort, purpose: 'DNS' },
     { port: 10_250, purpose: 'kubelet' },

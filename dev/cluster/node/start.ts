@@ -14,7 +14,7 @@ import { buildPauseImage, importPauseImage } from './pause-image.ts'
 import { nodeReady } from './ready.ts'
 import { proxyProgram, schedulerProgram } from './scheduling.ts'
 import { startCoreDns } from './services/coredns.ts'
-import { startRegistry } from './services/registry.ts'
+import { startRegistries } from './services/registry.ts'
 import { startTraefik } from './services/traefik.ts'
 
 export type NodePrograms = {
@@ -35,10 +35,10 @@ export async function startNode(context: NodeContext, programs: NodePrograms, pk
     const what = await ensureRunning(program, folders)
     if (what !== 'running') progress.note(`${program.name} ${what}`)
   }
-  await progress.step('registry', () => startRegistry(context))
+  await progress.step('registries', () => startRegistries(context, pkiFolder))
   await writeCniConfiguration(settings, layout)
   const pause = await buildPauseImage(programs.pause.path('pause'), layout.folder)
-  await progress.step('containerd', () => startContainerd(context, pause.name))
+  await progress.step('containerd', () => startContainerd(context, pause.name, authority.files.certificate))
   await importPauseImage(context, pause)
 
   const serving = {
