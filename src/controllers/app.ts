@@ -5,14 +5,18 @@ import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import type { ControllersDeps } from './app-deps.ts'
+import { dnsLookUp } from './application/domains/dns-challenge.ts'
+import { createDomainProofs } from './application/domains/domain-proofs.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
+import { createDomainClaimController } from './domain-claim/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { type Builds, openBuilds } from './open-builds.ts'
 import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
+import { reservedHostsOf } from './reserved-hosts.ts'
 import { createTenantController, type EgressRule } from './tenant/index.ts'
 
 export type ControllersApp = {
@@ -66,13 +70,16 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   const buildEgress = buildEgressOf(settings.registry)
   const tenantSettings = { sourceStorePort: settings.sourcePort, buildEgress, certificateAuthority }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
+  const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
+  const domains = { reservedHosts: reservedHostsOf(settings), proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
     createApplicationChartController({ ...shared, renderer }),
-    createApplicationController({ ...shared, renderer, ingress }),
+    createApplicationController({ ...shared, ...domains, renderer, ingress }),
+    createDomainClaimController(shared),
     createRemoteSyncController({
       ...shared,
       tokens: desk,

@@ -1,7 +1,64 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
-import { type Environment, integerSetting, portSetting, readSettings, textSetting, urlSetting } from '../lib/config.ts'
+import { isIP } from 'node:net'
+import {
+  type Environment,
+  integerSetting,
+  optional,
+  portSetting,
+  readSettings,
+  type Setting,
+  textSetting,
+  urlSetting,
+} from '../lib/config.ts'
+
+/** A list separated by commas; `problemOf` says what is wrong with an item. */
+function listSetting(
+  name: string,
+  description: string,
+  problemOf: (item: string) => string | undefined,
+): Setting<readonly string[]> {
+  const parse = (text: string): readonly string[] => {
+    const items = text
+      .split(',')
+      .map(item => item.trim())
+      .filter(item => item !== '')
+    const problem = items.map(problemOf).find(found => found !== undefined)
+    if (problem !== undefined) throw new Error(problem)
+    return items
+  }
+  return { name, description, kind: 'list', default: '', parse }
+}
+
+function hostProblem(item: string): string | undefined {
+  const isHost = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(item)
+  return isHost ? undefined : `holds ${item.slice(0, 100)}; it must hold only host names in lower case, such as www.example.com`
+}
+
+function serverProblem(item: string): string | undefined {
+  const address = /^\[(.+)\](:[0-9]{1,5})?$/.exec(item)?.[1] ?? (isIP(item) === 0 ? item.replace(/:[0-9]{1,5}$/, '') : item)
+  return isIP(address) === 0
+    ? `holds ${item.slice(0, 100)}; it must hold only IP addresses, such as 10.96.0.10 or 10.96.0.10:53`
+    : undefined
+}
 
 export const controllersSettings = {
+  publicUrl: urlSetting(
+    'SEKISHO_PUBLIC_URL',
+    'where people and API servers reach the broker, such as https://sekisho.example.com; Applications cannot have this host or one above or below it',
+  ),
+  apiServerUrl: optional(
+    urlSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; Applications cannot have this host'),
+  ),
+  reservedHosts: listSetting(
+    'SEKISHO_RESERVED_HOSTS',
+    'further host names, separated by commas, that Applications cannot have, with all names above and below them',
+    hostProblem,
+  ),
+  dnsServers: listSetting(
+    'SEKISHO_DNS_SERVERS',
+    'the IP addresses of the DNS servers, separated by commas, that are asked for the records by which tenants prove their domains; those of the system when not set',
+    serverProblem,
+  ),
   dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'a folder of this process for fetched sources and the embedded database', {
     default: '/var/lib/sekisho',
   }),

@@ -13,6 +13,7 @@ export type ReadExample = (path: string) => string
 /** Where the example of each kind is. `kinds.test.ts` validates them against the schemas, test/integration/crds.test.ts on an API server. */
 export const examplePaths: Readonly<Record<string, string>> = {
   Tenant: 'deploy/examples/kinds/tenant.yaml',
+  DomainClaim: 'deploy/examples/kinds/domain-claim.yaml',
   ClusterGitHubApp: 'deploy/examples/kinds/cluster-github-app.yaml',
   Installation: 'deploy/examples/kinds/installation.yaml',
   RepositoryGrant: 'deploy/examples/kinds/repository-grant.yaml',

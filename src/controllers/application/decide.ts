@@ -5,7 +5,7 @@ import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import type { Facts } from './gather.ts'
-import { domainProblem, hostsOf } from './hosts.ts'
+import { domainProblem, hostsOf, missingProof } from './hosts.ts'
 
 /** What to render, or why nothing can be rendered. */
 export type Decision =
@@ -35,13 +35,11 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
   return { reason: reasons.chartNotFound, message }
 }
 
-/** Stops host names that belong to the platform, to another namespace or to another Application. */
-const hostsAreFree: Check<Facts> = ({ application, ingress, usersOfHost }) => {
-  const message = domainProblem(application, ingress, usersOfHost)
-  return message === undefined ? undefined : { reason: reasons.domainTaken, message }
-}
-
-const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, chartExists, hostsAreFree]
+/**
+ * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none either; a host that
+ * belongs to somebody else is refused before a proof for another one is asked for (`missingProof`).
+ */
+const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, chartExists, domainProblem, missingProof]
 
 function inputOf({ application, ingress }: Facts, image: string): ChartInput {
   const { spec, metadata } = application

@@ -235,7 +235,7 @@ export async function applyApp(environment: Environment): Promise<void> {
   await environment.apply(clusterGitHubApp, environment.appName, {
     spec: {
       host,
-      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3` },
+      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3`, insecure: true },
       appId: app.id,
       clientId: app.clientId,
       privateKeys: [{ secretName: keyName(environment.prefix), key: 'private-key.pem' }],
