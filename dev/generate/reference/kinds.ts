@@ -83,6 +83,8 @@ function typeOf(schema: JsonObject): string {
       return listType(schema)
     case 'object':
       return 'additionalProperties' in schema ? `map, up to ${schema['maxProperties']} entries` : 'object'
+    case 'boolean':
+      return '`true` or `false`'
     default:
       throw new Error(`no words for a field of type ${String(schema['type'])}`)
   }
