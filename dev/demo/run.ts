@@ -46,6 +46,8 @@ export async function prepareDemo(settings: ClusterSettings, homes = 'demo'): Pr
     people: {
       olivia: await person(tools, 'olivia', path),
       dave: await person(tools, 'dave', path),
+      mia: await person(tools, 'mia', path),
+      gary: await person(tools, 'gary', path),
       noah: await person(tools, 'noah', path),
       ada: await person(tools, 'ada', path),
     },

@@ -27,6 +27,9 @@ export const registrySecrets = {
   platform: `${registrySecretPrefix}platform`,
 } as const
 
+/** On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones made. */
+export const registryGenerationAnnotation = `${domain}/registry-generation`
+
 /** The audience a workload's ServiceAccount token must have for the token desk. */
 export const tokenDeskAudience = 'sekisho'
 
@@ -66,6 +69,12 @@ export const groups = {
 export function isGroup(name: string): boolean {
   return /^github\|[a-z0-9][a-z0-9.:-]*\|org\|[1-9][0-9]{0,14}\|(owners|members|team\|[1-9][0-9]{0,14})$/.test(name)
 }
+
+/**
+ * Who administers the platform: whoever RBAC allows this verb on this resource. The resource has no objects; the ClusterRole
+ * `sekisho:platform-admin` (deploy/rbac/platform.yaml) contains the rule, and cluster administrators have it by `*`.
+ */
+export const platformAdministration = { group: domain, resource: 'platforms', verb: 'administer' } as const
 
 /** Role in `Tenant.spec.roles` → the ClusterRole that is bound in the namespace of the tenant (deploy/rbac/tenant-roles.yaml). */
 export const tenantRoles = {

@@ -1,5 +1,5 @@
 // The only HTTP server factory: time limits, body limits, request ids, rate limits, one error handler, one log line per request.
-// It depends on no process and no route, and never trusts request ids or X-Forwarded-* headers that a client sends.
+// It depends on no process and no route, and never trusts request ids that a client sends, nor X-Forwarded-For but from trusted proxies.
 import { randomUUID } from 'node:crypto'
 import { createServer as createHttpServer, type RequestListener, type ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -19,6 +19,8 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { certificateAlarm } from './certificate-alarm.ts'
+import type { AddressList } from './clients/address-list.ts'
+import { clientKey, type ProvenClient } from './clients/client-key.ts'
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
 import type { Html } from './html.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
@@ -41,8 +43,12 @@ export type WebServerOptions = {
   readonly clock?: Clock
   /** Bytes; a route may allow more. Default 64 KiB. */
   readonly bodyLimit?: number
-  /** Requests per minute and client address, over all routes. Default 1200. `unlimited` is for routes that limit their clients themselves. */
+  /** Requests per minute and client, over all routes without a limit of their own. Default 1200. `unlimited`: routes limit their clients themselves. */
   readonly requestsPerMinute?: number | 'unlimited'
+  /** The proxies whose `X-Forwarded-For` counts, one entry per hop from the right. Default: nobody's. */
+  readonly trustedProxies?: AddressList
+  /** Recognises clients that are counted by themselves rather than by their address. */
+  readonly provenClient?: ProvenClient
   /** Called for every reply, because the allowed form targets can change while the server runs. */
   readonly headers?: () => SecurityHeaderOptions
   /** The error page for browsers. Without it, and for programs, errors are JSON. */
@@ -90,7 +96,8 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
     connectionTimeout: requestTimeoutMilliseconds,
     requestTimeout: requestTimeoutMilliseconds,
     forceCloseConnections: 'idle',
-    trustProxy: false,
+    // A client address, never a host or scheme: nothing reads those from a request.
+    trustProxy: address => options.trustedProxies?.contains(address) ?? false,
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 200 },
@@ -116,6 +123,7 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
   await server.register(rateLimit, {
     ...(requestsPerMinute === 'unlimited' ? { global: false } : { global: true, max: requestsPerMinute }),
     timeWindow: 60_000,
+    keyGenerator: request => clientKey(request, options.provenClient),
     errorResponseBuilder: (_request, context) =>
       new AppError('too_many_requests', 'too many requests: try again later', {
         retryAfterSeconds: Math.ceil(context.ttl / 1000),

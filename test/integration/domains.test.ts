@@ -17,7 +17,15 @@ import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock as clock } from '../../src/lib/clock.ts'
 import { silentLog as log } from '../../src/lib/testing/silent-log.ts'
-import { chartOf, type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
+import {
+  chartOf,
+  type Fixture,
+  installKinds,
+  otherRegistry,
+  patience,
+  readyReason,
+  withFixture,
+} from '../fixtures/application-fixture.ts'
 import { type DnsServer, startDnsServer } from '../fixtures/dns-server.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
@@ -73,7 +81,7 @@ async function side(): Promise<Side> {
   const events = createEventRecorder({ client: controllersClient, clock, log, component: 'test' })
   const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, leastMilliseconds: 100 })
   const deps = { manager, renderer, events, clock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ingress, reservedHosts, proofs }))
+  manager.add(createApplicationController({ ...deps, ingress, registry: otherRegistry, reservedHosts, proofs }))
   manager.add(createDomainClaimController(deps))
   await manager.start()
   onTestFinished(() => manager.stop())

@@ -163,6 +163,8 @@ export const application = defineKind({
     Available: 'All replicas run this generation.',
     WaitingForImage: '`spec.image` is not set. Create a RemoteSync that builds it, or set it.',
     InvalidName: '`metadata.name` is not a DNS label of at most 63 characters. Create the Application under another name.',
+    ForeignImage:
+      "`spec.image` is in the part of the platform's registry that belongs to another tenant. Use an image of your own.",
     DomainTaken:
       'Another Application or another tenant already uses one of the host names. Choose another host name, or remove it there first.',
     DomainReserved:
@@ -198,6 +200,7 @@ export const applicationReasons = {
   available: 'Available',
   waitingForImage: 'WaitingForImage',
   invalidName: 'InvalidName',
+  foreignImage: 'ForeignImage',
   domainTaken: 'DomainTaken',
   domainReserved: 'DomainReserved',
   domainNotProven: 'DomainNotProven',

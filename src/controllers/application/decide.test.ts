@@ -53,6 +53,7 @@ const hostFacts: HostFacts = {
 function facts(changes: Partial<Facts> = {}): Facts {
   return {
     ...hostFacts,
+    registry: { place: { registry: 'registry.example.com/apps', aliases: ['10.88.0.1:5000'] }, pullSecret: undefined },
     chart: chartWith({ builtIn: 'web' }),
     children: new Map(),
     present: [],

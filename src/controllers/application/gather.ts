@@ -19,6 +19,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf, controllingKey } from '../../kube/object/owner.ts'
+import type { RegistryPlace } from '../../registry/image-place.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type HostFacts, hostsOf, hostsOfIngress, type IngressAddress } from './hosts.ts'
 import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
@@ -84,8 +85,12 @@ function ownersOf(child: KubeObject): readonly string[] {
   return owner === undefined ? [] : [owner.uid]
 }
 
+/** The platform's image registry, and the Secret with which pods pull from it; none when it asks for no credential. */
+export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret: string | undefined }
+
 /** What decides about an Application: plain values, as the caches held them at one time. */
 export type Facts = HostFacts & {
+  readonly registry: ImageRegistry
   /** Its ApplicationChart, and where the code of that is; undefined when there is no ApplicationChart of that name. */
   readonly chart: { readonly timeoutSeconds: number; readonly lookup: ChartLookup } | undefined
   /** The cached objects whose controller is this Application, by uid, under their `entryText`. */
@@ -100,12 +105,13 @@ export type GatherDeps = {
   readonly platformNamespace: string
   readonly ingress: IngressAddress
   readonly reservedHosts: readonly string[]
+  readonly registry: ImageRegistry
   readonly status: Pick<StatusWriter<Application>, 'latest'>
 }
 
 /** Undefined when the cache has no such Application. */
 export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
-  const { caches, platformNamespace, status } = deps
+  const { caches, platformNamespace, registry, status } = deps
   const cached = caches.applications.get(key)
   if (!cached) return undefined
   const application = status.latest(cached)
@@ -114,6 +120,7 @@ export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
   const owned = cachedKinds.flatMap(({ cacheIn }) => cacheIn(caches).byIndex(ownerIndex, uid))
   return {
     ...hostFacts(deps, application),
+    registry,
     chart: chart && {
       timeoutSeconds: chart.spec.timeoutSeconds,
       lookup: findChartSource(chart, configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap })),

@@ -33,7 +33,8 @@ export function createCaches(deps: CachesDeps): Caches {
   let started = false
 
   function entryOf<T extends KubeObject>(type: ResourceType<T>, scope: CacheScope): ObjectCache<T> {
-    const name = [type.apiVersion, type.plural, scope.namespace ?? '*', scope.labelSelector ?? ''].join(' ').trimEnd()
+    const { namespace = '*', labelSelector = '', fieldSelector = '' } = scope
+    const name = [type.apiVersion, type.plural, namespace, labelSelector, fieldSelector].join(' ').trimEnd()
     const known = entries.get(name)
     // The name contains the kind, so the cache under it has the kind's type.
     if (known !== undefined) return known.cache as unknown as ObjectCache<T>

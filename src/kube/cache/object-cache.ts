@@ -7,7 +7,7 @@ import { createFreezer } from './freeze.ts'
 import { createMultimap, type Multimap } from './multimap.ts'
 
 /** Which objects of a kind a cache holds. */
-export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string }
+export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
 /** `old` is absent for a new object, `new` for a deleted one. `initial`: the object comes from the first list, so it is not urgent. */
 export type Change<T extends KubeObject> = { readonly old?: T; readonly new?: T; readonly initial: boolean }

@@ -59,8 +59,9 @@ function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Read
 }
 
 async function writeAll(found: Application): Promise<void> {
+  const registry = { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined }
   const nobody = { tenant: undefined, claims: new Map(), reservedHosts: [], foreignHosts: new Set<string>() }
-  const nothing = { ...nobody, usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
+  const nothing = { ...nobody, registry, usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
   const decision = decide({ application: found, ingress, chart: chartFact, ...nothing })
   if (decision.kind === 'refused') throw new Error(decision.message)
   const desired = desiredManifests(found, chart(decision.input), decision.input)

@@ -42,7 +42,12 @@ function start(): void {
   const manager = createManager({ client, log, clock, random, metrics })
   const events = createEventRecorder({ client, clock, log, component: 'sekisho-controllers' })
   const deps = { manager, renderer, events, clock, log, platformNamespace }
-  const applications = createApplicationController({ ...deps, ...withoutDomains, ingress })
+  const applications = createApplicationController({
+    ...deps,
+    ...withoutDomains,
+    ingress,
+    registry: { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined },
+  })
   manager.add({
     ...applications,
     async reconcile(context) {
