@@ -1,6 +1,7 @@
 // Domains on a real API server with a real DNS server: the first tenant that proves a host has it, whoever else names it; two that claim it at
 // the same time; approval, release, loss, reserved hosts; and that each of these is noticed without waiting. Two controllers, each for the
 // namespace of one tenant, know of each other's claims by the API server alone.
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Application, application } from '../../src/api/apps/application.ts'
 import { applicationChart } from '../../src/api/apps/application-chart.ts'
@@ -13,6 +14,7 @@ import { createDomainProofs } from '../../src/controllers/application/domains/do
 import { createApplicationController } from '../../src/controllers/application/index.ts'
 import { createDomainClaimController } from '../../src/controllers/domain-claim/index.ts'
 import { isKubeError } from '../../src/kube/client/errors.ts'
+import { done } from '../../src/kube/controller/controller.ts'
 import { createManager } from '../../src/kube/manager.ts'
 import { createEventRecorder } from '../../src/kube/object/events.ts'
 import { systemClock as clock } from '../../src/lib/clock.ts'
@@ -82,7 +84,15 @@ async function side(): Promise<Side> {
   const proofs = createDomainProofs({ lookUp: dnsLookUp([dns.address]), clock, leastMilliseconds: 100 })
   const deps = { manager, renderer, events, clock, platformNamespace }
   manager.add(createApplicationController({ ...deps, ingress, registry: otherRegistry, reservedHosts, proofs }))
-  manager.add(createDomainClaimController(deps))
+  const claimController = createDomainClaimController(deps)
+  // It sees the Applications of this namespace alone, so it must not judge the claims of other tenants.
+  manager.add({
+    ...claimController,
+    async reconcile(context) {
+      const claim = await client.get(domainClaim, context.key)
+      return claim?.spec.tenant.name === namespace ? claimController.reconcile(context) : done
+    },
+  })
   await manager.start()
   onTestFinished(() => manager.stop())
   return { ...fixture, owner, record: `sekisho-tenant=github.test/${lastAccount}`, chart }
@@ -100,7 +110,8 @@ const reason = (on: Side, wanted: string, name = 'shop'): Promise<Application> =
 const messageOf = ({ status }: Application): string => status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? ''
 
 const challengeName = (host: string): string => `_sekisho-challenge.${host}`
-const newHost = ({ namespace }: Side): string => `www.${namespace}.example.org`
+/** Without the name of a tenant, so that a message that contains the host does not contain the tenant. */
+const newHost = (): string => `www.${randomBytes(6).toString('hex')}.example.org`
 
 function releaseLater({ client }: Side, host: string): void {
   onTestFinished(() => client.delete(domainClaim, { name: host }))
@@ -108,7 +119,7 @@ function releaseLater({ client }: Side, host: string): void {
 
 test('an unproved domain is refused with the record to add, and served as soon as the record is there', async () => {
   const acme = await side()
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   await serve(acme, [host])
   const refused = await reason(acme, 'DomainNotProven')
@@ -123,7 +134,7 @@ test('an unproved domain is refused with the record to add, and served as soon a
 
 test('an older Application of another tenant does not take a domain over, with or without a proof of its own', async () => {
   const [globex, acme] = [await side(), await side()]
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   await serve(globex, [`shop.${globex.namespace}.localhost`])
   await reason(globex, 'Available')
@@ -147,7 +158,7 @@ test('an older Application of another tenant does not take a domain over, with o
 
 test('of two tenants that prove the same domain at the same time exactly one has it', async () => {
   const [globex, acme] = [await side(), await side()]
-  const hosts = [1, 2, 3, 4, 5].map(n => `race${n}.${acme.namespace}.example.org`)
+  const hosts = Array.from({ length: 5 }, newHost)
   for (const host of hosts) {
     releaseLater(acme, host)
     dns.set(challengeName(host), acme.record, globex.record)
@@ -167,7 +178,7 @@ test('of two tenants that prove the same domain at the same time exactly one has
 
 test('a domain is released when nobody of the tenant names it, and another tenant is then asked for a proof at once', async () => {
   const [globex, acme] = [await side(), await side()]
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   dns.set(challengeName(host), acme.record)
   await serve(acme, [host])
@@ -182,7 +193,7 @@ test('a domain is released when nobody of the tenant names it, and another tenan
 
 test('a platform admin’s approval needs no record, stays without an Application, and is tied to the Tenant', async () => {
   const acme = await side()
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   await serve(acme, [host])
   await reason(acme, 'DomainNotProven')
@@ -205,7 +216,7 @@ test('a platform admin’s approval needs no record, stays without an Applicatio
 
 test('a domain that an admin gives to another tenant is not served any more for the first', async () => {
   const [globex, acme] = [await side(), await side()]
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   dns.set(challengeName(host), acme.record)
   await serve(acme, [host])
@@ -243,7 +254,7 @@ test('hosts of the platform and of Ingresses that no Application made are refuse
     await serve(acme, [host])
     expect(messageOf(await reason(acme, 'DomainReserved'))).toContain(host)
   }
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   dns.set(challengeName(host), acme.record)
   const backend = { service: { name: 's', port: { number: 80 } } }
@@ -272,7 +283,7 @@ test.each(['Shop.example.org', 'shop.example.org.', '*.example.org', 'localhost'
 
 test('a claim has the name of its host, and never changes', async () => {
   const acme = await side()
-  const host = newHost(acme)
+  const host = newHost()
   releaseLater(acme, host)
   const { apiVersion, kind } = domainClaim
   const spec = { host, tenant: { name: acme.namespace, uid: acme.owner.metadata.uid ?? '' }, proof: 'Approval' as const }

@@ -18,6 +18,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { openStore } from '../../../src/store/open-store.ts'
+import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
@@ -30,6 +31,7 @@ export type Fixture = {
   readonly kube: ReturnType<typeof createKubeClient>
   readonly admin: AdminClient
   readonly github: RunningEmulator
+  readonly dns: DnsServer
   readonly postgres: TestPostgres
   readonly subjects: Subjects
   /** Sealing key of all stores of this sweep, in base64. */
@@ -45,11 +47,12 @@ export type Fixture = {
 
 export async function openFixture(kubeconfig: string): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
-  const [access, connection, github, postgres, subjects] = await Promise.all([
+  const [access, connection, github, dns, postgres, subjects] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
     startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
+    startDnsServer(),
     startPostgres(),
     createSubjects(folder),
   ])
@@ -78,6 +81,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     kube,
     admin,
     github,
+    dns,
     postgres,
     subjects,
     sealingKey,
@@ -92,6 +96,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
       await admin.close()
       await kube.close()
       await github.stop()
+      await dns.close()
       await postgres.stop()
       await rm(folder, { recursive: true, force: true })
     },
