@@ -15,7 +15,8 @@ const developmentRooms = {
   kpack: 'cluster|images',
   up: 'cluster',
   demo: 'cluster|up',
-  generate: 'github',
+  attack: 'cluster|up|demo',
+  generate: 'github|attack',
   test: 'cluster|up',
 }
 /** The rooms of the GitHub emulator, from the state up to the server, and what each may import of the others. */

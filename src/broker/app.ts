@@ -152,6 +152,7 @@ async function createServer(
   const server = await createWebServer({
     log,
     trustedProxies: settings.trustedProxies,
+    proxyProtocol: settings.proxyProtocol === 'required',
     provenClient: proven,
     ...(certificate ? { certificate } : {}),
     headers,

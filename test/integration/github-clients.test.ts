@@ -114,7 +114,7 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     })
     const revoke = createTokenRevoker({ log: silentLog, clock: systemClock })
     await expect(revoke(github.apiUrl, token)).resolves.toBe('revoked')
-    await expect(repositoryClient(token).branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    await expect(repositoryClient(token).branch(4001, 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
   })
 
   test('a token of a suspended installation can be used for nothing, and is revoked when the suspension ends', async () => {
@@ -125,7 +125,7 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
       permissions: { contents: 'read' },
     })
     const revoke = createTokenRevoker({ log: silentLog, clock: systemClock })
-    const read = () => repositoryClient(token).branch('acme/shop', 'main')
+    const read = () => repositoryClient(token).branch(4001, 'main')
     setSuspended(github.context, installation, 1001, true)
     await expect(revoke(github.apiUrl, token)).resolves.toBe('suspended')
     await expect(read()).rejects.toMatchObject({ reason: 'InstallationSuspended' })

@@ -31,6 +31,9 @@ export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
 /** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
 export const authorityConfigMap = 'sekisho-ca'
 
+/** The ServiceAccount of pods that name none. Kubernetes creates it, too. */
+export const defaultServiceAccount = 'default'
+
 /** An object to apply, with its hash annotation. */
 export type DesiredObject = { readonly type: ResourceType; readonly object: Applied }
 
@@ -98,7 +101,7 @@ function registryContents(credentials: TenantCredentials): readonly RegistryCont
     secret('pull'),
     // kpack authenticates with `secrets`; the kubelet pulls the builder image with `imagePullSecrets`.
     { ...builder, content: { ...withoutToken, secrets: references('build'), imagePullSecrets: references('build') } },
-    { type: serviceAccounts, purpose: 'pull', name: 'default', content: { imagePullSecrets: references('pull') } },
+    { type: serviceAccounts, purpose: 'pull', name: defaultServiceAccount, content: { imagePullSecrets: references('pull') } },
   ]
 }
 

@@ -10,6 +10,7 @@ test('contains the addresses of its networks, in either form, and nothing else',
   for (const address of ['11.0.0.1', '192.0.2.8', '2001:db9::1', '', 'unknown', '10.1.2.3, 1.1.1.1', '010.1.2.3'])
     expect(list.contains(address), address).toBe(false)
   expect(parseAddressList('').contains('127.0.0.1')).toBe(false)
+  expect([parseAddressList(' ').isEmpty, list.isEmpty]).toEqual([true, false])
 })
 
 test.each(['10.0.0.0/33', 'proxy.example', '10.0.0.0/', '10.0.0.0/8/8', '0.0.0.0/0', '::/0', '10.0.0.0/-1'])(

@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import type { Setting } from '../../lib/config.ts'
 
 export type AddressList = {
+  readonly isEmpty: boolean
   /** False for anything that is not an address. An IPv4 address in IPv6 form (`::ffff:…`) is the IPv4 address. */
   readonly contains: (address: string) => boolean
 }
@@ -26,6 +27,7 @@ export function parseAddressList(text: string): AddressList {
   const list = new BlockList()
   for (const part of text.split(separator)) if (part !== '') addTo(list, part)
   return {
+    isEmpty: list.rules.length === 0,
     contains(address) {
       const version = isIP(address)
       return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
