@@ -39,7 +39,6 @@ export type ClusterSettings = {
   /** The registry on loopback with the images that run before tokens can be issued: the platform itself and kpack. */
   readonly nodeRegistryPort: number
   readonly ingressPort: number
-  readonly dnsPort: number
   readonly podCidr: string
   readonly podGateway: string
   readonly serviceCidr: string
@@ -112,7 +111,6 @@ export function readClusterSettings(
     registryPort: port('SEKISHO_REGISTRY_PORT', 5000),
     nodeRegistryPort: port('SEKISHO_NODE_REGISTRY_PORT', 5001),
     ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
-    dnsPort: port('SEKISHO_DNS_PORT', 1053),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',
     serviceCidr: '10.96.0.0/12',

@@ -11,6 +11,7 @@ import { type BuilderImages, builderName, builderObjects, credentialName, platfo
 import { decideOwner, hasInputs, inputsAnnotation, isApplied, isAvailable } from './installation-decision.ts'
 import type { Kubectl } from './kubectl.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
+import { kpackNetworkPolicies, type NodeEndpoints } from './network-policies.ts'
 import { renderRelease } from './render-release.ts'
 
 export type InstallInputs = {
@@ -18,6 +19,8 @@ export type InstallInputs = {
   readonly releaseFolder: string
   readonly version: string
   readonly kpackImage: string
+  /** Where kpack's pods find the API server; absent when it is not known, as on a cluster of the user's own: then they get no policies. */
+  readonly node?: NodeEndpoints
 }
 
 export type BuilderInputs = { readonly images: BuilderImages; readonly registry: string }
@@ -35,7 +38,8 @@ function digestOf(value: unknown): string {
 
 /** kpack itself, until its servers answer. */
 export async function installKpack(inputs: InstallInputs, kubectl: Kubectl, progress: Progress): Promise<InstallResult> {
-  const release = renderRelease(await readRelease(inputs.releaseFolder), { image: inputs.kpackImage, version: inputs.version })
+  const rendered = renderRelease(await readRelease(inputs.releaseFolder), { image: inputs.kpackImage, version: inputs.version })
+  const release = inputs.node === undefined ? rendered : [...rendered, ...kpackNetworkPolicies(inputs.node)]
   const digest = digestOf(release)
   const servers = await kubectl.read(['deployment.apps/kpack-controller', 'deployment.apps/kpack-webhook'], namespace)
   // The controller is the last object that is applied: it carries the digest of all of them.

@@ -13,6 +13,7 @@ import { createImageDeps } from '../images/image-deps.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
 import { installBuilder, installKpack } from './install.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
+import type { NodeEndpoints } from './network-policies.ts'
 import { findReleaseFolder } from './release-folder.ts'
 
 const usage = `Usage: node dev/kpack/main.ts install|builder [-o json]
@@ -43,7 +44,13 @@ async function install(context: Context): Promise<object> {
   const moduleFolder = join(settings.repository, 'dev', 'cluster', 'modules', 'kpack')
   const { cacheFolder } = settings
   const releaseFolder = await findReleaseFolder({ run: runCommand, moduleFolder, cacheFolder, version: kpackVersion })
-  return installKpack({ releaseFolder, version: kpackVersion, kpackImage: pinned('kpack') }, kubectl, progress)
+  const node = settings.givenKubeconfig === undefined ? { node: nodeEndpoints(settings) } : {}
+  return installKpack({ releaseFolder, version: kpackVersion, kpackImage: pinned('kpack'), ...node }, kubectl, progress)
+}
+
+function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {
+  const { nodeAddress, podGateway, ports, registryPort } = settings
+  return { addresses: [nodeAddress, podGateway], apiServerPort: ports.apiServer, registryPort }
 }
 
 async function builder(context: Context): Promise<object> {

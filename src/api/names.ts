@@ -70,6 +70,12 @@ export function isGroup(name: string): boolean {
   return /^github\|[a-z0-9][a-z0-9.:-]*\|org\|[1-9][0-9]{0,14}\|(owners|members|team\|[1-9][0-9]{0,14})$/.test(name)
 }
 
+/**
+ * Who administers the platform: whoever RBAC allows this verb on this resource. The resource has no objects; the ClusterRole
+ * `sekisho:platform-admin` (deploy/rbac/platform.yaml) contains the rule, and cluster administrators have it by `*`.
+ */
+export const platformAdministration = { group: domain, resource: 'platforms', verb: 'administer' } as const
+
 /** Role in `Tenant.spec.roles` → the ClusterRole that is bound in the namespace of the tenant (deploy/rbac/tenant-roles.yaml). */
 export const tenantRoles = {
   viewer: 'sekisho:tenant-viewer',

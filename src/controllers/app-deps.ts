@@ -14,6 +14,6 @@ export type ControllersDeps = {
   readonly manager: Manager
   readonly log: Log
   readonly clock: Clock
-  /** Absent: nothing reads the metrics. */
+  /** Where the process's metrics are registered; none without it. */
   readonly metrics?: Registry
 }

@@ -4,17 +4,19 @@ import { platformNamespace } from '../api/names.ts'
 import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
+import { openNetworkProbe } from '../network-probe/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
+import type { ControllersSettings } from './config.ts'
 import { createInstallationController } from './installation/index.ts'
 import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
 import { type Builds, openBuilds } from './services/open-builds.ts'
 import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
-import { createTenantController, type EgressRule } from './tenant/index.ts'
+import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
   /** Resolves when the token desk and the source store listen. */
@@ -35,6 +37,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
     events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
   }
   const { tokenDesk, builds, registry, renderer, events } = services
+  const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
   return {
@@ -43,10 +46,11 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
       await registry.start()
       renderer.warmUp()
       await tokenDesk.start()
+      networkProbe.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
-      await Promise.all([tokenDesk.stop(), builds.stop(), registry.stop(), renderer.stop()])
+      await Promise.all([tokenDesk.stop(), builds.stop(), registry.stop(), renderer.stop(), networkProbe.stop()])
       await events.flush()
     },
   }
@@ -67,10 +71,7 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   const { desk, githubApps, certificateAuthority } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
-  const buildEgress = buildEgressOf(settings.registry)
-  const { tokenPort } = registry
-  const registryTokens = tokenPort === undefined ? {} : { registryTokenPort: tokenPort }
-  const tenantSettings = { sourceStorePort: settings.sourcePort, buildEgress, certificateAuthority, ...registryTokens }
+  const tenantSettings = { network: networkOf(settings, registry.tokenPort), certificateAuthority }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
@@ -92,9 +93,16 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   ]
 }
 
-/** Builds may reach the image registry and package registries at any address, except the metadata address of clouds. */
-function buildEgressOf(registry: string): readonly EgressRule[] {
-  const port = /^[^/]+:([0-9]{1,5})(\/|$)/.exec(registry)?.[1]
-  const ports = [...new Set([80, 443, ...(port === undefined ? [] : [Number(port)])])]
-  return [{ name: 'registries', cidr: '0.0.0.0/0', except: ['169.254.0.0/16'], ports }]
+/** Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one. */
+function networkOf(settings: ControllersSettings, registryTokenPort: number | undefined): NetworkSettings {
+  const { ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, buildEgress, tokenDeskPort } = settings
+  const own = registryRange(settings.registry)
+  const port = registryPort(settings.registry)
+  return {
+    ...{ ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, tokenDeskPort },
+    sourceStorePort: settings.sourcePort,
+    ...(registryTokenPort === undefined ? {} : { registryTokenPort }),
+    buildEgress: own === undefined ? buildEgress : [own, ...buildEgress],
+    buildPorts: [...new Set([80, 443, ...(port === undefined ? [] : [port])])],
+  }
 }

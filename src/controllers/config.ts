@@ -3,31 +3,22 @@ import {
   choiceSetting,
   type Environment,
   integerSetting,
+  listSetting,
   optional,
   portSetting,
   readSettings,
-  type Setting,
   secretSetting,
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { networkSettings } from './tenant/index.ts'
 
-/** Texts of one form, separated by commas. `form` says what one must be. */
-function listSetting(
-  variable: string,
-  description: string,
-  { pattern, form, default: text = '' }: { readonly pattern: RegExp; readonly form: string; readonly default?: string },
-): Setting<readonly string[]> {
-  const parse = (value: string): readonly string[] => {
-    const items = value
-      .split(',')
-      .map(item => item.trim())
-      .filter(item => item !== '')
-    const wrong = items.find(item => !pattern.test(item))
-    if (wrong === undefined) return items
-    throw new Error(`holds ${wrong.slice(0, 100)}; it must hold only ${form}`)
+/** Refuses an item of a list that has another form than `form` describes. */
+function matching(pattern: RegExp, form: string): (item: string) => string {
+  return item => {
+    if (pattern.test(item)) return item
+    throw new Error(`holds ${item.slice(0, 100)}; it must hold only ${form}`)
   }
-  return { name: variable, description, kind: 'list', default: text, parse }
 }
 
 export const controllersSettings = {
@@ -46,12 +37,13 @@ export const controllersSettings = {
   registryAliases: listSetting(
     'SEKISHO_REGISTRY_ALIASES',
     'other names of the host of the registry, separated by commas, by which a tenant could name images of another tenant',
-    { pattern: /^[A-Za-z0-9.[\]:-]{1,255}$/, form: 'hosts such as registry.internal:5000' },
+    matching(/^[A-Za-z0-9.[\]:-]{1,255}$/, 'hosts such as registry.internal:5000'),
   ),
   registryPlatformPaths: listSetting(
     'SEKISHO_REGISTRY_PLATFORM_PATHS',
     'paths in the registry, separated by commas, with images that builds may pull and kpack may push: builder, stack and buildpacks (token-server only)',
-    { pattern: /^[a-z0-9]+([._/-]+[a-z0-9]+)*$/, form: 'paths such as cnb', default: 'cnb,kpack' },
+    matching(/^[a-z0-9]+([._/-]+[a-z0-9]+)*$/, 'paths such as cnb'),
+    { default: 'cnb,kpack' },
   ),
   registryService: textSetting('SEKISHO_REGISTRY_SERVICE', '`auth.token.service` of the registry (token-server only)', {
     default: 'sekisho-registry',
@@ -109,6 +101,7 @@ export const controllersSettings = {
     'the seconds between two searches for webhooks that GitHub could not deliver',
     { minimum: 10, maximum: 86_400, default: '300' },
   ),
+  ...networkSettings,
   sourceMegabytes: integerSetting('SEKISHO_SOURCE_MEGABYTES', 'the maximum size of one fetched commit in MiB', {
     minimum: 1,
     maximum: 10_000,

@@ -10,7 +10,7 @@ import { buildScope, type KpackSettings, ownerKeys } from '../../builds/kpack/bu
 import { createKpackBuilder, type KpackDeps } from '../../builds/kpack/kpack-builder.ts'
 import { type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
 import { noBuilder } from '../../builds/no-builder.ts'
-import { createRepositoryClient } from '../../github/index.ts'
+import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
 import { type ControllerDefinition, type Watch, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
@@ -102,8 +102,11 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
     normalReasons: [reasons.waitingForGrant, reasons.queued, reasons.fetching, reasons.building, reasons.rollingOut],
     includesMessage: true,
   })
-  const openRepository: RemoteSyncDeps['openRepository'] = ({ endpoints, token }) =>
-    createRepositoryClient({ endpoints, token, log, clock })
+  const cache = createAnswerCache()
+  const openRepository: RemoteSyncDeps['openRepository'] = ({ endpoints, token }, installationId) => {
+    const answers = { cache, scope: `${endpoints.host}/${installationId}` }
+    return createRepositoryClient({ endpoints, token, log, clock, answers })
+  }
   const all = { ...deps, client, caches, lastChecks: createLastChecks(), openRepository, builder, limiter, status }
   return {
     name: 'remote-sync',

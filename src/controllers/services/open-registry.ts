@@ -25,6 +25,7 @@ import {
 import { listen } from '../../web/server.ts'
 import { certificateFromFiles } from '../../web/tls.ts'
 import type { ControllersDeps } from '../app-deps.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 
 export type OpenRegistry = {
   readonly tenants: TenantRegistry
@@ -41,7 +42,6 @@ export type OpenRegistry = {
   readonly stop: () => Promise<void>
 }
 
-const tenantIndex = 'registry/by-namespace'
 const platformSecretMilliseconds = 5_000
 const fieldManager = 'sekisho.dev/registry'
 
@@ -95,14 +95,13 @@ function openMode(deps: ControllersDeps, host: string): Promise<Mode> {
 async function openWithSecrets({ settings, manager }: ControllersDeps, host: string): Promise<Mode> {
   const found = manager.cache(secrets, { namespace: platformNamespace })
   const given = givenTenantRegistry(name => found.get({ namespace: platformNamespace, name }))
-  const byNamespace = manager.cache(tenants)
-  byNamespace.addIndex(tenantIndex, ({ spec }) => [spec.namespace])
+  const tenantsIn = tenantsByNamespace(manager.cache(tenants))
   return {
     tenants: given,
     authorization: {
       async credentialFor(repository) {
         const place = placeOfImage(`${host}/${repository}`, { registry: settings.registry, aliases: [] })
-        const [owner] = place.kind === 'tenant' ? byNamespace.byIndex(tenantIndex, place.namespace) : []
+        const [owner] = place.kind === 'tenant' ? tenantsIn(place.namespace) : []
         const credentials = owner && given.credentialsOf(owner)
         return credentials?.kind === 'credentials' ? accountIn(credentials.build, host) : undefined
       },
@@ -115,8 +114,7 @@ async function openWithSecrets({ settings, manager }: ControllersDeps, host: str
 
 async function openWithTokenServer(deps: ControllersDeps, host: string): Promise<Mode> {
   const { settings, store, manager, clock, log, metrics = new Registry() } = deps
-  const found = manager.cache(tenants)
-  found.addIndex(tenantIndex, ({ spec }) => [spec.namespace])
+  const tenantsIn = tenantsByNamespace(manager.cache(tenants))
   const certificate = certificateFromFiles(
     { certificatePath: settings.registryTokenCertificatePath, privateKeyPath: settings.registryTokenKeyPath },
     { log },
@@ -128,8 +126,7 @@ async function openWithTokenServer(deps: ControllersDeps, host: string): Promise
     layout: layoutOf(settings),
     service: settings.registryService,
     tenantsOf: namespace =>
-      found
-        .byIndex(tenantIndex, namespace)
+      tenantsIn(namespace)
         .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
         .map(credentialTenant),
     count: createRegistryMetrics(metrics),

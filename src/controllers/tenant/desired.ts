@@ -19,8 +19,9 @@ import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { secretData, type TenantCredentials } from '../../registry/tenant-registry.ts'
-import { buildNetworkPolicies } from './build-network.ts'
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
+import { applicationNetworkPolicies } from './network/application-network.ts'
+import { buildNetworkPolicies } from './network/build-network.ts'
 import { desiredBindings } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 
@@ -29,6 +30,9 @@ export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
 
 /** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
 export const authorityConfigMap = 'sekisho-ca'
+
+/** The ServiceAccount of pods that name none. Kubernetes creates it, too. */
+export const defaultServiceAccount = 'default'
 
 /** An object to apply, with its hash annotation. */
 export type DesiredObject = { readonly type: ResourceType; readonly object: Applied }
@@ -52,6 +56,9 @@ export function desiredContents(
   const inside = (type: ResourceType, where: string, name: string, content: Content): DesiredObject =>
     hashed(type, { namespace: where, name, labels: ours(tenant), ownerReferences: [owner(tenant)] }, content)
   return [
+    // The policies come first: whatever is made later is never without them.
+    ...applicationNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, namespace, name, { spec })),
+    ...buildNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
@@ -61,7 +68,6 @@ export function desiredContents(
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
-    ...buildNetworkPolicies(settings).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
     ...registryContents(credentials).map(({ type, purpose, name, content }) =>
       inside(type, purpose === 'build' ? build : namespace, name, content),
     ),
@@ -95,7 +101,7 @@ function registryContents(credentials: TenantCredentials): readonly RegistryCont
     secret('pull'),
     // kpack authenticates with `secrets`; the kubelet pulls the builder image with `imagePullSecrets`.
     { ...builder, content: { ...withoutToken, secrets: references('build'), imagePullSecrets: references('build') } },
-    { type: serviceAccounts, purpose: 'pull', name: 'default', content: { imagePullSecrets: references('pull') } },
+    { type: serviceAccounts, purpose: 'pull', name: defaultServiceAccount, content: { imagePullSecrets: references('pull') } },
   ]
 }
 

@@ -1,13 +1,14 @@
 // Keeps a Tenant's namespaces and their contents. The only file here that writes. It never adopts a namespace: new ones are created, not
 // applied, and existing ones are changed by their uid. When the Tenant is deleted, tokens end first, then the namespaces, then the finalizer.
-import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
-import { type KubeObject, keyOf, type ResourceType } from '../../api/resource.ts'
+import { namespaces, networkPolicies, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
+import { type KubeObject, keyOf, keyText, type ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import type { Enforcement } from '../../network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../registry/tenant-registry.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
@@ -26,10 +27,12 @@ export type TenantDeps = TeamCheckDeps & {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   /** The cached objects of a kind that tenants' namespaces contain. */
-  readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get'>
+  readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
   readonly settings: TenantSettings
   readonly registry: TenantRegistry
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  /** What the probe recorded last about the enforcement of network policies. */
+  readonly enforcement: () => Enforcement
   readonly status: StatusWriter<Tenant>
 }
 
@@ -53,7 +56,10 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
-  await deps.status.write(tenant, nextStatus(tenant, result, teams, deps.clock.now()))
+  await deps.status.write(
+    tenant,
+    nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
+  )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
   const next = retry ?? earlier(nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds), rotationMilliseconds(deps))
   return next === undefined ? done : requeueAfter(next)
@@ -83,6 +89,7 @@ async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Pro
     if (live === undefined || needsApply(object, live)) await apply(deps, type, object)
   }
   await pruneBindings(deps, tenant, contents)
+  await prunePolicies(deps, tenant, contents)
   const quotas = contents
     .filter(({ type }) => type === resourceQuotas)
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
@@ -134,6 +141,18 @@ async function pruneBindings(deps: TenantDeps, tenant: Tenant, contents: readonl
     if (live === undefined || controllerOf(live)?.uid !== tenant.metadata.uid) continue
     const { uid } = live.metadata
     await deps.client.delete(roleBindings, { namespace, name }, uid === undefined ? {} : { uid })
+  }
+}
+
+/** Policies add up: one that is not wanted any more would keep open what it allowed. */
+async function prunePolicies(deps: TenantDeps, tenant: Tenant, contents: readonly DesiredObject[]): Promise<void> {
+  const kept = new Set(contents.filter(({ type }) => type === networkPolicies).map(({ object }) => keyText(keyOf(object))))
+  for (const { object } of desiredNamespaces(tenant)) {
+    for (const live of deps.live(networkPolicies).list(object.metadata.name)) {
+      if (kept.has(keyText(keyOf(live))) || controllerOf(live)?.uid !== tenant.metadata.uid) continue
+      const { uid } = live.metadata
+      await deps.client.delete(networkPolicies, keyOf(live), uid === undefined ? {} : { uid })
+    }
   }
 }
 
