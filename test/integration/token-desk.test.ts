@@ -6,6 +6,7 @@ import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
@@ -296,7 +297,12 @@ describe('the desk’s routes for workloads', () => {
     const server = await createWebServer({ log: silentLog })
     const { client, desk, endpoints } = fixture
     await server.register(
-      tokenRoutes({ desk, client, endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined) }),
+      tokenRoutes({
+        desk,
+        client,
+        clock: systemClock,
+        endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined),
+      }),
     )
     onTestFinished(() => server.close())
     return server
