@@ -400,6 +400,21 @@ describe('the desk’s routes for workloads', () => {
     )
   })
 
+  test('refuse the token of a ServiceAccount that was deleted and created again', async () => {
+    const fixture = await readyTenant()
+    await approvedGrant(fixture)
+    const server = await withDeskServer(fixture)
+    const bearer = await tokenOf(fixture, await runPod(fixture))
+    expect((await ask(server, bearer)).statusCode).toBe(200)
+    await fixture.client.delete(serviceAccounts, { namespace: fixture.namespace, name: 'runner' })
+    await runPod(fixture)
+    await waitUntil(
+      'the token of the former ServiceAccount is refused',
+      async () => (await ask(server, bearer)).statusCode === 401 || undefined,
+      patience,
+    )
+  })
+
   test('refuse a grant of another namespace, also by a path in its name', async () => {
     const fixture = await readyTenant()
     const neighbour = await readyTenant()

@@ -50,12 +50,12 @@ async function withServer() {
   const client = { create, get } as unknown as KubeClient
   await server.register(tokenRoutes({ desk, client, clock, endpointsOfHost: () => undefined }))
   onTestFinished(() => server.close())
-  const ask = (bearer: string, remoteAddress: string) =>
+  const ask = (bearer: string, remoteAddress: string, headers: Readonly<Record<string, string>> = {}) =>
     server.inject({
       method: 'POST',
       url: '/v1/token',
       remoteAddress,
-      headers: { authorization: `Bearer ${bearer}` },
+      headers: { ...headers, authorization: `Bearer ${bearer}` },
       payload: { grant: 'read-shop' },
     })
   return { counts, clock, ask }
@@ -84,6 +84,8 @@ test('one address is limited before the API server is asked, and told when to co
   expect(counts.reviews).toBe(50)
   const refused = await ask(forged, '10.0.0.1')
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1'])
+  // What a request says about where it came from does not count.
+  expect((await ask(forged, '10.0.0.1', { 'x-forwarded-for': '10.9.9.9', 'x-real-ip': '10.9.9.9' })).statusCode).toBe(429)
   // The namespace that the forged tokens claim, and other addresses, have lost nothing.
   for (let request = 0; request < 50; request++) expect((await ask(bearerOf('globex'), '10.0.0.2')).statusCode).toBe(403)
   await clock.advance(10_000)
