@@ -5,7 +5,6 @@ import type { AuditRecord } from '../api/audit-event.ts'
 import { type Clock, elapsed } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { AuditAppend } from './desk-audit.ts'
 
 /** An event that may be one of many equal ones. */
 export type CountedEvent = {
@@ -24,7 +23,12 @@ export type CountedAudit = {
   readonly flush: (all?: boolean) => Promise<void>
 }
 
-export type CountedAuditDeps = { readonly audit: AuditAppend; readonly clock: Clock; readonly log: Log }
+export type CountedAuditDeps = {
+  /** Resolves when the record is durable. */
+  readonly audit: { readonly append: (record: AuditRecord) => Promise<unknown> }
+  readonly clock: Clock
+  readonly log: Log
+}
 
 type Entry = {
   readonly record: AuditRecord
