@@ -82,7 +82,9 @@ describe('Tenant', () => {
       ['sekisho:tenant-developer', 'github|github.localhost|org|2001|team|3001'],
     ])
     expect(await client.list(roleBindings, { namespace: build })).toEqual([])
-    expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain('deny-all')
+    expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain(
+      'sekisho-deny-all',
+    )
     const builder = await client.get(serviceAccounts, { namespace: build, name: 'builder' })
     expect(builder?.automountServiceAccountToken).toBe(false)
     await quiet(fixture)

@@ -111,8 +111,8 @@ async function accessOf(
   const person = requesterId === undefined ? undefined : await client.userById(requesterId)
   if (person === undefined) return { kind: 'unknown' }
   const found = new Map<number, RepositoryPermission>()
-  for (const { id, name } of repositories) {
-    const { permission, userId } = await client.collaboratorPermission(name, person.login)
+  for (const { id } of repositories) {
+    const { permission, userId } = await client.collaboratorPermission(id, person.login)
     // A login that passed to another account in between is another person.
     found.set(id, userId === requesterId ? permission : 'none')
   }

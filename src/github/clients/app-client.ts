@@ -7,13 +7,14 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import { type Delivery, deliveryPage } from '../delivery.ts'
 import type { GitHubEndpoints } from '../endpoints.ts'
 import {
+  accountInstallation,
   type InstallationFacts,
   installationFacts,
   type ReportedPermissions,
   reportedPermissions,
 } from '../installation-facts.ts'
 import { type MintedToken, type MintRequest, mintBody, mintedToken, tokenIn } from '../minted-token.ts'
-import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
+import { integerAt, listOf, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import type { Fetch } from '../transport/bounded-fetch.ts'
 import { createCircuit } from '../transport/circuit.ts'
 import { githubFailure } from '../transport/failure.ts'
@@ -41,6 +42,13 @@ export type AppFacts = {
   readonly permissions: ReportedPermissions
 }
 
+/** At most a hundred installations. */
+export type InstallationPage = {
+  readonly etag: string | undefined
+  readonly installations: readonly InstallationFacts[]
+  readonly hasNext: boolean
+}
+
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
@@ -48,6 +56,11 @@ export type AppClient = {
   readonly refusal: () => AppError | undefined
   /** undefined when this App does not have such an installation. */
   readonly installation: (id: number) => Promise<InstallationFacts | undefined>
+  /**
+   * One page of all installations of the App, from 1 on. `known` is that page of an earlier list: where GitHub says that it is the same it is
+   * returned, and the request does not count against the App's limit.
+   */
+  readonly installationPage: (page: number, known?: InstallationPage) => Promise<InstallationPage>
   /**
    * Refuses an empty or unbounded request before anything is sent, and never retries. The caller must compare the token with its request
    * before anybody receives it. A token whose answer is not understood is revoked.
@@ -65,6 +78,7 @@ export type AppClient = {
   readonly redeliver: (deliveryId: string) => Promise<void>
 }
 
+const pageSize = 100
 const tokenLifeMilliseconds = 3_600_000
 /** A Date header has whole seconds, and GitHub's servers have clocks of their own. */
 const clockStepMilliseconds = 5000
@@ -78,18 +92,22 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   // GitHub wants a second between writes: a hundred redeliveries must not make mints wait for minutes.
   const redelivering = createClient({ ...deps, circuit }, `deliveries:${name}`)
   const revokeAt = createTokenRevoker(deps)
+  // Lists wait for each other only: a hundred pages must not stand before a mint.
+  const listing = createClient({ ...deps, circuit }, `installations:${name}`)
   const signed = createAppSigner(deps)
 
-  const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>, through = client) => {
+  const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
     // Before the client's queue: a request that will be refused should not wait in it.
     const refused = circuit.refusal()
     if (refused !== undefined) throw refused
     try {
-      return await signed(authorization => through.raw(route, parameters, authorization))
+      return await signed(request)
     } catch (error) {
       throw githubFailure(error, route, deps.clock.now())
     }
   }
+  const asApp = (route: string, parameters: Readonly<Record<string, unknown>>, through = client) =>
+    signedRequest(route, authorization => through.raw(route, parameters, authorization))
 
   const revoke: AppClient['revoke'] = async (token, options) => {
     const result = await revokeAt(deps.endpoints.api, token, options)
@@ -133,6 +151,15 @@ export function createAppClient(deps: AppClientDeps): AppClient {
         throw error
       }
     },
+    async installationPage(page, known) {
+      const route = 'GET /app/installations'
+      const answer = await signedRequest(route, authorization =>
+        listing.rawUnless(known?.etag, route, { per_page: pageSize, page }, authorization),
+      )
+      if (answer !== undefined) return installationPage(answer.data, answer.headers)
+      if (known !== undefined) return known
+      throw new AppError('upstream_failed', `GitHub answered 304 to ${route} without a condition`)
+    },
     async mint(request) {
       const { data, headers } = await post(request.installationId, mintBody(request))
       const minted = await readOrRevoke(data, mintedToken)
@@ -152,6 +179,14 @@ export function createAppClient(deps: AppClientDeps): AppClient {
       await asApp('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: deliveryId }, redelivering)
     },
   }
+}
+
+/** A full page may have a next one that was added since GitHub last changed the page: it is asked for, too. */
+function installationPage(data: unknown, headers: Readonly<Record<string, string | number | undefined>>): InstallationPage {
+  const installations = listOf(data, 'installations').flatMap(item => accountInstallation(item) ?? [])
+  const { etag, link } = headers
+  const hasNext = listOf(data, 'installations').length >= pageSize || /;\s*rel="?next"?/.test(String(link ?? ''))
+  return { etag: typeof etag === 'string' ? etag : undefined, installations, hasNext }
 }
 
 /**
