@@ -17,7 +17,11 @@ const facts = (id: number, login = `org${id}`): InstallationFacts => ({
 
 function environment() {
   const clock = createFakeClock()
-  const github = { pages: [[facts(1), facts(2)]] as InstallationFacts[][], failure: undefined as unknown, requests: [] as string[] }
+  const github = {
+    pages: [[facts(1), facts(2)]] as InstallationFacts[][],
+    failure: undefined as unknown,
+    requests: [] as string[],
+  }
   const answer = <T>(request: string, value: T): T => {
     github.requests.push(request)
     if (github.failure !== undefined) throw github.failure
@@ -28,7 +32,11 @@ function environment() {
       const installations = answer(`page ${page}${known === undefined ? '' : ' again'}`, github.pages[page - 1] ?? [])
       return { etag: 'x', installations, hasNext: page < github.pages.length }
     },
-    installation: async (id: number) => answer(`one ${id}`, github.pages.flat().find(item => item.id === id)),
+    installation: async (id: number) =>
+      answer(
+        `one ${id}`,
+        github.pages.flat().find(item => item.id === id),
+      ),
   } as unknown as GitHubApp['client']
   const app: GitHubApp = { client, endpoints: endpointsOf({ host: 'github.com' }), appId: 5 }
   return { clock, github, app, directory: createInstallationDirectory({ clock }) }

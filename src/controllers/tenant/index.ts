@@ -17,6 +17,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { createHourlyBudget } from '../../lib/hourly-budget.ts'
 import { createStatusWriter } from '../status-writer.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
@@ -25,15 +26,17 @@ export type { EgressRule, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,
-  'tenants' | 'live' | 'status' | 'installationsIn' | 'teamCheckMilliseconds'
+  'tenants' | 'live' | 'status' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
-  /** Default one hour; the broker's webhooks wake the controller much sooner. */
+  /** Default one day; the broker's webhooks wake the controller much sooner. */
   readonly teamCheckMilliseconds?: number
 }
 
 const byNamespace = 'tenant/by-namespace'
+/** Of the 5,000 requests an hour that an App has, for checks that may wait. */
+const teamChecksPerHour = 200
 
 /** The kinds whose changes wake a Tenant. Not the quotas: their status changes with every pod, and the resync finds changes of their spec. */
 const watched: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
@@ -41,12 +44,13 @@ const made: readonly ResourceType[] = [...watched, resourceQuotas]
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
-  const { manager, teamCheckMilliseconds = 3_600_000 } = deps
+  const { manager, teamCheckMilliseconds = 86_400_000 } = deps
   const tenants = manager.cache(tenant)
   const installations = manager.cache(installation)
   tenants.addIndex(byNamespace, ({ spec }) => [spec.namespace])
   const scope = { labelSelector: labels.tenant }
   const { client } = manager
+  const teamChecks = createHourlyBudget({ perHour: teamChecksPerHour, clock: deps.clock })
   const status = createStatusWriter({
     type: tenant,
     fieldManager,
@@ -74,6 +78,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           tenants,
           status,
           teamCheckMilliseconds,
+          teamChecks,
           installationsIn: namespace => installations.list(namespace),
           live: type => manager.cache(type, scope),
         },

@@ -51,7 +51,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const teams = await checkTeams(deps, tenant)
   await deps.status.write(tenant, nextStatus(tenant, result, teams, deps.clock.now()))
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
-  const next = retry ?? nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds)
+  const next = retry ?? nextTeamCheckMilliseconds(teams)
   return next === undefined ? done : requeueAfter(next)
 }
 
