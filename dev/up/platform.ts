@@ -37,6 +37,7 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
       registry: registryHost(settings),
       ingressPort: settings.ingressPort,
       sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+      node: { address: settings.nodeAddress, podGateway: settings.podGateway },
     }
     await kubectl.applyFolder(await writeOverlay({ settings, image, environment: platformSettings(addresses, podFolders) }))
     await bindPlatformAdmin(kubectl)
@@ -140,5 +141,5 @@ export async function forgetLocalState(settings: ClusterSettings): Promise<void>
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
   // The homes of the users hold logins and verified heads of the audit log, which another platform's log would contradict.
-  for (const homes of ['demo', 'e2e']) await rm(join(settings.stateFolder, homes), { recursive: true, force: true })
+  for (const homes of ['demo', 'attack', 'e2e']) await rm(join(settings.stateFolder, homes), { recursive: true, force: true })
 }

@@ -1,6 +1,6 @@
 // The settings of the development platform: the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
 import type { ClusterSettings } from '../cluster/settings.ts'
-import { githubHost } from './github.ts'
+import { githubHost, githubPort } from './github.ts'
 
 export type PlatformAddresses = {
   readonly issuerUrl: string
@@ -9,6 +9,10 @@ export type PlatformAddresses = {
   readonly registry: string
   readonly ingressPort: number
   readonly sourceUrl: string
+  /** Where Traefik's connections to pods come from, and where what is not a pod listens. */
+  readonly node: { readonly address: string; readonly podGateway: string }
+  /** Ports of the node that pods of tenants may reach besides those of GitHub and the registry. */
+  readonly nodePorts?: { readonly applications: readonly number[]; readonly builds: readonly number[] }
 }
 
 /** The user who administers the platform in development, by a ClusterRoleBinding. */
@@ -18,6 +22,8 @@ export const platformAdmin = { login: 'ada', subject: `github|${githubHost}|1006
 export type SecretFolders = { readonly secrets: string; readonly tls: string }
 
 export function platformSettings(addresses: PlatformAddresses, folders: SecretFolders): Record<string, string> {
+  const { node, nodePorts = { applications: [], builds: [] } } = addresses
+  const atNode = (ports: readonly number[]): string => ports.map(port => `${node.address}/32:${port}`).join(',')
   return {
     SEKISHO_PUBLIC_URL: addresses.issuerUrl,
     SEKISHO_GITHUB_APP: 'github',
@@ -32,6 +38,9 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_API_SERVER_CA_PATH: addresses.apiServer.authorityPath,
     SEKISHO_REGISTRY: addresses.registry,
     SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_INGRESS_FROM: `${node.address}/32,${node.podGateway}/32`,
+    SEKISHO_APPLICATION_EGRESS: atNode([githubPort, ...nodePorts.applications]),
+    SEKISHO_BUILD_EGRESS: atNode(nodePorts.builds),
     SEKISHO_APPLICATION_URL: `http://localhost:${addresses.ingressPort}`,
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
     SEKISHO_LOG_LEVEL: 'info',

@@ -167,12 +167,14 @@ export const auditEvents = {
     },
   },
   'webhook.refused': {
-    description: 'A request to the webhook endpoint was refused. At most 10 of them are recorded per minute.',
+    description:
+      'A request to the webhook endpoint was refused. The first 10 of each minute are recorded one by one, the others together when the minute ends.',
     actor: '`sekisho:webhook-inbox`: it is not known who it was.',
     object: '`Webhook`',
     outcomes: { denied: 'The signature is not valid, or the body does not fit the event. The reason says which.' },
     details: {
       address: 'The IP address from which the request came.',
+      addresses: 'In the record of the others: address → how many requests came from it, the 10 most frequent.',
       refusalsThisMinute: 'How many requests were refused in this minute so far.',
     },
   },
@@ -238,7 +240,8 @@ export const auditEvents = {
     object: tokenObject,
     outcomes: {
       allowed: 'GitHub does not accept the token any more. The reason says why it was revoked.',
-      failed: 'GitHub did not revoke the token yet. The platform tries again until the token expires.',
+      failed:
+        'GitHub did not revoke the token yet: it did not answer, or the installation is suspended, so that the token can be used for nothing. The platform tries again until the token expires. Recorded at the first attempt, at the first one of a suspension, and when the token expires unrevoked.',
     },
     details: tokenDetails,
   },

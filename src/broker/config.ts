@@ -1,6 +1,7 @@
 // The broker's settings: one table, read once; everything missing or wrong is reported at once, by variable. The App's host, client id and
 // addresses are not here: they come from the ClusterGitHubApp object.
 import {
+  choiceSetting,
   type Environment,
   integerSetting,
   optional,
@@ -11,6 +12,8 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
+import { AppError } from '../lib/errors.ts'
+import { addressListSetting } from '../web/clients/address-list.ts'
 import { type ListedAccounts, parseAccounts } from './onboarding/approval/accounts.ts'
 
 /** People's tokens and cookies are sent there: never over plain http. */
@@ -52,6 +55,16 @@ export const brokerSettings = {
   ),
   address: textSetting('SEKISHO_BROKER_ADDRESS', 'the address to listen on', { default: '0.0.0.0' }),
   port: portSetting('SEKISHO_BROKER_PORT', 'the port to listen on', { default: '8443' }),
+  trustedProxies: addressListSetting(
+    'SEKISHO_TRUSTED_PROXIES',
+    'addresses or CIDRs of the proxies in front of the broker, separated by commas: only they may name the address of a client, by X-Forwarded-For or the PROXY protocol; every hop must be in the list',
+  ),
+  proxyProtocol: choiceSetting(
+    'SEKISHO_PROXY_PROTOCOL',
+    'required: every connection must come from one of SEKISHO_TRUSTED_PROXIES and begin with a PROXY protocol header (version 1 or 2); all others are closed',
+    ['off', 'required'],
+    { default: 'off' },
+  ),
   certificatePath: textSetting(
     'SEKISHO_TLS_CERTIFICATE_PATH',
     'a PEM file with the serving certificate and its chain; reloaded when it changes',
@@ -81,5 +94,11 @@ export type BrokerSettings = ReturnType<typeof readBrokerSettings>
 
 /** Throws `invalid_configuration` that names every variable at fault. */
 export function readBrokerSettings(environment: Environment) {
-  return readSettings(brokerSettings, environment)
+  const settings = readSettings(brokerSettings, environment)
+  if (settings.proxyProtocol === 'required' && settings.trustedProxies.isEmpty)
+    throw new AppError(
+      'invalid_configuration',
+      'configuration is not usable:\n- SEKISHO_TRUSTED_PROXIES is empty, but SEKISHO_PROXY_PROTOCOL is required: name the addresses of the proxies, or nobody could connect',
+    )
+  return settings
 }

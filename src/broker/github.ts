@@ -14,6 +14,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretString } from '../lib/secret-string.ts'
+import type { OurApps } from './webhooks/delivering-app.ts'
 
 export type GitHubAppFacts = {
   /** The name of the ClusterGitHubApp. */
@@ -28,6 +29,8 @@ export type GitHubAppFacts = {
 export type BrokerGitHub = {
   /** Throws `unavailable` while the ClusterGitHubApp does not exist; so do the others. */
   readonly app: () => GitHubAppFacts
+  /** The App, and every ClusterGitHubApp on its host: whose webhooks are ours. */
+  readonly ourApps: () => OurApps
   /** The client that exchanges codes, for a sign-in at the App's host. */
   readonly oauth: () => OAuthClient
   /** The client that refreshes tokens of `host`. Throws as `userClient`. */
@@ -78,6 +81,11 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
     createOAuthClient({ endpoints, clientId, clientSecret })
   return {
     app,
+    ourApps() {
+      const { endpoints, appId } = app()
+      const here = apps.list().filter(({ spec }) => spec.host === endpoints.host)
+      return { endpoints, signInAppId: appId, appIds: new Set(here.map(({ spec }) => spec.appId)) }
+    },
     oauth: () => oauthWith(app()),
     oauthOf: host => oauthWith(appOn(host)),
     userClient: (host, token) => createUserClient({ endpoints: appOn(host).endpoints, token, log, clock }),

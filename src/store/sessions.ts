@@ -31,6 +31,8 @@ export type Sessions = {
   readonly createLoginState: (state: { readonly data: JsonValue; readonly expiresAt: Date }) => Promise<SecretString>
   /** Returns the data once, to one caller; undefined when unknown, used or expired. */
   readonly takeLoginState: (handle: string) => Promise<JsonValue | undefined>
+  /** True for one caller, who may go on; false for every later call with the same state, which must not be older than `expiresAt`. */
+  readonly useOnce: (state: string, expiresAt: Date) => Promise<boolean>
   /** Resolves to the handle for the person's cookie; only its hash is stored. */
   readonly create: (session: NewSession) => Promise<SecretString>
   /** Undefined when unknown, revoked or expired. */
@@ -67,6 +69,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
         DELETE FROM broker.login_states WHERE handle_hash = ${hash} RETURNING sealed_data AS sealed, expires_at AS expires`
       const [row] = taken
       return row === undefined || row.expires <= clock.now() ? undefined : open(row.sealed, hash)
+    },
+    async useOnce(state, expiresAt) {
+      const hash = handleHash('used-state', state)
+      if (hash === undefined) return false
+      // The row says only that it was used: nothing is sealed in it, and no handle of `takeLoginState` has this hash.
+      const used = await prisma.loginStateRow.createMany({
+        data: [{ handleHash: hash, sealedData: '', expiresAt }],
+        skipDuplicates: true,
+      })
+      return used.count === 1
     },
     async create(session) {
       const { handle, hash } = newHashedHandle('session')

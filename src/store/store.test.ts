@@ -29,6 +29,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       return {
         cacheKey: `key-${counter}`,
         installation: { host: 'github.localhost', appId: 1, installationId: 1000 + counter },
+        api: 'https://github.localhost/api/v3',
         grantUid: `grant-${counter}`,
         grantName: 'read-shop',
         subject: { kind: 'ServiceAccount', namespace: `tenant-${counter}`, name: 'runner', uid: 'uid-1' },
@@ -55,6 +56,27 @@ describe.each(databases)('the store on $name', ({ start }) => {
       clock.advance(3001)
       expect(await store.tokens.findLive(request.cacheKey, 600)).toBeUndefined()
       expect(await store.tokens.findLive(request.cacheKey, 500)).toMatchObject({ id })
+    })
+
+    test('deletes the ciphertext of a token that expired, and keeps its row for the quota', async () => {
+      const request = intent()
+      const id = await store.tokens.intend(request)
+      await store.tokens.recordMinted(id, minted('ghs_expired'))
+      const revoking = intent()
+      await store.tokens.recordMinted(await store.tokens.intend(revoking), minted('ghs_unrevoked'), 'it was wider')
+      await store.tokens.expire(clock.now())
+      expect(await store.tokens.hasLive({ grantUid: request.grantUid })).toBe(true)
+      clock.advance(3600)
+      const unrevoked = await store.tokens.expiredUnrevoked()
+      expect(unrevoked.map(({ grantUid }) => grantUid)).toContain(revoking.grantUid)
+      await store.tokens.expire(clock.now())
+      expect(await store.tokens.expiredUnrevoked()).toEqual([])
+      // The database holds no ciphertext in any other state than minted and revoking (`tokens_sealed_while_alive`).
+      await expect(store.tokens.recordDelivered(id)).rejects.toMatchObject({ code: 'conflict' })
+      const quota = { limit: 1, since: inSeconds(-7200) }
+      expect(await store.tokens.intendWithin(request, quota)).toBeUndefined()
+      clock.advance(7200)
+      await store.tokens.deleteExpired(clock.now())
     })
 
     test('does not find a revoked token, and refuses to deliver it', async () => {

@@ -157,10 +157,19 @@ describe('refresh tokens', () => {
     const headers = {
       'content-type': 'application/json',
       'x-github-event': 'github_app_authorization',
-      'x-github-delivery': randomBytes(16).toString('hex'),
       'x-hub-signature-256': signature,
     }
-    expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
+    const deliver = async (appId: number | undefined): Promise<unknown> => {
+      const target = appId === undefined ? {} : { 'x-github-hook-installation-target-id': String(appId) }
+      const named = { ...headers, ...target, 'x-github-delivery': randomBytes(16).toString('hex') }
+      const answer = await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers: named })
+      return [answer.status, await answer.json()]
+    }
+    // Another App of the same person may have the same webhook secret: what is revoked there ends nothing here.
+    for (const other of [undefined, environment.github.app.id + 1])
+      expect(await deliver(other)).toEqual([202, { delivery: 'ignored' }])
+    expect(await environment.store.users.find(environment.host, 1003)).toBeDefined()
+    expect(await deliver(environment.github.app.id)).toEqual([202, { delivery: 'stored' }])
     await waitUntil(
       'the person is deleted from the store',
       async () => (await environment.store.users.find(environment.host, 1003)) === undefined || undefined,
@@ -202,13 +211,36 @@ describe('discovery', () => {
     }
     const url = new URL('/oidc/authorize', environment.url)
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
-    const answer = await environment.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html' } })
+    const { browser } = await environment.signIn('dave')
+    const cookie = Object.entries(browser.cookies(environment.url))
+      .map(pair => pair.join('='))
+      .join('; ')
+    const answer = await environment.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html', cookie } })
     const location = answer.headers.get('location') ?? ''
     expect(location).not.toContain('evil.example')
     expect(location).not.toContain('/oidc/interaction')
     if (location === '') expect(answer.status).toBe(400)
     else expect(location).toMatch(/^http:\/\/127\.0\.0\.1:1\/callback[?#](.*&)?error=/)
   })
+})
+
+test('a stranger is sent to sign in before the issuer remembers anything, and a program that wants no page gets an error', async () => {
+  const url = new URL('/oidc/authorize', environment.url)
+  const parameters = {
+    client_id: 'kubernetes',
+    response_type: 'code',
+    scope: 'openid',
+    state: 'x',
+    code_challenge: 'a'.repeat(43),
+  }
+  const rest = { code_challenge_method: 'S256', redirect_uri: 'http://127.0.0.1:1/callback' }
+  for (const [name, value] of Object.entries({ ...parameters, ...rest })) url.searchParams.set(name, value)
+  const asked = await environment.fetch(url.href, { redirect: 'manual' })
+  expect(asked.headers.get('location')).toMatch(/^\/login\?return_to=%2Foidc%2Fauthorize/)
+  expect(asked.headers.getSetCookie()).toEqual([])
+  url.searchParams.set('prompt', 'none')
+  const answer = await environment.fetch(url.href, { redirect: 'manual' })
+  expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe('login_required')
 })
 
 describe('a push', () => {

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Browser, offers, type Page, summary } from '../browser.ts'
-import type { DemoContext } from '../context.ts'
+import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 
@@ -27,11 +27,11 @@ async function press(browser: Browser, page: Page, text: string): Promise<Page> 
   return isLink ? browser.follow(page, text) : browser.press(page, text)
 }
 
-/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user. */
-export async function commandLineLogin(demo: DemoContext, who: Person): Promise<void> {
+/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user, in this namespace by default. */
+export async function commandLineLogin(demo: DemoContext, who: Person, namespace = tenantNamespace): Promise<void> {
   const { code, said } = await attemptLogin(demo, who)
   expectThat(code === 0, `sekisho login of ${who.login} failed: ${said}`)
-  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', 'acme'])
+  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', namespace])
 }
 
 /** As `commandLineLogin`, whether it succeeds or not; resolves to the exit code and the last line that the command wrote. */

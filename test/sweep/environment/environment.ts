@@ -91,6 +91,7 @@ function environmentOf(environment: {
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
