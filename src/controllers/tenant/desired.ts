@@ -16,7 +16,7 @@ import type { Tenant } from '../../api/tenancy/tenant.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
-import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
+import { applicationQuota, buildQuota, containerDefaults, kindsQuota, priorityQuota } from './limits.ts'
 import { applicationNetworkPolicies } from './network/application-network.ts'
 import { buildNetworkPolicies } from './network/build-network.ts'
 import { desiredBindings } from './role-bindings.ts'
@@ -57,9 +57,11 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
     ),
     inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota() } }),
     inside(resourceQuotas, namespace, 'tenant-kinds', { spec: { hard: kindsQuota(tenant.spec) } }),
+    inside(resourceQuotas, namespace, 'tenant-priority', { spec: priorityQuota('application') }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
+    inside(resourceQuotas, build, 'tenant-priority', { spec: priorityQuota('build') }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
     inside(serviceAccounts, build, builderServiceAccount, { automountServiceAccountToken: false }),
   ]
