@@ -78,6 +78,7 @@ export function judgeBroker({ status, text }: HttpAnswer, expected: readonly num
   const evidence = `${status} ${pageText(text)}`
   if (status === 401) return stopped('authentication', evidence)
   if (expected.length > 0 && !expected.includes(status)) return status < 400 ? succeeded(evidence) : unclear(evidence)
+  if (status >= 300 && status < 400 && expected.includes(status)) return stopped('authentication', `${status}: to the sign-in`)
   if (refusedByBroker.has(status)) return stopped('broker', evidence)
   return status < 400 ? succeeded(evidence) : unclear(evidence)
 }

@@ -141,5 +141,5 @@ export async function forgetLocalState(settings: ClusterSettings): Promise<void>
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
   // The homes of the users hold logins and verified heads of the audit log, which another platform's log would contradict.
-  for (const homes of ['demo', 'e2e']) await rm(join(settings.stateFolder, homes), { recursive: true, force: true })
+  for (const homes of ['demo', 'attack', 'e2e']) await rm(join(settings.stateFolder, homes), { recursive: true, force: true })
 }

@@ -33,6 +33,8 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_SEALING_KEYS_FILE: `${folders.secrets}/sealing-keys`,
     SEKISHO_TLS_CERTIFICATE_PATH: `${folders.tls}/tls.crt`,
     SEKISHO_TLS_KEY_PATH: `${folders.tls}/tls.key`,
+    // The users of the emulator are the only ones.
+    SEKISHO_ACCOUNTS: 'any',
     SEKISHO_API_SERVER_URL: addresses.apiServer.url,
     SEKISHO_API_SERVER_CA_PATH: addresses.apiServer.authorityPath,
     SEKISHO_REGISTRY: addresses.registry,

@@ -17,6 +17,19 @@ export const labels = {
 /** Secrets whose names begin with this belong to the platform: admission refuses every use of them by a tenant. */
 export const reservedSecretPrefix = 'ghtok-'
 
+/** Secrets whose names begin with this hold the platform's credentials for the image registry: only the platform makes or changes them. */
+export const registrySecretPrefix = 'sekisho-registry-'
+
+/** The Secrets with registry credentials: of builds in a build namespace, of pods in a tenant's namespace, of kpack in the platform's. */
+export const registrySecrets = {
+  build: `${registrySecretPrefix}build`,
+  pull: `${registrySecretPrefix}pull`,
+  platform: `${registrySecretPrefix}platform`,
+} as const
+
+/** On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones made. */
+export const registryGenerationAnnotation = `${domain}/registry-generation`
+
 /** The audience a workload's ServiceAccount token must have for the token desk. */
 export const tokenDeskAudience = 'sekisho'
 

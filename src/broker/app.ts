@@ -2,6 +2,7 @@
 // Knows people, pages, webhooks and the issuer; never an App key, never an installation token.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
+import { Registry } from 'prom-client'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { installation } from '../api/github/installation.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
@@ -20,8 +21,11 @@ import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
 import { createBrokerIssuer } from './issuer.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
+import { createBrokerMetrics } from './metrics.ts'
+import { mayOnboard } from './onboarding/approval/accounts.ts'
 import { createOnboardingController } from './onboarding/onboarding-controller.ts'
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
+import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
 import { createPlatformAdmins } from './people/platform-admins.ts'
@@ -40,6 +44,8 @@ export type BrokerDeps = {
   readonly manager: Pick<Manager, 'cache' | 'add'>
   /** Absent only where a proxy on the same host terminates TLS. */
   readonly certificate?: Certificate
+  /** Where the broker's metrics are registered; without it they are counted and not served. */
+  readonly metrics?: Registry
   readonly log: Log
   readonly clock: Clock
   readonly random: () => number
@@ -86,8 +92,9 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
-  const onboarding = { github, people, onboardings, audit: store.audit, clock, log }
-  const onboardingController = createOnboardingController({ kube, onboardings, audit: store.audit, log, clock })
+  const mayBeOnboarded: OnboardingDeps['mayOnboard'] = account => mayOnboard(account, settings.accounts, tenants.list())
+  const onboarding = { github, people, onboardings, audit: store.audit, mayOnboard: mayBeOnboarded, clock, log }
+  const onboardingController = createOnboardingController({ ...onboarding, kube, random })
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
@@ -120,6 +127,7 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     onboarding,
     onboardingController,
     inbox,
+    metrics: createBrokerMetrics(deps.metrics ?? new Registry()),
     clock,
     log,
   }

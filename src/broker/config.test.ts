@@ -12,6 +12,7 @@ const environment = {
 test('reads its settings, with secrets that are not serialised', () => {
   const settings = readBrokerSettings(environment)
   expect(settings.port).toBe(8443)
+  expect(settings.accounts).toEqual(new Set())
   expect(JSON.stringify(settings)).not.toContain('s1')
 })
 
@@ -19,6 +20,7 @@ test.each([
   ['SEKISHO_PUBLIC_URL', 'http://sekisho.example.com', 'https'],
   ['SEKISHO_PUBLIC_URL', 'https://example.com/sekisho', 'no path'],
   ['SEKISHO_API_SERVER_URL', 'http://10.0.0.1:8080', 'https'],
+  ['SEKISHO_ACCOUNTS', 'acme', 'numeric account ids'],
   ['SEKISHO_BROKER_PORT', '99999', 'whole number'],
 ])('%s=%s is refused by name', (variable, value, words) => {
   expect(() => readBrokerSettings({ ...environment, [variable]: value })).toThrow(new RegExp(`${variable}.*${words}`))

@@ -14,6 +14,7 @@ import {
 } from '../lib/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { addressListSetting } from '../web/clients/address-list.ts'
+import { type ListedAccounts, parseAccounts } from './onboarding/approval/accounts.ts'
 
 /** People's tokens and cookies are sent there: never over plain http. */
 function httpsSetting(variable: string, description: string): Setting<URL> {
@@ -34,6 +35,11 @@ function publicUrlSetting(variable: string, description: string): Setting<URL> {
     return url
   }
   return { ...secure, parse }
+}
+
+/** Which accounts may be onboarded without a platform admin. */
+function accountsSetting(variable: string, description: string): Setting<ListedAccounts> {
+  return { name: variable, description, kind: 'list', default: '', parse: parseAccounts }
 }
 
 export const brokerSettings = {
@@ -64,6 +70,10 @@ export const brokerSettings = {
     'a PEM file with the serving certificate and its chain; reloaded when it changes',
   ),
   privateKeyPath: textSetting('SEKISHO_TLS_KEY_PATH', 'a PEM file with the key of the serving certificate'),
+  accounts: accountsSetting(
+    'SEKISHO_ACCOUNTS',
+    'numeric ids of the GitHub accounts (organisations and users) that their owners may onboard, separated by commas, or `any`; every other account waits for a platform admin',
+  ),
   apiServerUrl: optional(
     httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; read by sekisho kubeconfig'),
   ),

@@ -10,6 +10,7 @@ import type { BrokerSettings } from './config.ts'
 import type { BrokerGitHub } from './github.ts'
 import type { BrokerIssuer } from './issuer.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
+import type { BrokerMetrics } from './metrics.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { People } from './people/people.ts'
@@ -30,6 +31,7 @@ export type BrokerContext = BrokerIssuer & {
   readonly onboarding: OnboardingDeps
   readonly onboardingController: OnboardingController
   readonly inbox: Pick<Periodic, 'wake'>
+  readonly metrics: BrokerMetrics
   readonly clock: Clock
   readonly log: Log
 }

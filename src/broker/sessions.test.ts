@@ -27,6 +27,7 @@ function memorySessions(): Sessions & { readonly held: Map<string, Session> } {
     takeLoginState: unused,
     useOnce: unused,
     revokeAllOf: unused,
+    people: unused,
     deleteExpired: unused,
   }
 }

@@ -18,6 +18,7 @@ test('an app that was never started can be stopped, also twice', async () => {
   const settings = readControllersSettings({
     SEKISHO_REGISTRY: 'registry.example.com',
     SEKISHO_INGRESS_FROM: 'traefik',
+    SEKISHO_REGISTRY_AUTHENTICATION: 'none',
     SEKISHO_INGRESS_CLASS: 'web',
     SEKISHO_APPLICATION_URL: 'https://apps.example.com',
   })

@@ -1,5 +1,5 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
-export { type AppClient, type AppFacts, createAppClient } from './clients/app-client.ts'
+export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
 export { createOAuthClient, type OAuthClient, type UserTokens } from './clients/oauth-client.ts'
 export { createOrganizationClient, type OrganizationMembership } from './clients/organization-membership.ts'
 export {
@@ -8,6 +8,7 @@ export {
   type RepositoryFacts,
   type RepositoryPermission,
 } from './clients/repository-client.ts'
+export { createTokenRevoker, type RevocationResult, type TokenRevoker } from './clients/token-revoker.ts'
 export { createUserClient, type UserClient } from './clients/user-client.ts'
 export type { Delivery } from './delivery.ts'
 export { endpointsOf, type GitHubEndpoints, installationPage } from './endpoints.ts'

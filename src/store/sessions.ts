@@ -19,6 +19,9 @@ export type Session = {
   readonly data: JsonValue
 }
 
+/** A person with at least one session. */
+export type SignedInPerson = Pick<Session, 'host' | 'userId' | 'login'> & { readonly sessions: number }
+
 /** A session to create; the store sets `createdAt`. */
 export type NewSession = Omit<Session, 'createdAt'>
 
@@ -35,11 +38,15 @@ export type Sessions = {
   /** Undefined when unknown, revoked or expired. */
   readonly find: (handle: string) => Promise<Session | undefined>
   readonly revoke: (handle: string) => Promise<void>
+  /** People with sessions that have not expired, at most 1000, by host and id. */
+  readonly people: () => Promise<readonly SignedInPerson[]>
   /** Ends every session of a person; returns how many. */
   readonly revokeAllOf: (host: string, userId: number) => Promise<number>
   /** Returns how many sessions and sign-in states were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
+
+const mostPeople = 1000
 
 type SessionsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -100,6 +107,19 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async revoke(handle) {
       const hash = handleHash('session', handle)
       if (hash !== undefined) await prisma.sessionRow.deleteMany({ where: { handleHash: hash } })
+    },
+    async people() {
+      const groups = await prisma.sessionRow.groupBy({
+        by: ['host', 'userId'],
+        where: { expiresAt: { gt: clock.now() } },
+        _count: { _all: true },
+        _max: { login: true },
+        orderBy: [{ host: 'asc' }, { userId: 'asc' }],
+        take: mostPeople,
+      })
+      return groups.map(({ host, userId, _count, _max }) => {
+        return { host, userId: Number(userId), login: _max.login ?? '', sessions: _count._all }
+      })
     },
     async revokeAllOf(host, userId) {
       return (await prisma.sessionRow.deleteMany({ where: { host, userId: BigInt(userId) } })).count

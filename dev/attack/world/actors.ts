@@ -5,9 +5,9 @@ import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../dem
 import { commandLineLogin } from '../../demo/scenario/sign-in.ts'
 import { run } from '../../demo/tools.ts'
 
-export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'workload', 'stranger'] as const
+export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger'] as const
 
-/** `workload` is the ServiceAccount `default` of globex; `stranger` has no credential. */
+/** `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures. */
 export type Actor = (typeof actors)[number]
 
 export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>

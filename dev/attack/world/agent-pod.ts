@@ -2,7 +2,6 @@
 // the limits of every application; its code travels in the arguments.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { request } from 'undici'
@@ -15,13 +14,18 @@ export const agentName = 'attack-agent'
 const longestArgument = 4000
 const patience = 15_000
 
-const start =
-  "import('data:text/javascript;base64,'+require('node:zlib').gunzipSync(Buffer.from(process.argv.slice(1).join(''),'base64')).toString('base64'))"
+/** Joins the arguments, takes the types away, and runs what is left. */
+const start = [
+  "const { gunzipSync } = require('node:zlib')",
+  "const { stripTypeScriptTypes } = require('node:module')",
+  "const source = gunzipSync(Buffer.from(process.argv.slice(1).join(''), 'base64')).toString()",
+  "import('data:text/javascript;base64,' + Buffer.from(stripTypeScriptTypes(source)).toString('base64'))",
+].join('\n')
 
 /** The Application; the key is known to its tenant only, and to this run. */
 export async function agentManifest(image: string, key: string): Promise<Record<string, unknown>> {
   const source = await readFile(join(import.meta.dirname, '../agent/agent.ts'), 'utf8')
-  const code = gzipSync(stripTypeScriptTypes(source)).toString('base64')
+  const code = gzipSync(source).toString('base64')
   const parts = code.match(new RegExp(`.{1,${longestArgument}}`, 'g')) ?? []
   return {
     apiVersion: 'apps.sekisho.dev/v1alpha1',

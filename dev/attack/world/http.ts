@@ -14,6 +14,8 @@ export type HttpRequest = {
 
 export type Http = {
   readonly send: (url: string, options?: HttpRequest) => Promise<HttpAnswer>
+  /** As it is, for layers of images. */
+  readonly bytes: (url: string, headers: Readonly<Record<string, string>>) => Promise<Buffer>
   readonly close: () => Promise<void>
 }
 
@@ -35,6 +37,12 @@ export function createHttp(certificateAuthority: string, seen: (place: string, t
       const text = await readText(response.body, atMost)
       seen(`${method} ${new URL(url).host}${new URL(url).pathname}`, text)
       return { status: response.statusCode, text, headers: flat(response.headers) }
+    },
+    async bytes(url, headers) {
+      const response = await request(url, { dispatcher: agent, headers, signal: AbortSignal.timeout(patience) })
+      const bytes = Buffer.from(await response.body.arrayBuffer())
+      if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`)
+      return bytes
     },
     close: () => agent.destroy(),
   }

@@ -93,6 +93,13 @@ function serviceOf({ metadata, spec }: Item): Named {
   }
 }
 
+/** The address of the platform’s pod that serves this port: one process or several. */
+export function platformAddress({ platformPods }: Targets, port: number): string {
+  const pod = platformPods.find(({ namespace, ports }) => namespace === platformNamespace && ports.includes(port))
+  if (pod === undefined) throw new Error(`no pod of the platform declares port ${port}`)
+  return pod.address
+}
+
 /** Whether something listens there, as this host sees it. */
 export function listens(host: string, port: number): Promise<boolean> {
   return new Promise(resolve => {

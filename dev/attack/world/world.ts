@@ -1,10 +1,11 @@
 // Everything that attacks share: the actors with their credentials, the addresses, the pod of globex, what was made, and what was seen.
 // Opened lazily: an attack that needs no pod starts none.
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type AdminClient, adminClientFor } from '../../cluster/control-plane/admin-client.ts'
 import type { Progress } from '../../cluster/progress.ts'
 import { adminKubeconfig, type ClusterSettings } from '../../cluster/settings.ts'
-import { type DemoContext, neighbourNamespace } from '../../demo/context.ts'
+import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { prepareDemo } from '../../demo/run.ts'
 import { deployNeighbour, joinNeighbour } from '../../demo/scenario/neighbour.ts'
 import { eventually } from '../../demo/steps.ts'
@@ -15,7 +16,7 @@ import { type AgentPod, agentManifest, agentName, connectAgent, newAgentKey } fr
 import { cleanUp } from './clean-up.ts'
 import { createHttp, type Http, type HttpRequest } from './http.ts'
 import { type Journal, openJournal } from './journal.ts'
-import { readTargets, type Targets } from './targets.ts'
+import { platformNamespace, readTargets, type Targets } from './targets.ts'
 import { createWatcher, type Watcher } from './watcher.ts'
 
 export type ApiRequest = HttpRequest & { readonly json?: unknown; readonly contentType?: string }
@@ -49,6 +50,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   const http = createHttp(demo.certificateAuthority, watcher.see)
   if (journal.all().length > 0) await progress.step('remove what an earlier run left', () => cleanUp(journal, admin, http))
   await progress.step('gary joins with globex', () => joinNeighbour(demo))
+  await layCanary(admin, journal, watcher)
   const targets = await readTargets(admin, settings)
   const credentials = createCredentials(demo, admin)
   const api: World['api'] = async (actor, method, path, { json, contentType, headers, ...rest } = {}) => {
@@ -65,6 +67,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     })
   }
+  await progress.step('everybody signs in', () => requireRoles(api))
   const ownImage = once(() => progress.step('gary deploys the site of globex', () => deployNeighbour(demo)))
   const agent = once(async () => {
     const image = await ownImage()
@@ -91,6 +94,37 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
       await Promise.all([admin.close(), http.close()])
     },
   }
+}
+
+/** A Secret of the platform whose value nobody may see while the attacks run; it is deleted at the end. */
+async function layCanary(admin: AdminClient, journal: Journal, watcher: Watcher): Promise<void> {
+  const canary = `canary-${randomBytes(24).toString('hex')}`
+  const secrets = `/api/v1/namespaces/${platformNamespace}/secrets`
+  await journal.note({ kind: 'object', path: `${secrets}/attack-canary` })
+  await admin.call('POST', secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'attack-canary' },
+    stringData: { canary },
+  })
+  watcher.watchFor(canary)
+}
+
+/** Each actor can do what its role is for: then a refusal elsewhere is not just a credential that does not work. */
+async function requireRoles(api: World['api']): Promise<void> {
+  const roles = [
+    ['gary', neighbourNamespace],
+    ['dave', tenantNamespace],
+    ['mia', tenantNamespace],
+    ['olivia', tenantNamespace],
+  ] as const
+  await Promise.all(
+    roles.map(async ([actor, namespace]) => {
+      const answer = await api(actor, 'GET', `/apis/apps.sekisho.dev/v1alpha1/namespaces/${namespace}/applications`)
+      if (answer.status !== 200)
+        throw new Error(`control: ${actor} cannot list the Applications of ${namespace}: ${answer.status} ${answer.text}`)
+    }),
+  )
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

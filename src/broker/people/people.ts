@@ -59,7 +59,7 @@ export function createPeople(deps: PeopleDeps): People {
   const { users, github, tenants, platformAdmins, log } = deps
 
   const userClient = async (host: string, userId: number): Promise<UserClient> =>
-    github.userClient(await freshUserToken(deps, host, userId))
+    github.userClient(host, await freshUserToken(deps, host, userId))
 
   const storedUser = async (subject: string): Promise<StoredUser | undefined> => {
     const person = parseUserSubject(subject)
@@ -110,7 +110,7 @@ export function createPeople(deps: PeopleDeps): People {
       }
     },
     async signedIn(host, tokens) {
-      const { id: userId, login } = await github.userClient(tokens.accessToken).user()
+      const { id: userId, login } = await github.userClient(host, tokens.accessToken).user()
       // A refresh, or a change of groups, writes back what it read: under the lock it cannot overwrite these tokens with older ones.
       await users.withRefreshLock(host, userId, async () => {
         const former = await users.find(host, userId)

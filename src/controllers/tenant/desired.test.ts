@@ -4,6 +4,7 @@ import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
+import { SecretString } from '../../lib/secret-string.ts'
 import { decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
@@ -29,7 +30,12 @@ const tenant: Tenant = {
   },
 }
 const settings = { network: testNetwork, certificateAuthority: 'PEM' }
-const contents = desiredContents(tenant, settings)
+const credentials = {
+  kind: 'credentials',
+  build: new SecretString('{"auths":{"r":{"auth":"build"}}}'),
+  pull: new SecretString('{"auths":{"r":{"auth":"pull"}}}'),
+} as const
+const contents = desiredContents(tenant, settings, credentials)
 const named = (kind: string, namespace: string) =>
   contents
     .filter(({ object }) => object.kind === kind && object.metadata.namespace === namespace)
@@ -166,16 +172,28 @@ describe('a quota', () => {
 })
 
 describe('the status of a tenant', () => {
+  const enforced = { ingress: 'Enforced', egress: 'Enforced' } as const
+  const observed = { decision: { kind: 'fill' }, teams: { kind: 'not-due' }, enforcement: enforced } as const
+
   test('stays equal when nothing changed', () => {
-    const first = nextStatus(tenant, { kind: 'fill' }, { kind: 'not-due' }, new Date('2026-01-01T00:00:00Z'))
+    const first = nextStatus(tenant, observed, new Date('2026-01-01T00:00:00Z'))
     expect(first).toMatchObject({ namespace: 'acme', buildNamespace: 'acme-build', observedGeneration: 3 })
-    const second = nextStatus(
-      { ...tenant, status: first },
-      { kind: 'fill' },
-      { kind: 'not-due' },
-      new Date('2026-01-02T00:00:00Z'),
-    )
+    const second = nextStatus({ ...tenant, status: first }, observed, new Date('2026-01-02T00:00:00Z'))
     expect(second).toEqual(first)
+  })
+
+  test.each([
+    ['True', 'PoliciesEnforced', enforced, /both directions/],
+    ['False', 'PoliciesNotEnforced', { ...enforced, egress: 'NotEnforced' }, /for egress: pods of all tenants reach each other/],
+    ['False', 'PoliciesNotEnforced', { ingress: 'NotEnforced', egress: 'NotEnforced' }, /for ingress and egress/],
+    ['False', 'PoliciesNotEnforced', { ingress: 'NotEnforced', egress: 'Unknown' }, /for ingress:/],
+    ['Unknown', 'PoliciesNotProbed', { ingress: 'Unknown', egress: 'Unknown' }, /did not answer/],
+  ] as const)('says %s (%s) about the network, and stays Ready', (status, reason, enforcement, message) => {
+    const { conditions } = nextStatus(tenant, { ...observed, enforcement }, new Date('2026-01-01T00:00:00Z'))
+    expect(conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }))
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ type: 'NetworkPoliciesEnforced', status, reason, message: expect.stringMatching(message) }),
+    )
   })
 })
 

@@ -8,10 +8,12 @@ import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import type { Enforcement } from '../../network-probe/enforcement.ts'
+import type { TenantRegistry } from '../../registry/tenant-registry.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
+import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
@@ -27,7 +29,10 @@ export type TenantDeps = TeamCheckDeps & {
   /** The cached objects of a kind that tenants' namespaces contain. */
   readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
   readonly settings: TenantSettings
+  readonly registry: TenantRegistry
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  /** What the probe recorded last about the enforcement of network policies. */
+  readonly enforcement: () => Enforcement
   readonly status: StatusWriter<Tenant>
 }
 
@@ -35,6 +40,8 @@ export type TenantDeps = TeamCheckDeps & {
 export const fieldManager = 'sekisho.dev/tenant'
 const deletionRetryMilliseconds = 3_000
 const uncountedMilliseconds = 3_000
+const rotationSlackMilliseconds = 1_000
+const longestWaitMilliseconds = 24 * 3_600_000
 
 /** Idempotent. The finalizer is set before the namespaces are created. */
 export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
@@ -49,10 +56,24 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
-  await deps.status.write(tenant, nextStatus(tenant, result, teams, deps.clock.now()))
+  await deps.status.write(
+    tenant,
+    nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
+  )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
-  const next = retry ?? nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds)
+  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds), rotationMilliseconds(deps))
   return next === undefined ? done : requeueAfter(next)
+}
+
+/** New credentials have to be written within a day of the end of their period; a timer cannot wait longer than some weeks. */
+function rotationMilliseconds({ registry }: TenantDeps): number | undefined {
+  const next = registry.nextRotationMilliseconds()
+  return next === undefined ? undefined : Math.min(next + rotationSlackMilliseconds, longestWaitMilliseconds)
+}
+
+function earlier(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter(time => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<Decision> {
@@ -61,7 +82,8 @@ async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Pro
     const live = found.find(namespace => namespace.name === name)?.object
     if (!(await writeNamespace(deps, wanted, live))) return { kind: 'refused', ...namespaceTaken(name) }
   }
-  const contents = desiredContents(tenant, deps.settings)
+  const credentials = deps.registry.credentialsOf(tenant)
+  const contents = desiredContents(tenant, deps.settings, credentials)
   for (const { type, object } of contents) {
     const live = deps.live(type).get(keyOf(object))
     if (live === undefined || needsApply(object, live)) await apply(deps, type, object)
@@ -72,8 +94,8 @@ async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Pro
     .filter(({ type }) => type === resourceQuotas)
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
-  const refusal = quotasAreCounted(quotas)
-  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill' }
+  const refusal = quotasAreCounted(quotas) ?? credentialsExist(credentials)
+  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', imagesAreOpen: credentials.kind === 'open' }
 }
 
 /** False when the namespace was created by somebody else, or deleted, in the meantime. */

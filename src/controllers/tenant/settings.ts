@@ -18,6 +18,8 @@ export type NetworkSettings = {
   /** The ports of the token desk and of the source store inside the platform namespace. */
   readonly tokenDeskPort: number
   readonly sourceStorePort: number
+  /** The port of the registry's token server inside the platform namespace; absent without one. */
+  readonly registryTokenPort?: number
 }
 
 export type TenantSettings = {

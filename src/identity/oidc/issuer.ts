@@ -31,6 +31,10 @@ export type Issuer = {
   readonly approve: (request: IncomingMessage, response: ServerResponse, subject: string) => Promise<string>
   /** Ends the sign-in with `access_denied` and resolves to the address to redirect to. Throws as `pending`. */
   readonly refuse: (request: IncomingMessage, response: ServerResponse, description?: string) => Promise<string>
+  /** Ends the issuer's session of this browser, if there is one. */
+  readonly endSession: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Another person than `subject` is forgotten by the issuer's session of this browser; a sign-in in progress goes on. */
+  readonly forgetOthers: (request: IncomingMessage, response: ServerResponse, subject: string) => Promise<void>
 }
 
 function expiredSignIn(cause: unknown): AppError {
@@ -70,7 +74,23 @@ export function createIssuer(deps: IssuerDeps): Issuer {
     }
   }
 
+  const sessionOf = (request: IncomingMessage, response: ServerResponse) =>
+    provider.Session.get(provider.createContext(request, response))
+
+  // The library would end the other person's session on a page that submits itself, and their other sign-ins with it.
+  const forgetOthers = async (request: IncomingMessage, response: ServerResponse, subject: string): Promise<void> => {
+    const session = await sessionOf(request, response)
+    if (session.accountId === undefined || session.accountId === subject) return
+    Object.assign(session, { accountId: undefined, loginTs: undefined, authorizations: undefined })
+    await session.persist()
+  }
+
   return {
+    forgetOthers,
+    async endSession(request, response) {
+      const session = await sessionOf(request, response)
+      if (session.exp !== undefined) await session.destroy()
+    },
     async handle(request, response, address) {
       request.headers.host = publicUrl.host
       request.headers['x-forwarded-proto'] = publicUrl.protocol.slice(0, -1)
@@ -85,6 +105,7 @@ export function createIssuer(deps: IssuerDeps): Issuer {
     },
     async approve(request, response, subject) {
       const { params } = await interactionOf(request, response)
+      await forgetOthers(request, response, subject)
       const grant = new provider.Grant({ accountId: subject, clientId: String(params['client_id']) })
       grant.addOIDCScope(typeof params['scope'] === 'string' ? params['scope'] : 'openid')
       const grantId = await grant.save()

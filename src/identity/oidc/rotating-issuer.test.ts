@@ -16,6 +16,8 @@ test('each period has one issuer', async () => {
       pending: async () => ({ id: String(mine), clientId: 'kubernetes', redirectHost: undefined }),
       approve: async () => String(mine),
       refuse: async () => String(mine),
+      endSession: async () => {},
+      forgetOthers: async () => {},
     }
   }
   const issuer = createRotatingIssuer({ period: async () => period }, make)

@@ -16,5 +16,7 @@ export function createRotatingIssuer(keys: Pick<IssuerKeys, 'period'>, make: () 
     pending: async (request, response) => (await issuer()).pending(request, response),
     approve: async (request, response, subject) => (await issuer()).approve(request, response, subject),
     refuse: async (request, response, description) => (await issuer()).refuse(request, response, description),
+    endSession: async (request, response) => (await issuer()).endSession(request, response),
+    forgetOthers: async (request, response, subject) => (await issuer()).forgetOthers(request, response, subject),
   }
 }

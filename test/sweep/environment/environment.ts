@@ -106,6 +106,7 @@ function environmentOf(environment: {
     SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
     SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
+    SEKISHO_ACCOUNTS: 'any',
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
   }

@@ -2,7 +2,6 @@
 // nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { auditActions } from '../../../api/audit-event.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
@@ -14,6 +13,7 @@ import type { BrokerSettings } from '../../config.ts'
 import type { BrokerContext } from '../../context.ts'
 import { heldTenants } from '../../people/tenant-access.ts'
 import { perMinute } from '../limits.ts'
+import { requireBearer } from './bearer.ts'
 
 const sequence = Type.String({ pattern: '^[0-9]{1,15}$' })
 const auditQuery = Type.Object({
@@ -80,12 +80,6 @@ export function registerApi(server: WebServer, context: ApiContext): void {
     const head = await store.audit.head()
     return { ...head, statement: await signCheckpoint(issuerKeys, settings.publicUrl.origin, head) }
   })
-}
-
-function requireBearer(request: FastifyRequest): string {
-  const token = /^Bearer ([A-Za-z0-9._-]{20,16384})$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (token !== undefined) return token
-  throw new AppError('unauthenticated', 'send an ID token as bearer: run sekisho login')
 }
 
 async function auditScope(context: ApiContext, identity: IdentityClaims, namespace: string | undefined): Promise<AuditScope> {

@@ -31,7 +31,7 @@ const answer = Type.Object({
 
 /** `/login` and `/login/callback`: sign-in with GitHub (RFC 6749 §4.1, PKCE S256), bound to the browser by a one-use state. */
 export function registerLogin(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, github, settings, knownBrowsers, log } = context
+  const { sessions, people, github, issuer, settings, knownBrowsers, log } = context
   const redirectUri = new URL(callbackPath, settings.publicUrl).href
   const signIns = createSignInCookies(context.issuerKeys.cookieKey, context.clock)
   const limit = server.createRateLimit(minuteLimit(60))
@@ -56,6 +56,7 @@ export function registerLogin(server: WebServer, context: BrokerContext): void {
     const person = await people.signedIn(host, tokens)
     const subject = userSubject(host, person.userId)
     await recordSignIn(context, subject, person.login)
+    await issuer.forgetOthers(request.raw, reply.raw, subject)
     await sessions.begin(request, reply, { host, ...person })
     knownBrowsers.remember(reply, subject)
     log.info({ subject }, 'signed in')

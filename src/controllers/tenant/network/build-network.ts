@@ -9,10 +9,11 @@ const buildPods = { matchExpressions: [{ key: 'kpack.io/build', operator: 'Exist
 
 /** In the order of apply: what denies comes first. */
 export function buildNetworkPolicies(settings: NetworkSettings): readonly NamedPolicy[] {
-  const { sourceStorePort, buildPorts, buildEgress } = settings
+  const { sourceStorePort, registryTokenPort, buildPorts, buildEgress } = settings
+  const platformPorts = [sourceStorePort, ...(registryTokenPort === undefined ? [] : [registryTokenPort])]
   const egress = [
     dns(settings),
-    { to: [inNamespace(platformNamespace)], ports: [tcp(sourceStorePort)] },
+    { to: [inNamespace(platformNamespace)], ports: platformPorts.map(tcp) },
     internet(settings, buildPorts),
     ...allowed(buildEgress),
   ]

@@ -1,7 +1,7 @@
 // The settings of the network policies of tenants: which addresses their pods may reach, and who may reach them.
 import { isIP } from 'node:net'
 import { type AddressRange, addressRange, containsRange } from '../../../lib/address-range.ts'
-import type { Setting } from '../../../lib/config.ts'
+import { itemsOf, listSetting, type Setting, textSetting } from '../../../lib/config.ts'
 
 /** A range that pods may open connections to; without a port, all its ports. */
 export type AllowedRange = { readonly range: AddressRange; readonly port?: number }
@@ -25,25 +25,6 @@ export const metadataRanges: readonly AddressRange[] = [
 /** RFC 1918, RFC 6598, RFC 4193, and the addresses of the host itself. */
 const privateRanges = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,127.0.0.0/8,0.0.0.0/8,fc00::/7,::1/128'
 
-type Options = { readonly default?: string }
-
-function listOf<T>(
-  name: string,
-  description: string,
-  read: (item: string) => T,
-  options: Options = { default: '' },
-): Setting<readonly T[]> {
-  const parse = (text: string): readonly T[] => itemsOf(text).map(read)
-  return { name, description, kind: 'list', ...options, parse }
-}
-
-function itemsOf(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map(item => item.trim())
-    .filter(item => item !== '')
-}
-
 /** `10.20.0.0/16` or `10.20.0.5/32:5432`. No range of a metadata service can be named. */
 function allowedRange(text: string): AllowedRange {
   const [, cidr = text, port] = /^(.+\/[0-9]{1,3})(?::([0-9]{1,5}))?$/.exec(text) ?? []
@@ -64,6 +45,11 @@ function ingressPeers(text: string): IngressPeers {
 }
 
 export const networkSettings = {
+  probeHost: textSetting(
+    'SEKISHO_NETWORK_PROBE_HOST',
+    'the host name of the pod by which the platform finds out whether network policies are enforced',
+    { default: 'sekisho-network-probe.sekisho-system.svc' },
+  ),
   ingressFrom: {
     name: 'SEKISHO_INGRESS_FROM',
     description:
@@ -71,29 +57,29 @@ export const networkSettings = {
     kind: 'list',
     parse: ingressPeers,
   } satisfies Setting<IngressPeers>,
-  clusterRanges: listOf(
+  clusterRanges: listSetting(
     'SEKISHO_CLUSTER_CIDRS',
     'address ranges of pods, Services, nodes and API servers that are not in SEKISHO_PRIVATE_CIDRS; pods of tenants cannot reach them',
     addressRange,
   ),
-  privateRanges: listOf(
+  privateRanges: listSetting(
     'SEKISHO_PRIVATE_CIDRS',
     'address ranges that are not the internet, and that pods of tenants therefore cannot reach',
     addressRange,
     { default: privateRanges },
   ),
-  dnsRanges: listOf(
+  dnsRanges: listSetting(
     'SEKISHO_DNS_CIDRS',
     'addresses of DNS caches on the nodes, which pods of tenants may reach at port 53 besides the DNS pods in kube-system; with NodeLocal DNSCache and kube-proxy in iptables mode also the address of the DNS Service',
     addressRange,
     { default: '169.254.20.10/32' },
   ),
-  applicationEgress: listOf(
+  applicationEgress: listSetting(
     'SEKISHO_APPLICATION_EGRESS',
     'address ranges outside the internet that applications of all tenants may reach, such as 10.20.0.0/16 or 10.20.0.5/32:5432',
     allowedRange,
   ),
-  buildEgress: listOf(
+  buildEgress: listSetting(
     'SEKISHO_BUILD_EGRESS',
     'address ranges outside the internet that builds of all tenants may reach, such as a registry or package mirror at 10.30.0.8/32:443; a registry that SEKISHO_REGISTRY names by address is included',
     allowedRange,
