@@ -52,6 +52,8 @@ export type BoundedKind = {
   readonly plural: string
   readonly verbs: readonly string[]
   readonly most: number
+  /** As many more for each Application that the tenant may have. */
+  readonly perApplication?: number
 }
 
 const bounded = (group: string, plural: string, verbs: readonly string[], most: number): BoundedKind => ({
@@ -63,25 +65,25 @@ const bounded = (group: string, plural: string, verbs: readonly string[], most: 
 
 /**
  * One table for the roles and the quota, so that no kind can be created without a bound. The kinds without verbs follow from others: a
- * Deployment makes ReplicaSets, a StatefulSet revisions, a chart Ingresses, a Service its endpoints. Each object takes at most the 1.5 MB
- * of an etcd request, ConfigMaps and Secrets 1 MB.
+ * Deployment makes ReplicaSets (Kubernetes keeps eleven, our chart four), a StatefulSet revisions, a chart Ingresses. Each object takes at most
+ * the 1.5 MB of an etcd request, ConfigMaps and Secrets 1 MB.
  */
 export const boundedKinds: readonly BoundedKind[] = [
   bounded('', 'pods', ['create', 'delete'], 300),
   bounded('', 'serviceaccounts', ['create', 'delete'], 50),
-  bounded('', 'services', write, 150),
+  { ...bounded('', 'services', write, 50), perApplication: 1 },
   bounded('', 'configmaps', write, 100),
   bounded('', 'persistentvolumeclaims', write, 20),
   bounded('', 'secrets', ['create', 'update'], 100),
-  bounded('apps', 'deployments', write, 100),
+  { ...bounded('apps', 'deployments', write, 30), perApplication: 2 },
   bounded('apps', 'statefulsets', write, 20),
-  bounded('apps', 'replicasets', [], 400),
-  bounded('apps', 'controllerrevisions', [], 100),
+  { ...bounded('apps', 'replicasets', [], 330), perApplication: 8 },
+  bounded('apps', 'controllerrevisions', [], 200),
   bounded('batch', 'jobs', write, 150),
   bounded('batch', 'cronjobs', write, 30),
   bounded('autoscaling', 'horizontalpodautoscalers', write, 50),
   bounded('policy', 'poddisruptionbudgets', write, 50),
-  bounded('networking.k8s.io', 'ingresses', [], 100),
+  { ...bounded('networking.k8s.io', 'ingresses', [], 20), perApplication: 1 },
 ]
 
 const builtInChanges: readonly RoleRule[] = [

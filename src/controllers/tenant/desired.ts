@@ -62,7 +62,7 @@ export function desiredContents(
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
-    inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota() } }),
+    inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota(tenant.spec) } }),
     inside(resourceQuotas, namespace, 'tenant-kinds', { spec: { hard: kindsQuota(tenant.spec) } }),
     inside(resourceQuotas, namespace, 'tenant-priority', { spec: priorityQuota('application') }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),

@@ -9,12 +9,16 @@ const defaultApplications = 50
 /** Grants live for minutes to months, and each is small. */
 const mostGrants = 500
 
+function applicationsOf(limits: Tenant['spec']['limits']): number {
+  return limits?.applications ?? defaultApplications
+}
+
 /**
  * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it can count them.
  * Each kind that follows a repository is limited as Applications are.
  */
 export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
-  const applications = String(limits?.applications ?? defaultApplications)
+  const applications = String(applicationsOf(limits))
   return {
     'count/applications.apps.sekisho.dev': applications,
     'count/repositorygrants.github.sekisho.dev': String(mostGrants),
@@ -23,11 +27,14 @@ export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, 
 }
 
 /** For the namespace in which the tenant works. `count/…` also counts what has ended: a finished pod stays in etcd. */
-export function applicationQuota(): Readonly<Record<string, string>> {
+export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
+  const applications = applicationsOf(limits)
+  const counts = boundedKinds.map(({ group, plural, most, perApplication = 0 }) => [
+    `count/${plural}${group === '' ? '' : `.${group}`}`,
+    String(most + perApplication * applications),
+  ])
   return {
-    ...Object.fromEntries(
-      boundedKinds.map(({ group, plural, most }) => [`count/${plural}${group === '' ? '' : `.${group}`}`, String(most)]),
-    ),
+    ...Object.fromEntries(counts),
     'limits.ephemeral-storage': '200Gi',
     'limits.memory': '32Gi',
     pods: '200',
