@@ -10,6 +10,7 @@ import { type AdminClient, adminClientFor, type Manifest } from '../../dev/clust
 import { readKubeconfig } from '../../dev/cluster/control-plane/kubeconfig.ts'
 import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
+import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
 import { type Call, namespaced, tenantRoleAttacks } from './tenant-role-attacks.ts'
 
@@ -251,6 +252,16 @@ describe.each(identities)('%s is refused', who => {
   })
 })
 
+const restrictedContainer = {
+  ...container,
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    runAsNonRoot: true,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  },
+}
+
 describe('own rights work', () => {
   const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
   test.each(['developer', 'admin'])(
@@ -287,15 +298,7 @@ describe('own rights work', () => {
   })
 
   test('a pod that is not restricted is refused by Pod Security, under any of its privileges', async () => {
-    const safe = {
-      ...container,
-      securityContext: {
-        allowPrivilegeEscalation: false,
-        runAsNonRoot: true,
-        capabilities: { drop: ['ALL'] },
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
-    }
+    const safe = restrictedContainer
     const create = (spec: object) =>
       send('developer', { method: 'POST', path: `${own('pods')}${dryRun}`, body: object('v1', 'Pod', { spec }) })
     expect((await create({ containers: [safe] })).status).toBe(201)
@@ -320,6 +323,39 @@ describe('own rights work', () => {
       expect([answer.status, answer.message]).toEqual([403, expect.stringContaining('violates PodSecurity "restricted')])
     }
   })
+})
+
+test('a pod with a priority class is refused by the quota, one without is not', async () => {
+  const quota = `${own('resourcequotas')}/tenant-priority`
+  const metadata = { name: 'tenant-priority', namespace: tenant }
+  await admin.apply(quota, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: priorityQuota('application') })
+  await waitUntil(
+    'the quota to be counted',
+    async () => {
+      const { status } = (await admin.call('GET', quota)) as { readonly status?: { readonly used?: object } }
+      return status?.used === undefined ? undefined : true
+    },
+    { timeoutMilliseconds: 30_000 },
+  )
+  const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
+  const name = `${tenant}-important`
+  await admin.call('POST', classes, {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name },
+    value: 1000,
+  })
+  try {
+    const create = (spec: object) =>
+      send('developer', { method: 'POST', path: `${own('pods')}${dryRun}`, body: object('v1', 'Pod', { spec }) })
+    expect((await create({ containers: [restrictedContainer] })).status).toBe(201)
+    for (const priorityClassName of ['system-node-critical', 'system-cluster-critical', name]) {
+      const answer = await create({ containers: [restrictedContainer], priorityClassName })
+      expect([answer.status, answer.message]).toEqual([403, expect.stringContaining('exceeded quota: tenant-priority')])
+    }
+  } finally {
+    await admin.call('DELETE', `${classes}/${name}`)
+  }
 })
 
 test('the roles have no wildcard, nothing aggregates into them, and nobody else is given their rights', async () => {
