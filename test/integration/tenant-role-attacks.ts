@@ -1,31 +1,15 @@
 // What holders of a tenant role try, beyond reading: requests that must all be refused, as data. The subject is one namespace of a tenant.
 import { tenantRoles } from '../../src/api/names.ts'
-
-export type Call = {
-  readonly method: string
-  readonly path: string
-  readonly body?: unknown
-  readonly type?: string
-  readonly accept?: string
-}
-
-export const namespaced = (namespace: string, resource: string, rest = ''): string =>
-  `/api/v1/namespaces/${namespace}/${resource}${rest}`
+import { platformAttacks } from './tenant-role-platform-attacks.ts'
+import { type Attack, namespaced, object } from './tenant-role-requests.ts'
 
 /** The attacks, and the parts of requests that their test uses too. */
 export function tenantRoleAttacks(tenant: string) {
-  const container = { name: 'main', image: 'registry.example/nothing' }
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const apps = (rest: string) => `/apis/apps/v1/namespaces/${tenant}/${rest}`
   const own = (resource: string, rest = '') => namespaced(tenant, resource, rest)
   const secret = own('secrets', '/canary')
   const dryRun = '?dryRun=All'
-  const object = (apiVersion: string, kind: string, content: object = {}) => ({
-    apiVersion,
-    kind,
-    metadata: { name: 'x' },
-    ...content,
-  })
   const role = (kind: string, rules: readonly object[]) => object('rbac.authorization.k8s.io/v1', kind, { rules })
   const binding = (kind: string, name: string, subject: object) =>
     object('rbac.authorization.k8s.io/v1', kind, {
@@ -35,7 +19,7 @@ export function tenantRoleAttacks(tenant: string) {
   const everybody = { kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:authenticated' }
   const tokenRequest = object('authentication.k8s.io/v1', 'TokenRequest', { spec: {} })
 
-  const attacks: readonly (readonly [string, Call])[] = [
+  const attacks: readonly Attack[] = [
     // Verbs on Secrets that answer with the data, or with an error that quotes it.
     ['patch of nothing', { method: 'PATCH', path: secret, body: {} }],
     ['dry-run patch', { method: 'PATCH', path: `${secret}${dryRun}`, body: { metadata: { labels: { a: 'b' } } } }],
@@ -221,127 +205,7 @@ export function tenantRoleAttacks(tenant: string) {
       'ClusterRoleBinding',
       { method: 'POST', path: `${rbac}/clusterrolebindings`, body: binding('ClusterRoleBinding', 'cluster-admin', everybody) },
     ],
-    // What holds the tenant.
-    ['namespace', { method: 'POST', path: '/api/v1/namespaces', body: object('v1', 'Namespace') }],
-    [
-      'labels of the own namespace',
-      {
-        method: 'PATCH',
-        path: `/api/v1/namespaces/${tenant}`,
-        body: { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } } },
-      },
-    ],
-    [
-      'finalize of the own namespace',
-      { method: 'PUT', path: `/api/v1/namespaces/${tenant}/finalize`, body: object('v1', 'Namespace') },
-    ],
-    ['delete of the own namespace', { method: 'DELETE', path: `/api/v1/namespaces/${tenant}` }],
-    ['ResourceQuota', { method: 'POST', path: own('resourcequotas'), body: object('v1', 'ResourceQuota') }],
-    ['deletecollection of ResourceQuotas', { method: 'DELETE', path: own('resourcequotas') }],
-    ['LimitRange', { method: 'POST', path: own('limitranges'), body: object('v1', 'LimitRange', { spec: { limits: [] } }) }],
-    [
-      'NetworkPolicy',
-      {
-        method: 'POST',
-        path: `/apis/networking.k8s.io/v1/namespaces/${tenant}/networkpolicies`,
-        body: object('networking.k8s.io/v1', 'NetworkPolicy', { spec: { podSelector: {} } }),
-      },
-    ],
-    [
-      'Ingress',
-      {
-        method: 'POST',
-        path: `/apis/networking.k8s.io/v1/namespaces/${tenant}/ingresses`,
-        body: object('networking.k8s.io/v1', 'Ingress', {
-          spec: { defaultBackend: { service: { name: 'x', port: { number: 1 } } } },
-        }),
-      },
-    ],
-    [
-      'DaemonSet',
-      {
-        method: 'POST',
-        path: apps('daemonsets'),
-        body: object('apps/v1', 'DaemonSet', {
-          spec: {
-            selector: { matchLabels: { a: 'b' } },
-            template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } },
-          },
-        }),
-      },
-    ],
-    [
-      'Lease',
-      {
-        method: 'POST',
-        path: `/apis/coordination.k8s.io/v1/namespaces/${tenant}/leases`,
-        body: object('coordination.k8s.io/v1', 'Lease'),
-      },
-    ],
-    [
-      'Event',
-      {
-        method: 'POST',
-        path: own('events'),
-        body: { apiVersion: 'v1', kind: 'Event', metadata: { name: 'x' }, involvedObject: {} },
-      },
-    ],
-    // The whole cluster.
-    ...(
-      [
-        ['/apis/admissionregistration.k8s.io/v1', 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration'],
-        ['/apis/admissionregistration.k8s.io/v1', 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration'],
-        ['/apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicies', 'ValidatingAdmissionPolicy'],
-        ['/apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding'],
-        ['/apis/apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition'],
-        ['/apis/apiregistration.k8s.io/v1', 'apiservices', 'APIService'],
-        ['/apis/storage.k8s.io/v1', 'storageclasses', 'StorageClass'],
-        ['/apis/scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass'],
-        ['/apis/node.k8s.io/v1', 'runtimeclasses', 'RuntimeClass'],
-        ['/apis/networking.k8s.io/v1', 'ingressclasses', 'IngressClass'],
-        ['/apis/flowcontrol.apiserver.k8s.io/v1', 'flowschemas', 'FlowSchema'],
-        ['/api/v1', 'persistentvolumes', 'PersistentVolume'],
-        ['/api/v1', 'nodes', 'Node'],
-        ['/apis/tenancy.sekisho.dev/v1alpha1', 'tenants', 'Tenant'],
-        ['/apis/github.sekisho.dev/v1alpha1', 'clustergithubapps', 'ClusterGitHubApp'],
-        ['/apis/apps.sekisho.dev/v1alpha1', 'applicationcharts', 'ApplicationChart'],
-      ] as const
-    ).flatMap(([base, plural, kind]) => {
-      const apiVersion = base.replace(/^\/apis?\//, '')
-      return [
-        [`create ${plural}`, { method: 'POST', path: `${base}/${plural}`, body: object(apiVersion, kind) }] as const,
-        [`patch ${plural}`, { method: 'PATCH', path: `${base}/${plural}/x`, body: {} }] as const,
-        [`delete ${plural}`, { method: 'DELETE', path: `${base}/${plural}/x` }] as const,
-      ]
-    }),
-    // Kinds that only the broker or a controller writes.
-    ...['installations', 'installations/status', 'repositorygrants/status'].map(
-      resource =>
-        [
-          `patch ${resource}`,
-          {
-            method: 'PATCH',
-            path: `/apis/github.sekisho.dev/v1alpha1/namespaces/${tenant}/${resource.replace('/', '/x/').replace(/s$/, match => (resource.includes('/') ? match : 's/x'))}`,
-            body: {},
-          },
-        ] as const,
-    ),
-    [
-      'create Installation',
-      { method: 'POST', path: `/apis/github.sekisho.dev/v1alpha1/namespaces/${tenant}/installations`, body: {} },
-    ],
-    [
-      'patch a grant',
-      { method: 'PATCH', path: `/apis/github.sekisho.dev/v1alpha1/namespaces/${tenant}/repositorygrants/x`, body: {} },
-    ],
-    [
-      'status of an Application',
-      { method: 'PATCH', path: `/apis/apps.sekisho.dev/v1alpha1/namespaces/${tenant}/applications/x/status`, body: {} },
-    ],
-    // Logs, metrics and profiles of the API server.
-    ...['/logs/', '/metrics', '/debug/pprof/', '/configz', '/api/v1/componentstatuses'].map(
-      path => [path, { method: 'GET', path }] as const,
-    ),
+    ...platformAttacks(tenant),
   ]
-  return { container, own, object, dryRun, secret, rbac, attacks }
+  return { own, dryRun, secret, rbac, attacks }
 }

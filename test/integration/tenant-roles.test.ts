@@ -12,7 +12,8 @@ import { labels, tenantRoles } from '../../src/api/names.ts'
 import { tenantRoleRules } from '../../src/api/tenancy/tenant-roles.ts'
 import { priorityQuota } from '../../src/controllers/tenant/limits.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
-import { type Call, namespaced, tenantRoleAttacks } from './tenant-role-attacks.ts'
+import { tenantRoleAttacks } from './tenant-role-attacks.ts'
+import { type Call, container, namespaced, object } from './tenant-role-requests.ts'
 
 type Answer = { readonly status: number; readonly message: string; readonly text: string }
 const tenant = `roles-${process.pid.toString(36)}`
@@ -217,7 +218,7 @@ describe('reads, of every resource that the API server has', () => {
   )
 })
 
-const { container, own, object, dryRun, secret, rbac, attacks } = tenantRoleAttacks(tenant)
+const { own, dryRun, secret, rbac, attacks } = tenantRoleAttacks(tenant)
 
 describe.each(identities)('%s is refused', who => {
   test.each(attacks)('%s', async (_name, call) => {
