@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { periodic } from '../../lib/periodic.ts'
+import { guardConnections } from '../../web/connections/guard-connections.ts'
 import { parseSourcePath } from './source-address.ts'
 import type { SourceStore } from './source-store.ts'
 import { answerUploadPack } from './upload-pack.ts'
@@ -59,7 +60,8 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
   }
 
   const server: Server = createServer(
-    { requestTimeout: 60_000, headersTimeout: 10_000, maxHeaderSize: 8192 },
+    // By default Node looks at these limits only every half minute.
+    { requestTimeout: 60_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 8192 },
     (request, response) => {
       answer(request, response).catch((error: unknown) => {
         // The path is the secret, so it is not logged. A client may close early: go-git does, after the list of refs.
@@ -70,7 +72,8 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
       })
     },
   )
-  server.maxConnections = 256
+  // Builds of all tenants connect: one that opens connections and says nothing takes none from the others.
+  guardConnections(server, { most: 256, mostOfClient: 64 })
   const sweep = periodic({
     ...deps,
     name: 'deletion of expired sources',
