@@ -2,8 +2,8 @@
 // admission enforces the requester, the quota of the tenant counts it, each object owns a RepositoryGrant, and the tenant roles include it,
 // without code of its own in any of these places. Data and types only; `registry.ts` lists the kinds.
 import type { Condition, KubeObject, ObjectMeta, ReasonTexts } from './resource.ts'
-import { objectName, type PermissionLevel, repositoryName, requestedByField } from './schema/fields.ts'
-import { optional, text } from './schema/schema.ts'
+import { numericId, objectName, type PermissionLevel, repositoryName, requestedByField } from './schema/fields.ts'
+import { object, optional, text } from './schema/schema.ts'
 
 /** The fields of `spec` that every such kind has, under these names. */
 export const followerFields = {
@@ -20,6 +20,19 @@ export const followerStatusFields = {
         'The name of the RepositoryGrant that the platform created for this object. It gives access to the repository.',
       max: 253,
     }),
+  ),
+  repository: optional(
+    object(
+      {
+        id: numericId('The numeric id of the repository on GitHub, which never changes.'),
+        name: text({ description: 'Its present name as `owner/name`.', max: 300 }),
+        requested: text({ description: 'The value of `spec.repository` that named it.', max: 140 }),
+      },
+      {
+        description:
+          'The repository that is followed. It stays the same when it is renamed, when its owner is renamed, and when another repository takes its name; a change of `spec.repository` names a repository anew.',
+      },
+    ),
   ),
 }
 
@@ -45,7 +58,19 @@ export type FollowerSpec = { readonly installation: string; readonly repository:
 export type RepositoryFollower = KubeObject & {
   readonly metadata: ObjectMeta
   readonly spec: FollowerSpec
-  readonly status?: { readonly grant?: string; readonly conditions?: readonly Condition[] }
+  readonly status?: {
+    readonly grant?: string
+    readonly repository?: { readonly id: number; readonly name: string; readonly requested: string }
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+/** The repository that the object follows by its id; undefined before it is known, and after `spec.repository` was changed. */
+export function followedRepository({
+  spec,
+  status,
+}: RepositoryFollower): { readonly id: number; readonly name: string } | undefined {
+  return status?.repository?.requested === spec.repository ? status.repository : undefined
 }
 
 /** Why such an object waits for its grant. */
@@ -53,6 +78,7 @@ export const followerReasons = {
   waitingForGrant: 'WaitingForGrant',
   grantDenied: 'GrantDenied',
   grantConflict: 'GrantConflict',
+  repositoryReplaced: 'RepositoryReplaced',
 } as const
 
 /** What these reasons say, for the definition of each such kind. */
@@ -61,4 +87,6 @@ export const followerReasonTexts: ReasonTexts<typeof followerReasons> = {
   GrantDenied: 'The RepositoryGrant was denied. The message says why; see the reasons of RepositoryGrant.',
   GrantConflict:
     'A RepositoryGrant with the required name exists and does not belong to this object. Delete it, or rename this object.',
+  RepositoryReplaced:
+    'Another repository has taken the name in `spec.repository` since this object began to follow its repository. Set `spec.repository` to the present name of that repository, or delete the object and create it again to follow the other one.',
 }

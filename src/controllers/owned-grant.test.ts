@@ -142,6 +142,42 @@ describe('the plan', () => {
   })
 })
 
+describe('a repository that was renamed', () => {
+  const following = (name: string, requested = 'acme/shop'): RemoteSync => ({
+    ...owner(),
+    status: { repository: { id: 7, name, requested } },
+  })
+  const approvedFor = (id: number, name: string, named = 'acme/shop') =>
+    grant({
+      spec: { ...desired.spec, repositories: [named] },
+      status: { ...grant().status, repositories: [{ id, name }] },
+    })
+
+  test('keeps the grant that was approved for it under its old name', () => {
+    expect(planOwnedGrant(following('new/shop'), approvedFor(7, 'new/shop'), now)).toMatchObject({ kind: 'use' })
+  })
+
+  test('is named by its present name in the next grant', () => {
+    expect(desiredOwnedGrant(following('new/shop')).spec.repositories).toEqual(['new/shop'])
+    expect(desiredOwnedGrant(following('new/shop', 'acme/other')).spec.repositories).toEqual(['acme/shop'])
+  })
+
+  test('gives way to a grant under its present name when the old name leads nowhere', () => {
+    const denied = grant({ status: { ...grant().status, decision: 'Denied' } })
+    expect(planOwnedGrant(following('new/shop'), denied, now)).toMatchObject({ kind: 'replace' })
+  })
+
+  test('is not replaced by the repository that took its name', () => {
+    const plan = planOwnedGrant(following('acme/shop'), approvedFor(8, 'acme/shop'), now)
+    expect(plan).toMatchObject({ kind: 'wait', reason: 'RepositoryReplaced', message: expect.stringContaining('(id 8)') })
+  })
+
+  test('is named anew by a changed spec.repository', () => {
+    const renamed = { ...following('acme/shop', 'acme/old') }
+    expect(planOwnedGrant(renamed, approvedFor(8, 'acme/shop'), now)).toMatchObject({ kind: 'use' })
+  })
+})
+
 describe('access to the repository', () => {
   const endpoints = { host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' }
 

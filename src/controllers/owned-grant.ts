@@ -9,7 +9,7 @@ import {
   repositoryGrantReasons,
 } from '../api/github/repository-grant.ts'
 import { followerKinds } from '../api/registry.ts'
-import { followerReasons, type RepositoryFollower } from '../api/repository-follower.ts'
+import { followedRepository, followerReasons, type RepositoryFollower } from '../api/repository-follower.ts'
 import type { GitHubEndpoints } from '../github/index.ts'
 import { findCondition } from '../kube/object/conditions.ts'
 import { controllerOf, ownerReference, uidOf } from '../kube/object/owner.ts'
@@ -52,7 +52,8 @@ export function desiredOwnedGrant(owner: RepositoryFollower): Omit<RepositoryGra
     },
     spec: {
       installation: spec.installation,
-      repositories: [spec.repository],
+      // A grant that is made after a rename names the repository as it is called then.
+      repositories: [followedRepository(owner)?.name ?? spec.repository],
       permissions: { contents: 'read', metadata: 'read', ...follows.permissions(spec) },
       subjects: [{ kind: subjectKind, name: metadata.name }],
       delivery: 'TokenEndpoint',
@@ -86,6 +87,15 @@ function isEnding(grant: RepositoryGrant, now: Date): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) - now.getTime() < renewMilliseconds
 }
 
+/** A grant that was approved for the followed repository says the same under any of its names. */
+function saysTheSame(owner: RepositoryFollower, grant: RepositoryGrant, desired: Pick<RepositoryGrant, 'spec'>): boolean {
+  const { repositories } = grant.spec
+  if (sameJson(repositories, desired.spec.repositories)) return sameJson(grant.spec, desired.spec)
+  const followed = followedRepository(owner)
+  const covered = followed !== undefined && grant.status?.repositories?.some(({ id }) => id === followed.id)
+  return covered === true && sameJson(grant.spec, { ...desired.spec, repositories })
+}
+
 /** `grant`: the one that has the owner's `ownedGrantName`, if any. */
 export function planOwnedGrant(owner: RepositoryFollower, grant: RepositoryGrant | undefined, now: Date): OwnedGrantPlan {
   const desired = desiredOwnedGrant(owner)
@@ -99,14 +109,22 @@ export function planOwnedGrant(owner: RepositoryFollower, grant: RepositoryGrant
   }
   const replaced = { reason: waitingForGrant, message: `RepositoryGrant ${name} is being replaced` }
   if (deletionTimestamp !== undefined) return { kind: 'wait', ...replaced }
-  if (uid !== undefined && (!sameJson(grant.spec, desired.spec) || isEnding(grant, now)))
+  if (uid !== undefined && (!saysTheSame(owner, grant, desired) || isEnding(grant, now)))
     return { kind: 'replace', uid, ...replaced }
   if (status?.observedGeneration !== metadata.generation)
     return { kind: 'wait', reason: waitingForGrant, message: undecided(name) }
-  if (status?.decision === 'Approved' && findCondition(status.conditions, 'Ready')?.status === 'True')
-    return { kind: 'use', grant }
+  if (status?.decision === 'Approved' && findCondition(status.conditions, 'Ready')?.status === 'True') return useOf(owner, grant)
   const reason = status?.decision === 'Denied' ? grantDenied : waitingForGrant
   return { kind: 'wait', reason, message: decisionMessage(grant) }
+}
+
+/** A name can pass to another repository between two grants: the owner goes on with the repository that it follows, or not at all. */
+function useOf(owner: RepositoryFollower, grant: RepositoryGrant): OwnedGrantPlan {
+  const followed = followedRepository(owner)
+  const [granted] = grant.status?.repositories ?? []
+  if (followed === undefined || granted?.id === followed.id) return { kind: 'use', grant }
+  const message = `spec.repository: ${granted?.name} is another repository now (id ${granted?.id}); this ${owner.kind} follows the one with id ${followed.id}: set spec.repository to the present name of that one, or delete this ${owner.kind} and create it again to follow the other one`
+  return { kind: 'wait', reason: followerReasons.repositoryReplaced, message }
 }
 
 /** A token for the one repository that the grant names, and where to use it. The token is in this value only. */

@@ -1,13 +1,20 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
-export { type AppClient, type AppFacts, createAppClient } from './clients/app-client.ts'
+export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
 export { createOAuthClient, type OAuthClient, type UserTokens } from './clients/oauth-client.ts'
 export { createOrganizationClient, type OrganizationMembership } from './clients/organization-membership.ts'
-export { createRepositoryClient, type RepositoryClient, type RepositoryPermission } from './clients/repository-client.ts'
+export {
+  createRepositoryClient,
+  type RepositoryClient,
+  type RepositoryFacts,
+  type RepositoryPermission,
+} from './clients/repository-client.ts'
+export { createTokenRevoker, type RevocationResult, type TokenRevoker } from './clients/token-revoker.ts'
 export { createUserClient, type UserClient } from './clients/user-client.ts'
 export type { Delivery } from './delivery.ts'
 export { endpointsOf, type GitHubEndpoints, installationPage } from './endpoints.ts'
 export type { InstallationFacts, ReportedPermissions } from './installation-facts.ts'
 export type { MintedToken, MintRequest, Permissions } from './minted-token.ts'
+export { type AnswerCache, createAnswerCache } from './transport/answer-cache.ts'
 export type { Fetch } from './transport/bounded-fetch.ts'
 export { githubReasons, githubReasonTexts } from './transport/failure.ts'
 export { createWebhookVerifier } from './webhook-signature.ts'

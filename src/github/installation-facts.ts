@@ -1,4 +1,5 @@
 // An installation and its account, as GitHub describes them. Numeric ids are identities; logins are for display only.
+import { isJsonObject } from '../lib/json/json-value.ts'
 import { integerAt, objectAt, optionalTextAt, recordOf, textAt } from './transport/answer.ts'
 
 type AccountFacts = { readonly id: number; readonly login: string; readonly type: 'Organization' | 'User' }
@@ -15,6 +16,18 @@ export type InstallationFacts = {
   readonly suspendedAt: Date | undefined
   readonly repositorySelection: 'all' | 'selected'
   readonly permissions: ReportedPermissions
+}
+
+/**
+ * An installation on an organisation or a person; undefined for one on an enterprise, which has a slug in place of a login and no repositories,
+ * and for one whose account is gone.
+ * Throws as `installationFacts` does.
+ */
+export function accountInstallation(value: unknown): InstallationFacts | undefined {
+  const answer = recordOf(value, 'installation')
+  const { account } = answer
+  const isEnterprise = isJsonObject(account) && account['login'] === undefined && account['slug'] !== undefined
+  return account === null || isEnterprise ? undefined : installationFacts(answer)
 }
 
 /** Reads one installation of `GET /app/installations/{id}` or `GET /user/installations`; throws `upstream_failed` when a field is missing. */

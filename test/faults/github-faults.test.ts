@@ -259,7 +259,7 @@ describe('with a reachable GitHub', () => {
       const client = createRepositoryClient({ endpoints, token, log: silentLog, clock })
       clock.advance(age)
       desk.proxy.takeCount()
-      await expect(client.branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
+      await expect(client.branch(4001, 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
       return desk.proxy.takeCount()
     }
     await recordOutcome({

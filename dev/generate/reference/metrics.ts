@@ -1,7 +1,8 @@
 // docs/reference/metrics.md: every metric, read back from a registry on which the product's own code registered them.
 import { Registry } from 'prom-client'
+import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
-import { prometheusRegistry } from '../../../src/web/metrics.ts'
+import { createPlatformMetrics, prometheusRegistry } from '../../../src/web/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** What prom-client keeps of a metric; its types hide the labels. */
@@ -27,6 +28,8 @@ function metricTable(registry: Registry): string {
 export function metricsPage(): string {
   const ours = new Registry()
   createKubeMetrics(ours)
+  createPlatformMetrics(ours)
+  createBrokerMetrics(ours)
   const node = prometheusRegistry({ process: 'standalone' })
   const sections = [
     'Each process serves its metrics in the text format of Prometheus at `/metrics` of its health server (`SEKISHO_HEALTH_ADDRESS`, `SEKISHO_HEALTH_PORT`). Every metric has the label `process`, which names the process. Histograms have the usual series `_bucket`, `_sum` and `_count`.',
@@ -41,7 +44,8 @@ export function metricsPage(): string {
         ['`code`', 'the HTTP status of the response; `0` if there was none'],
         ['`result`', '`success`, `requeue_after`, `error` or `timeout`'],
         ['`priority`', '`normal`; `low` for objects that are checked at the start of the process or again after a time'],
-        ['`reason`', 'why a watch ended, such as `ended` or `unreachable`'],
+        ['`direction`', '`ingress` or `egress`'],
+        ['`reason`', 'why a watch ended, such as `ended` or `unreachable`; why a delivery was ignored, such as `another_app`'],
       ],
     ),
     '## Metrics of Node.js and the process',
@@ -51,7 +55,7 @@ export function metricsPage(): string {
   return page({
     title: 'Metrics',
     subject: 'This page lists the metrics of Sekisho.',
-    source: 'the code that registers them (`src/kube/metrics.ts`, `src/web/metrics.ts`)',
+    source: 'the code that registers them (`src/kube/metrics.ts`, `src/broker/metrics.ts`, `src/web/metrics.ts`)',
     sections,
   })
 }

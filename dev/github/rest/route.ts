@@ -4,7 +4,14 @@ import { type Actor, actingUserId, atLeast, canSee, mayUse, permissionOnOrganiza
 import type { Organization, User } from '../state/accounts.ts'
 import type { App, Installation, PermissionLevel } from '../state/apps.ts'
 import type { InstallationToken } from '../state/credentials.ts'
-import { organizationByLogin, repositoryByFormerName, repositoryById, repositoryByName, userOf } from '../state/github-state.ts'
+import {
+  organizationById,
+  organizationByLogin,
+  repositoryByFormerName,
+  repositoryById,
+  repositoryByName,
+  userOf,
+} from '../state/github-state.ts'
 import type { Repository } from '../state/repositories.ts'
 import type { RestContext } from './context.ts'
 import { moved, notAccessible, notFound, type RestAnswer, RestError, requiresAuthentication } from './protocol/answer.ts'
@@ -29,7 +36,7 @@ export type RestRoute = {
   readonly method: Method
   /** OpenAPI notation: `/repos/{owner}/{repo}`. */
   readonly path: string
-  /** The same route by the numeric id of the repository, which GitHub uses in redirects and page links. */
+  /** The same route by the numeric id of the repository, or of organization and team, which GitHub uses in redirects and links. */
   readonly byId?: string
   /** The last parameter may contain slashes. */
   readonly greedy?: boolean
@@ -177,18 +184,28 @@ export function repositoryRoute(
   }
 }
 
+function organizationOf({ params, context }: RestCall): Organization | undefined {
+  const id = params['organization_id']
+  if (id === undefined) return organizationByLogin(context.state, params['org'] ?? '')
+  return /^\d{1,15}$/.test(id) ? organizationById(context.state, Number(id)) : undefined
+}
+
+const teamByName = '/orgs/{org}/teams/{team_slug}'
+
 /** Requires an organization and, unless `needed` is undefined, an organization permission. Organizations themselves are public. */
 export function organizationRoute(
   needed: { readonly permission: string; readonly level: Exclude<PermissionLevel, 'none'> } | undefined,
   declaration: Declaration<OrganizationCall>,
 ): RestRoute {
+  const byId = declaration.path.replace(teamByName, '/organizations/{organization_id}/team/{team_id}')
   return {
     ...declaration,
+    ...(byId === declaration.path ? {} : { byId }),
     needs: needed === undefined ? 'nothing' : `${needed.permission}=${needed.level}`,
     handle: call => {
       refuseJwt(call.actor)
-      const { params, context } = call
-      const found = organizationByLogin(context.state, params['org'] ?? '')
+      const found = organizationOf(call)
+      const { context } = call
       if (!found) throw notFound()
       if (needed !== undefined) {
         if (call.actor.kind === 'anonymous') throw requiresAuthentication()

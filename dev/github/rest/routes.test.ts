@@ -67,6 +67,9 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
   test('the App', async () => {
     expect((await clients.app.request('GET /app')).data).toMatchObject({ id: 5001, slug: 'sekisho-dev' })
     await clients.app.request('GET /app/installations/{installation_id}', { installation_id: installationId })
+    expect((await clients.app.request('GET /app/installations', { per_page: 100 })).data.map(one => one.id)).toEqual([
+      installationId,
+    ])
   })
 
   test('installations of a person', async () => {
@@ -111,6 +114,8 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
     expect((await dave.request('GET /user/teams')).data.map(one => [one.id, one.organization.id])).toEqual([[3001, 2001]])
     await bot.request('GET /orgs/{org}/teams', { org: 'acme' })
     await bot.request('GET /orgs/{org}/teams/{team_slug}', team)
+    expect((await bot.request('GET /organizations/2001/team/3001')).data).toMatchObject({ id: 3001, organization: { id: 2001 } })
+    await expect(bot.request('GET /organizations/2001/team/3999')).rejects.toMatchObject({ status: 404 })
     expect((await bot.request('GET /orgs/{org}/teams/{team_slug}/members', team)).data.map(one => one.login)).toEqual(['dave'])
     await bot.request('GET /orgs/{org}/teams/{team_slug}/memberships/{username}', { ...team, username: 'dave' })
   })
@@ -128,6 +133,16 @@ describe.each(shapes)('%s with REST under %s', (flavour, restPrefix) => {
       (await bot.request('GET /repos/{owner}/{repo}/branches/{branch}', { ...repo, branch: 'feature/one' })).data.commit.sha,
     ).toBe(head)
     expect((await bot.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...repo, ref: 'feature/one' })).data.sha).toBe(head)
+    const compare = async (basehead: string) =>
+      (await bot.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...repo, basehead })).data.status
+    expect(await compare(`main...${head}`)).toBe('ahead')
+    expect(await compare(`${head}...main`)).toBe('behind')
+    expect(await compare(`${head}...feature/one`)).toBe('identical')
+    const { data: heads } = await bot.request('GET /repos/{owner}/{repo}/commits/{commit_sha}/branches-where-head', {
+      ...repo,
+      commit_sha: head,
+    })
+    expect(heads.map(one => one.name)).toEqual(['feature/one'])
     for (const format of ['tarball', 'zipball'])
       await bot.request(`GET /repos/{owner}/{repo}/${format}/{ref}`, { ...repo, ref: 'feature/one' })
   })

@@ -7,6 +7,7 @@ import { deploymentRoutes } from './checks/deployments.ts'
 import { checkRunRoutes } from './checks/runs.ts'
 import { statusRoutes } from './checks/statuses.ts'
 import { archiveRoutes } from './git/archives.ts'
+import { compareRoutes } from './git/compare.ts'
 import { metaRoutes } from './meta.ts'
 import { organizationRoutes } from './organization/organizations.ts'
 import { teamChangeRoutes } from './organization/team-changes.ts'
@@ -35,6 +36,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...repositorySettingRoutes,
   ...collaboratorRoutes,
   ...branchRoutes,
+  ...compareRoutes,
   ...archiveRoutes,
   ...pullRequestRoutes,
   ...commentRoutes,

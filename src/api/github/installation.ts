@@ -79,7 +79,11 @@ export const installation = defineKind({
       }),
     ),
     permissions: optional(reportedPermissions('The permissions of the installation, as GitHub reports them.')),
-    verifiedAt: optional(timestamp('When GitHub last confirmed the installation and its owner.')),
+    verifiedAt: optional(timestamp('When GitHub last confirmed the installation; at most half a day behind the last check.')),
+    ownerCheckedAt: optional(
+      timestamp('When GitHub last confirmed that the person who bound the installation still owns the account.'),
+    ),
+    ownerLostAt: optional(timestamp('When GitHub last answered that this person does not own the account.')),
     observedWake: observedWakeField,
   },
   conditions: {

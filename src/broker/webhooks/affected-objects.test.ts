@@ -30,7 +30,7 @@ function installation(namespace: string, installationId: number, accountId: numb
   return { apiVersion: 'v', kind: 'Installation', metadata: { namespace, name: 'github' }, spec }
 }
 
-function sync(namespace: string, name: string, source: RemoteSync['spec']['source'], grant?: string): RemoteSync {
+function sync(namespace: string, name: string, source: RemoteSync['spec']['source'], repositoryId?: number): RemoteSync {
   const build = { strategy: 'Buildpacks' as const, timeoutSeconds: 900 }
   const spec = { installation: 'github', repository: 'acme/shop', source, build, application: 'shop', requestedBy: 'x' }
   return {
@@ -38,11 +38,18 @@ function sync(namespace: string, name: string, source: RemoteSync['spec']['sourc
     kind: 'RemoteSync',
     metadata: { namespace, name },
     spec,
-    ...(grant === undefined ? {} : { status: { grant } }),
+    ...(repositoryId === undefined
+      ? {}
+      : { status: { repository: { id: repositoryId, name: 'acme/shop', requested: 'acme/shop' } } }),
   }
 }
 
-function grant(namespace: string, name: string, repositories: readonly { id: number; name: string }[]): RepositoryGrant {
+function grant(
+  namespace: string,
+  name: string,
+  repositories: readonly { id: number; name: string }[],
+  requestedBy = 'github|github.com|1',
+): RepositoryGrant {
   const spec: RepositoryGrant['spec'] = {
     installation: 'github',
     repositories: ['acme/shop'],
@@ -51,7 +58,7 @@ function grant(namespace: string, name: string, repositories: readonly { id: num
     delivery: 'TokenEndpoint',
     lifetimeSeconds: 60,
     reason: 'build',
-    requestedBy: 'x',
+    requestedBy,
   }
   return {
     apiVersion: 'v',
@@ -71,12 +78,14 @@ const tenant: Tenant = {
 const held: readonly KubeObject[] = [
   installation('acme', 9, 7),
   installation('globex', 10, 8),
-  sync('acme', 'main', { branch: 'main' }, 'shop'),
-  sync('acme', 'feature', { branch: 'feature' }, 'shop'),
-  sync('acme', 'preview', { pullRequest: 3 }, 'shop'),
+  sync('acme', 'main', { branch: 'main' }, 5),
+  sync('acme', 'feature', { branch: 'feature' }, 5),
+  sync('acme', 'preview', { pullRequest: 3 }, 5),
   sync('acme', 'fixed', { commit: 'a'.repeat(40) }),
   sync('globex', 'main', { branch: 'main' }),
   grant('acme', 'shop', [{ id: 5, name: 'acme/shop' }]),
+  grant('acme', 'plans', [{ id: 8, name: 'acme/plans' }], 'github|github.com|2'),
+  grant('acme', 'denied', []),
   grant('globex', 'other', [{ id: 6, name: 'globex/site' }]),
   tenant,
 ]
@@ -99,8 +108,10 @@ const event = (change: Partial<GitHubEvent>): GitHubEvent => ({
   event: 'push',
   action: undefined,
   installationId: 9,
+  appId: undefined,
   requesterId: undefined,
   organizationId: undefined,
+  memberId: undefined,
   repository: { id: 5, fullName: 'acme/shop' },
   branch: undefined,
   pullRequest: undefined,
@@ -112,6 +123,8 @@ function affectedBy(change: Partial<GitHubEvent>, at = host, objects = held, kin
   const received = event(change)
   return affectedObjects(received, candidates(received, at)).map(({ type, key }) => `${type.kind}/${keyText(key)}`)
 }
+
+const nowhere = { repository: undefined }
 
 test.each<[string, Partial<GitHubEvent>, string[]]>([
   ['a push wakes the objects that follow the branch', { branch: 'main' }, ['RemoteSync/acme/main']],
@@ -128,7 +141,7 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
     ['RemoteSync/acme/main'],
   ],
   [
-    'without a resolved grant the name decides',
+    'before the repository is known the name decides',
     { branch: 'main', installationId: 10, repository: { id: 5, fullName: 'ACME/shop' } },
     ['RemoteSync/globex/main'],
   ],
@@ -137,18 +150,49 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
   [
     'a changed installation wakes itself and its grants',
     { event: 'installation', repository: undefined },
-    ['Installation/acme/github', 'RepositoryGrant/acme/shop'],
+    ['Installation/acme/github', 'RepositoryGrant/acme/shop', 'RepositoryGrant/acme/plans', 'RepositoryGrant/acme/denied'],
   ],
   [
-    'a changed organisation wakes tenant, installation and grants',
-    { event: 'membership', installationId: undefined, organizationId: 7, repository: undefined },
-    ['Tenant/acme', 'Installation/acme/github', 'RepositoryGrant/acme/shop'],
+    'a member who was removed wakes the Installations that they bound and the grants that they requested',
+    { event: 'organization', action: 'member_removed', installationId: undefined, organizationId: 7, memberId: 1, ...nowhere },
+    ['Tenant/acme', 'Installation/acme/github', 'RepositoryGrant/acme/shop', 'RepositoryGrant/acme/denied'],
   ],
   [
-    'a changed repository wakes its grant and every object that follows it',
+    'a team that somebody left wakes the grants of that person only',
+    { event: 'membership', organizationId: 7, memberId: 2, ...nowhere },
+    ['RepositoryGrant/acme/plans'],
+  ],
+  [
+    'a renamed organisation wakes everything that shows its name',
+    { event: 'organization', action: 'renamed', organizationId: 7, ...nowhere },
+    [
+      'Tenant/acme',
+      'Installation/acme/github',
+      'RepositoryGrant/acme/shop',
+      'RepositoryGrant/acme/plans',
+      'RepositoryGrant/acme/denied',
+      'RemoteSync/acme/main',
+      'RemoteSync/acme/feature',
+      'RemoteSync/acme/preview',
+      'RemoteSync/acme/fixed',
+    ],
+  ],
+  [
+    'a team that lost a repository wakes the grants for that repository',
+    { event: 'team', organizationId: 7, repository: { id: 8, fullName: 'acme/plans' } },
+    ['Tenant/acme', 'RepositoryGrant/acme/plans'],
+  ],
+  [
+    'a collaborator wakes the grants that this person requested for the repository',
+    { event: 'member', memberId: 2, repository: { id: 5, fullName: 'acme/shop' } },
+    [],
+  ],
+  [
+    'a changed repository wakes its grants, those that only know its name, and every object that follows it',
     { event: 'repository' },
     [
       'RepositoryGrant/acme/shop',
+      'RepositoryGrant/acme/denied',
       'RemoteSync/acme/main',
       'RemoteSync/acme/feature',
       'RemoteSync/acme/preview',
@@ -191,7 +235,11 @@ test('a kind that declares that it follows a repository is woken too', () => {
     spec,
     status,
   })
-  const objects = [...held, follower('acme', 'all', { grant: 'shop' }), follower('globex', 'all')]
+  const objects = [
+    ...held,
+    follower('acme', 'all', { repository: { id: 5, name: 'acme/shop', requested: 'acme/shop' } }),
+    follower('globex', 'all'),
+  ]
   const kinds = [...followerKinds, pipeline]
   const affected = (change: Partial<GitHubEvent>) => affectedBy(change, host, objects, kinds)
   expect(affected({ event: 'pull_request', pullRequest: 3 })).toEqual(['RemoteSync/acme/preview', 'Pipeline/acme/all'])

@@ -1,5 +1,5 @@
-// Decides which objects an event affects: they get the wake annotation. Pure. Repositories match by numeric id where a grant has resolved one,
-// by name where none has; a name counts only inside the installation that the event came from.
+// Decides which objects an event affects: they get the wake annotation. Pure. What the candidates are (by number, by installation, by person) is
+// looked up in `candidate-reader.ts`; here the event says which kinds it concerns, and a push or pull request which followers.
 
 import type { Installation } from '../../api/github/installation.ts'
 import { installation } from '../../api/github/installation.ts'
@@ -10,14 +10,10 @@ import { type KubeObject, keyOf, type ObjectKey, type ResourceType } from '../..
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { GitHubEvent } from './github-event.ts'
 
-/** An object that follows a repository, with the grant that it owns, if that exists. */
-export type Follower = {
-  readonly kind: FollowerKind
-  readonly object: RepositoryFollower
-  readonly grant: RepositoryGrant | undefined
-}
+/** An object that follows a repository. */
+export type Follower = { readonly kind: FollowerKind; readonly object: RepositoryFollower }
 
-/** What an event may affect, of its installation or organisation only: looked up by `candidate-reader.ts`. */
+/** What an event may affect, of its installation, organisation, repository and person only. */
 export type Candidates = {
   readonly tenants: readonly Tenant[]
   readonly installations: readonly Installation[]
@@ -27,18 +23,23 @@ export type Candidates = {
 
 export type AffectedObject = { readonly type: ResourceType; readonly key: ObjectKey }
 
+type Groups = readonly (keyof Candidates)[]
+const everything: Groups = ['tenants', 'installations', 'grants', 'followers']
+
 /** The candidates that each event affects, in the order in which they are woken. Other events affect nothing. */
-const affectedBy: ReadonlyMap<string, readonly (keyof Candidates)[]> = new Map([
+const affectedBy: ReadonlyMap<string, Groups> = new Map<string, Groups>([
   ['push', ['followers']],
   ['pull_request', ['followers']],
   ['installation', ['installations', 'grants']],
   ['installation_repositories', ['installations', 'grants']],
-  ['installation_target', ['installations', 'grants']],
+  // The account was renamed: objects show the names of its repositories.
+  ['installation_target', everything],
+  ['organization.renamed', everything],
   ['repository', ['grants', 'followers']],
   ['member', ['grants']],
   ['organization', ['tenants', 'installations', 'grants']],
-  ['membership', ['tenants', 'installations', 'grants']],
-  ['team', ['tenants', 'installations', 'grants']],
+  ['membership', ['installations', 'grants']],
+  ['team', ['tenants', 'grants']],
 ])
 
 /** The objects to wake, each once when `candidates` holds each once. */
@@ -47,23 +48,15 @@ export function affectedObjects(event: GitHubEvent, candidates: Candidates): rea
   const affected: Readonly<Record<keyof Candidates, () => readonly AffectedObject[]>> = {
     tenants: () => tenants.map(object => affectedObject(tenant, object)),
     installations: () => installations.map(object => affectedObject(installation, object)),
-    grants: () => grants.filter(object => coversRepository(object, event)).map(object => affectedObject(repositoryGrant, object)),
-    followers: () => followers.filter(item => follows(item, event)).map(({ kind, object }) => affectedObject(kind, object)),
+    grants: () => grants.map(object => affectedObject(repositoryGrant, object)),
+    followers: () => followers.filter(item => followsSource(item, event)).map(({ kind, object }) => affectedObject(kind, object)),
   }
-  return (affectedBy.get(event.event) ?? []).flatMap(group => affected[group]())
+  const groups = affectedBy.get(`${event.event}.${event.action}`) ?? affectedBy.get(event.event) ?? []
+  return groups.flatMap(group => affected[group]())
 }
 
 function affectedObject(type: ResourceType, object: KubeObject): AffectedObject {
   return { type, key: keyOf(object) }
-}
-
-/** An event without a repository affects every grant of its installation. */
-function coversRepository({ status }: RepositoryGrant, { repository }: GitHubEvent): boolean {
-  return repository === undefined || (status?.repositories ?? []).some(({ id }) => id === repository.id)
-}
-
-function follows(follower: Follower, event: GitHubEvent): boolean {
-  return followsSource(follower, event) && followsRepository(follower, event)
 }
 
 function followsSource({ kind, object }: Follower, event: GitHubEvent): boolean {
@@ -71,12 +64,4 @@ function followsSource({ kind, object }: Follower, event: GitHubEvent): boolean 
   if (event.event === 'push') return branch !== undefined && branch === event.branch
   if (event.event !== 'pull_request') return true
   return pullRequest === 'every' || (pullRequest !== undefined && pullRequest === event.pullRequest)
-}
-
-function followsRepository({ object, grant }: Follower, { repository }: GitHubEvent): boolean {
-  if (repository === undefined) return false
-  const followed = object.spec.repository.toLowerCase()
-  const resolved = grant?.status?.repositories ?? []
-  if (resolved.some(({ name }) => name.toLowerCase() === followed)) return resolved.some(({ id }) => id === repository.id)
-  return followed === repository.fullName.toLowerCase()
 }

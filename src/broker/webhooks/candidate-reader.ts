@@ -1,11 +1,14 @@
-// Looks up what an event may affect, by indexes of the caches: the cost of a delivery depends on the installation that it came from, never on
-// how many tenants there are. It reads caches only and must never list one.
+// Looks up what an event may affect, by indexes of the caches: the cost of a delivery depends on what it affects, never on how many tenants,
+// grants or RemoteSyncs there are. It reads caches only and must never list one. Repositories match by numeric id where one is known, and by
+// name where none is; a name counts only inside the installation that the event came from.
 import { installation } from '../../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../../api/github/repository-grant.ts'
+import { userSubject } from '../../api/names.ts'
 import { type FollowerKind, followerKinds } from '../../api/registry.ts'
-import type { RepositoryFollower } from '../../api/repository-follower.ts'
+import { followedRepository, type RepositoryFollower } from '../../api/repository-follower.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
+import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { Candidates } from './affected-objects.ts'
 import type { GitHubEvent } from './github-event.ts'
@@ -17,10 +20,26 @@ export type CandidateReader = (event: GitHubEvent, host: string) => Candidates
 const byAccount = 'webhook/account'
 const byGitHubId = 'webhook/github-installation'
 const byInstallation = 'webhook/installation'
+const byRepository = 'webhook/repository'
+const byRequester = 'webhook/requester'
 
 const idOnHost = (host: string, id: number): string => `${host}/${id}`
 const installationOf = (object: RepositoryFollower | RepositoryGrant): string =>
   keyText({ ...keyOf(object), name: object.spec.installation })
+/** Neither an id nor `owner/name` contains `#`. */
+const repositoryUnder = (installationName: string, repository: number | string): string =>
+  `${installationName}#${String(repository).toLowerCase()}`
+const requesterUnder = (installationName: string, subject: string): string => `${installationName}#${subject}`
+
+function repositoriesOfGrant(object: RepositoryGrant): readonly string[] {
+  const known = object.status?.repositories ?? []
+  const repositories = known.length > 0 ? known.map(({ id }) => id) : object.spec.repositories
+  return repositories.map(repository => repositoryUnder(installationOf(object), repository))
+}
+
+function repositoryOfFollower(object: RepositoryFollower): readonly string[] {
+  return [repositoryUnder(installationOf(object), followedRepository(object)?.id ?? object.spec.repository)]
+}
 
 /** Adds the indexes, so it may be called once per manager. A kind that declares `followsRepository` is found without a line here. */
 export function createCandidateReader(
@@ -35,29 +54,50 @@ export function createCandidateReader(
   installations.addIndex(byAccount, ({ spec }) => [idOnHost(spec.account.host, spec.account.id)])
   installations.addIndex(byGitHubId, ({ spec }) => [idOnHost(spec.account.host, spec.installationId)])
   grants.addIndex(byInstallation, object => [installationOf(object)])
-  for (const { cache } of followers) cache.addIndex(byInstallation, object => [installationOf(object)])
+  grants.addIndex(byRepository, repositoriesOfGrant)
+  grants.addIndex(byRequester, object => [requesterUnder(installationOf(object), object.spec.requestedBy)])
+  for (const { cache } of followers) {
+    cache.addIndex(byInstallation, object => [installationOf(object)])
+    cache.addIndex(byRepository, repositoryOfFollower)
+  }
 
   /** The installation that the event names, or those of the organisation that it names. */
   const installationsOf = ({ installationId, organizationId }: GitHubEvent, host: string) => {
     if (installationId !== undefined) return installations.byIndex(byGitHubId, idOnHost(host, installationId))
     return organizationId === undefined ? [] : installations.byIndex(byAccount, idOnHost(host, organizationId))
   }
-  const grantOf = ({ metadata: { namespace = '' }, status }: RepositoryFollower) =>
-    status?.grant === undefined ? undefined : grants.get({ namespace, name: status.grant })
-  const followersOf = (name: string) =>
-    followers.flatMap(({ kind, cache }) =>
-      cache.byIndex(byInstallation, name).map(object => ({ kind, object, grant: grantOf(object) })),
-    )
+  /** The objects under an installation that the repository of the event concerns; all of them when it names none. */
+  const ofRepository = <T extends RepositoryFollower | RepositoryGrant>(
+    cache: Pick<Cache<T>, 'byIndex'>,
+    name: string,
+    { repository }: GitHubEvent,
+  ): readonly T[] => {
+    if (repository === undefined) return cache.byIndex(byInstallation, name)
+    const byId = cache.byIndex(byRepository, repositoryUnder(name, repository.id))
+    const byName = cache.byIndex(byRepository, repositoryUnder(name, repository.fullName))
+    return [...byId, ...byName.filter(object => !byId.includes(object))]
+  }
+  /** An event about one person's access concerns the grants that this person requested. */
+  const grantsOf = (name: string, event: GitHubEvent, person: string | undefined): readonly RepositoryGrant[] => {
+    if (person === undefined) return ofRepository(grants, name, event)
+    const requested = grants.byIndex(byRequester, requesterUnder(name, person))
+    return event.repository === undefined
+      ? requested
+      : ofRepository(grants, name, event).filter(grant => requested.includes(grant))
+  }
 
   return (event, host) => {
-    const { organizationId } = event
+    const { organizationId, memberId } = event
+    const person = memberId === undefined ? undefined : userSubject(host, memberId)
     const bound = installationsOf(event, host)
     const names = bound.map(object => keyText(keyOf(object)))
     return {
       tenants: organizationId === undefined ? [] : tenants.byIndex(byAccount, idOnHost(host, organizationId)),
-      installations: bound,
-      grants: names.flatMap(name => grants.byIndex(byInstallation, name)),
-      followers: names.flatMap(followersOf),
+      installations: memberId === undefined ? bound : bound.filter(({ spec }) => spec.boundBy.id === memberId),
+      grants: names.flatMap(name => grantsOf(name, event, person)),
+      followers: names.flatMap(name =>
+        followers.flatMap(({ kind, cache }) => ofRepository(cache, name, event).map(object => ({ kind, object }))),
+      ),
     }
   }
 }

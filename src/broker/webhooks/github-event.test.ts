@@ -4,7 +4,7 @@ import { isAppError } from '../../lib/errors.ts'
 import { parseGitHubEvent, reduceDelivery } from './github-event.ts'
 
 const repository = { id: 5, full_name: 'acme/shop' }
-const installation = { id: 9, account: { id: 7 } }
+const installation = { id: 9, app_id: 5, account: { id: 7 } }
 const sender = { id: 1 }
 const organization = { id: 7, login: 'acme' }
 const bodies = {
@@ -21,8 +21,8 @@ const bodies = {
   },
   installation_target: { action: 'renamed', account: { id: 7 }, installation, changes: {}, target_type: 'Organization' },
   github_app_authorization: { action: 'revoked', sender },
-  organization: { action: 'member_removed', organization, membership: {}, sender },
-  membership: { action: 'removed', team: { id: 11 }, member: { id: 1 }, organization, scope: 'team', sender },
+  organization: { action: 'member_removed', organization, membership: { user: { id: 1002 } }, sender },
+  membership: { action: 'removed', team: { id: 11 }, member: { id: 1003 }, organization, scope: 'team', sender },
   member: { action: 'added', member: { id: 1 }, repository, organization, sender },
   team: { action: 'deleted', team: { id: 11 }, organization, sender },
   repository: { action: 'renamed', repository, organization, changes: {}, sender },
@@ -55,7 +55,18 @@ test('what is kept of a body reads the same as the body', () => {
 
 test('what is kept of any body reads the same as the body, whatever event the header names', () => {
   const fields = ['action', 'ref', 'before', 'after', 'zen', 'number', 'installation', 'requester', 'organization', 'repository']
-  const others = ['sender', 'pull_request', 'repositories_added', 'changes', 'account', 'team', 'member', 'commits', '__proto__']
+  const others = [
+    'sender',
+    'pull_request',
+    'repositories_added',
+    'changes',
+    'account',
+    'team',
+    'member',
+    'membership',
+    'commits',
+    '__proto__',
+  ]
   const value = fc.oneof(fc.jsonValue(), fc.constant({ id: 3 }), fc.constant(repository), fc.constant('refs/heads/main'))
   const outcome = (name: string, body: Buffer): unknown => {
     try {
@@ -81,7 +92,7 @@ test('texts that people wrote into a push are not kept', () => {
     before: 'a',
     after: 'b',
     repository,
-    installation: { id: 9 },
+    installation: { id: 9, app_id: 5 },
     sender,
   })
 })
@@ -95,7 +106,12 @@ test('the fields of an event are read from the body', () => {
   })
   expect(parseGitHubEvent('push', bytes({ ...bodies.push, ref: 'refs/tags/v1' })).branch).toBeUndefined()
   expect(parseGitHubEvent('pull_request', bytes(bodies.pull_request)).pullRequest).toBe(3)
-  expect(parseGitHubEvent('installation', bytes(bodies.installation)).requesterId).toBe(1003)
+  expect(parseGitHubEvent('installation', bytes(bodies.installation))).toMatchObject({ requesterId: 1003, appId: 5 })
+  expect(parseGitHubEvent('membership', bytes(bodies.membership)).memberId).toBe(1003)
+  expect(parseGitHubEvent('organization', bytes(bodies.organization)).memberId).toBe(1002)
+  expect(parseGitHubEvent('installation_target', bytes(bodies.installation_target)).organizationId).toBe(7)
+  // The membership is that of the person who renamed it, whom the event does not concern.
+  expect(parseGitHubEvent('organization', bytes({ ...bodies.organization, action: 'renamed' })).memberId).toBeUndefined()
 })
 
 test('any bytes are an event or an invalid_request, never anything else', () => {

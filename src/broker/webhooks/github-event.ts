@@ -10,9 +10,14 @@ export type GitHubEvent = {
   readonly event: string
   readonly action: string | undefined
   readonly installationId: number | undefined
+  /** The App of the installation, where the body describes it. */
+  readonly appId: number | undefined
   /** Who requested the installation that an owner approved. */
   readonly requesterId: number | undefined
+  /** The organisation, or the account that was renamed. */
   readonly organizationId: number | undefined
+  /** The one person whose membership or access changed; undefined when the event may concern everybody. */
+  readonly memberId: number | undefined
   readonly repository: { readonly id: number; readonly fullName: string } | undefined
   /** The branch of a push, without refs/heads/; undefined for tags. */
   readonly branch: string | undefined
@@ -71,7 +76,7 @@ export const keptFields = {
   after: 'value',
   zen: 'value',
   number: 'value',
-  installation: { id: 'value' },
+  installation: { id: 'value', app_id: 'value' },
   requester: { id: 'value' },
   organization: { id: 'value' },
   repository: { id: 'value', full_name: 'value' },
@@ -79,9 +84,10 @@ export const keptFields = {
   pull_request: 'shape',
   repositories_added: 'shape',
   changes: 'shape',
-  account: 'shape',
+  account: { id: 'value' },
   team: 'shape',
-  member: 'shape',
+  member: { id: 'value' },
+  membership: { user: { id: 'value' } },
 } as const satisfies FieldSpecs
 
 function withOnly(json: JsonObject, specs: FieldSpecs): JsonObject {
@@ -102,6 +108,14 @@ function reducedTo(value: unknown, spec: FieldSpec | undefined): unknown {
 function idOf(json: JsonObject, field: string): number | undefined {
   const id = integerAt(objectAt(json, field), 'id')
   return id !== undefined && id > 0 ? id : undefined
+}
+
+/** A renamed organisation also comes with a membership, that of the person who renamed it. */
+function memberOf(event: string, json: JsonObject): number | undefined {
+  if (event === 'member' || event === 'membership') return idOf(json, 'member')
+  const concernsMember = event === 'organization' && textAt(json, 'action')?.startsWith('member_') === true
+  const membership = concernsMember ? objectAt(json, 'membership') : undefined
+  return membership && idOf(membership, 'user')
 }
 
 function branchOf(ref: string | undefined): string | undefined {
@@ -139,7 +153,9 @@ function eventOf(event: string, json: JsonObject): GitHubEvent {
     action: textAt(json, 'action')?.slice(0, 60),
     installationId: idOf(json, 'installation'),
     requesterId: idOf(json, 'requester'),
-    organizationId: idOf(json, 'organization'),
+    appId: integerAt(objectAt(json, 'installation'), 'app_id'),
+    organizationId: idOf(json, 'organization') ?? idOf(json, 'account'),
+    memberId: memberOf(event, json),
     repository: repositoryOf(json),
     branch: event === 'push' ? branchOf(textAt(json, 'ref')) : undefined,
     pullRequest: event === 'pull_request' ? integerAt(json, 'number') : undefined,

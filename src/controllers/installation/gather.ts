@@ -7,11 +7,21 @@ import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubApp, GitHubApps } from '../../token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
-import { checkOwner, type OwnerAnswer, type OwnerCheckDeps } from './owner-check.ts'
+import { holdsWithoutOwner } from './checks.ts'
+import type { InstallationDirectory } from './installation-directory.ts'
+import { checkOwner, needsToken, type OwnerAnswer, type OwnerCheckDeps } from './owner-check.ts'
+import type { OwnerCheckSchedule } from './owner-check-schedule.ts'
+
+type FoundInstallation = {
+  readonly kind: 'found'
+  readonly installation: InstallationFacts
+  readonly owner: OwnerAnswer
+  readonly appId: number
+}
 
 /** GitHub's answer; `appId` is the id of the App that asked. */
 export type InstallationAnswer =
-  | { readonly kind: 'found'; readonly installation: InstallationFacts; readonly owner: OwnerAnswer; readonly appId: number }
+  | FoundInstallation
   | { readonly kind: 'absent' }
   | { readonly kind: 'app-not-ready'; readonly message: string }
   | Unreachable
@@ -25,11 +35,11 @@ export type Facts = {
 
 export type GatherDeps = OwnerCheckDeps & {
   readonly githubApps: GitHubApps
-  /** How often the owner is checked without a reason. */
-  readonly ownerCheckMilliseconds: number
+  readonly directory: InstallationDirectory
+  readonly ownerChecks: OwnerCheckSchedule
 }
 
-/** Costs one request to GitHub, and four when the owner check is due. */
+/** Costs no request at rest: a list answers for all. The owner check, when it is due, costs four. */
 export async function gather(deps: GatherDeps, object: Installation): Promise<Facts> {
   const askedAt = deps.clock.now()
   const facts = (answer: InstallationAnswer): Facts => ({ object, answer, askedAt })
@@ -39,22 +49,54 @@ export async function gather(deps: GatherDeps, object: Installation): Promise<Fa
   } catch (error) {
     return facts({ kind: 'app-not-ready', message: messageOf(error) })
   }
-  const installation = await installationOf(app, object)
-  if ('kind' in installation) return facts(installation)
-  const due = isOwnerCheckDue(object, installation, askedAt, deps.ownerCheckMilliseconds)
   try {
-    const owner: OwnerAnswer = due ? await checkOwner(deps, { app, object, installation }) : { kind: 'not-due' }
-    return facts({ kind: 'found', installation, owner, appId: app.appId })
+    return facts(await answerAbout(deps, app, { object, askedAt }))
   } catch (error) {
     // Also when GitHub does not know the new token: that says nothing about the App's key.
     return facts(unreachable(error))
   }
 }
 
-/** Asks as the App. A refused key means that the App cannot be used, which is different from an unreachable GitHub. */
-async function installationOf(app: GitHubApp, object: Installation): Promise<InstallationFacts | InstallationAnswer> {
+type Question = Pick<Facts, 'object' | 'askedAt'>
+
+async function answerAbout(deps: GatherDeps, app: GitHubApp, question: Question): Promise<InstallationAnswer> {
+  const { object } = question
+  const known = await asApp(() => (mustAsk(object) ? ask(deps, app, object) : look(deps, app, object)))
+  if (known.kind !== 'found' || !isOwnerCheckDue(deps, question, known)) return known
+  const owner = await checkOwner(deps, { app, object, installation: known.installation })
+  if (owner.kind !== 'not-owner' || mustAsk(object)) return { ...known, owner }
+  // The account may have been renamed since it was listed, and its login may be somebody else's: only an answer of now refutes.
+  const present = await asApp(() => ask(deps, app, object))
+  if (present.kind !== 'found') return present
+  return { ...present, owner: await checkOwner(deps, { app, object, installation: present.installation }) }
+}
+
+/** The first time, and when a webhook arrived; otherwise the list is recent enough. */
+function mustAsk(object: Installation): boolean {
+  const { status } = object
+  return findCondition(status?.conditions, 'Verified') === undefined || wakeOf(object) !== status?.observedWake
+}
+
+async function ask({ directory }: GatherDeps, app: GitHubApp, { spec }: Installation): Promise<InstallationAnswer> {
+  return answerOf(app, await directory.ask(app, spec.installationId))
+}
+
+/** A list may miss an installation, so that it is asked for once before it counts as gone. */
+async function look(deps: GatherDeps, app: GitHubApp, object: Installation): Promise<InstallationAnswer> {
+  const listed = await deps.directory.look(app, object.spec.installationId)
+  const knownGone = findCondition(object.status?.conditions, 'Verified')?.reason === installationReasons.notFound
+  return listed === undefined && !knownGone ? ask(deps, app, object) : answerOf(app, listed)
+}
+
+function answerOf(app: GitHubApp, installation: InstallationFacts | undefined): InstallationAnswer {
+  if (installation === undefined) return { kind: 'absent' }
+  return { kind: 'found', installation, owner: { kind: 'not-due' }, appId: app.appId }
+}
+
+/** A refused key means that the App cannot be used, which is different from an unreachable GitHub. */
+async function asApp(request: () => Promise<InstallationAnswer>): Promise<InstallationAnswer> {
   try {
-    return (await app.client.installation(object.spec.installationId)) ?? { kind: 'absent' }
+    return await request()
   } catch (error) {
     if (isAppError(error) && error.reason === githubReasons.credentialRefused)
       return { kind: 'app-not-ready', message: messageOf(error) }
@@ -62,13 +104,11 @@ async function installationOf(app: GitHubApp, object: Installation): Promise<Ins
   }
 }
 
-/** GitHub issues no token for a suspended installation. */
-function isOwnerCheckDue(object: Installation, installation: InstallationFacts, now: Date, interval: number): boolean {
-  if (installation.suspendedAt !== undefined) return false
+/** At once for a new Installation and after a webhook, later on schedule; never for an Installation that is refused anyway. */
+function isOwnerCheckDue(deps: GatherDeps, { object, askedAt }: Question, answer: FoundInstallation): boolean {
+  if (!holdsWithoutOwner({ object, answer, askedAt })) return false
   const { status } = object
-  const verified = findCondition(status?.conditions, 'Verified')
-  if (status?.verifiedAt === undefined || verified?.status !== 'True') return true
-  if (verified.reason !== installationReasons.verified) return true
-  if (wakeOf(object) !== status.observedWake) return true
-  return now.getTime() - Date.parse(status.verifiedAt) >= interval
+  const checkedAt = status?.ownerLostAt ?? status?.ownerCheckedAt
+  if (checkedAt === undefined || wakeOf(object) !== status?.observedWake) return true
+  return deps.ownerChecks.isDue(object, new Date(checkedAt), needsToken(answer.installation))
 }

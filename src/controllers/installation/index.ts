@@ -8,15 +8,17 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { createInstallationDirectory } from './installation-directory.ts'
+import { createOwnerCheckSchedule } from './owner-check-schedule.ts'
 import { type InstallationDeps, reconcileInstallation } from './reconcile.ts'
 
 export type InstallationControllerDeps = Omit<
   InstallationDeps,
-  'installations' | 'status' | 'appIdOf' | 'ownerCheckMilliseconds'
+  'installations' | 'status' | 'appIdOf' | 'directory' | 'ownerChecks'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
-  /** Default one hour; the broker's webhooks wake the controller much sooner. */
+  /** Default one hour, longer with many Installations; the broker's webhooks wake the controller much sooner. */
   readonly ownerCheckMilliseconds?: number
 }
 
@@ -29,6 +31,13 @@ export function createInstallationController(deps: InstallationControllerDeps): 
   const apps = manager.cache(clusterGitHubApp)
   installations.addIndex(byApp, object => [object.spec.app])
   const { client } = manager
+  const { clock } = deps
+  const directory = createInstallationDirectory({ clock })
+  const ownerChecks = createOwnerCheckSchedule({
+    clock,
+    everyMilliseconds: ownerCheckMilliseconds,
+    countOf: app => installations.byIndex(byApp, app).length,
+  })
   const fieldManager = 'sekisho.dev/installation'
   const status = createStatusWriter({ type: installation, fieldManager, client, cache: installations, events: deps.events })
   const appIdOf = (name: string): number | undefined => apps.get({ name })?.spec.appId
@@ -41,6 +50,6 @@ export function createInstallationController(deps: InstallationControllerDeps): 
         predicate: partChanged(usability),
       }),
     ],
-    reconcile: context => reconcileInstallation({ ...deps, installations, status, appIdOf, ownerCheckMilliseconds }, context),
+    reconcile: context => reconcileInstallation({ ...deps, installations, status, appIdOf, directory, ownerChecks }, context),
   }
 }

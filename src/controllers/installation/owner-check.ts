@@ -29,6 +29,11 @@ export type OwnerSubject = {
   readonly installation: InstallationFacts
 }
 
+/** Whether the check costs a token: not for a person's account, and not when the App may not read members. */
+export function needsToken({ account, permissions }: InstallationFacts): boolean {
+  return account.type === 'Organization' && permissions['members'] !== undefined
+}
+
 /**
  * A user account is its own owner: `decide` compares the ids.
  * @throws AppError when GitHub or the audit log cannot be reached: then nothing was learned
@@ -36,7 +41,7 @@ export type OwnerSubject = {
 export async function checkOwner(deps: OwnerCheckDeps, subject: OwnerSubject): Promise<OwnerAnswer> {
   const { app, object, installation } = subject
   if (installation.account.type === 'User') return { kind: 'owner' }
-  if (installation.permissions['members'] === undefined) return { kind: 'not-checkable' }
+  if (!needsToken(installation)) return { kind: 'not-checkable' }
   const { namespace = '', name } = object.metadata
   const { installationId } = object.spec
   const request: PlatformRequest = {

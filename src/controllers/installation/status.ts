@@ -1,24 +1,47 @@
-// The status of an Installation from the facts and the decision. Pure; `verifiedAt` changes only when GitHub was asked about everything, the
-// owner included, so that an ordinary resync writes nothing.
+// The status of an Installation from the facts and the decision. Pure; its times change only when the owner was checked, or when half of the day
+// has passed for which a confirmation counts, so that an ordinary resync writes nothing.
 import type { Installation } from '../../api/github/installation.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
 import type { Facts } from './gather.ts'
 
+/** Half of the time for which a confirmation counts while GitHub does not answer. */
+const refreshMilliseconds = 43_200_000
+
+type Status = NonNullable<Installation['status']>
+
 /** Keeps what GitHub reported last while it does not report it. */
-export function nextStatus({ object, answer, askedAt }: Facts, decision: Decision): NonNullable<Installation['status']> {
+export function nextStatus({ object, answer, askedAt }: Facts, decision: Decision): Status {
   const generation = object.metadata.generation ?? 0
   const { conditions, observedWake, ...before } = object.status ?? {}
-  const wake = decision.confirmed ? wakeOf(object) : observedWake
+  const answered = answer.kind === 'found' || answer.kind === 'absent'
+  const wake = answered ? wakeOf(object) : observedWake
   return {
-    ...before,
+    ...withOwner(before, answer, askedAt),
     ...(answer.kind === 'found' ? reported(answer) : {}),
-    ...(decision.confirmed ? { verifiedAt: askedAt.toISOString() } : {}),
+    ...(decision.confirmed && isDue(before.verifiedAt, answer, askedAt) ? { verifiedAt: askedAt.toISOString() } : {}),
     ...(wake === undefined ? {} : { observedWake: wake }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [decision.verified, decision.ready], generation, askedAt),
   }
+}
+
+function isOwnerAnswered(answer: Facts['answer']): answer is Extract<Facts['answer'], { kind: 'found' }> {
+  return answer.kind === 'found' && answer.owner.kind !== 'not-due'
+}
+
+/** One of two times, because the last answer about the owner counts until the next one. */
+function withOwner(before: Status, answer: Facts['answer'], askedAt: Date): Status {
+  if (!isOwnerAnswered(answer)) return before
+  const { ownerCheckedAt, ownerLostAt, ...rest } = before
+  const time = askedAt.toISOString()
+  return answer.owner.kind === 'not-owner' ? { ...rest, ownerLostAt: time } : { ...rest, ownerCheckedAt: time }
+}
+
+function isDue(verifiedAt: string | undefined, answer: Facts['answer'], now: Date): boolean {
+  if (verifiedAt === undefined || isOwnerAnswered(answer)) return true
+  return now.getTime() - Date.parse(verifiedAt) >= refreshMilliseconds
 }
 
 function reported({ appId, installation }: Extract<Facts['answer'], { kind: 'found' }>) {

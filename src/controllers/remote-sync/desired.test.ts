@@ -28,8 +28,9 @@ test('the name of a build fits a pod', () => {
 test('a source is of one commit, from the host of the installation, and outlives its build by five minutes', () => {
   const token = new SecretString('t')
   const endpoints = { host: 'github.com', web: 'https://github.com', api: 'https://api.github.com' }
-  const repository = { id: 7, fullName: 'acme/renamed' }
-  expect(desiredSource(facts(), { name: 'shop-1', commit }, { endpoints, token, repository })).toEqual({
+  const repository = { id: 7, fullName: 'acme/shop' }
+  const access = { endpoints, token, repository }
+  expect(desiredSource(facts(), { name: 'shop-1', commit }, access, { fullName: 'acme/renamed' })).toEqual({
     identity: { namespace: 'acme-build', build: 'shop-1', commit },
     owner: 'uid-1',
     lifetimeSeconds: 900,

@@ -32,9 +32,16 @@ export function buildName(remoteSync: RemoteSync, commit: string, attempt: numbe
   return `${prefix}-${hash}`
 }
 
-/** The source that the build reads. It holds the token. */
-export function desiredSource(facts: Facts, build: CommitBuild, access: RepositoryAccess): SourceRequest {
-  const { endpoints, repository, token } = access
+/**
+ * The source that the build reads. It holds the token. git knows no ids, so `repository` is the name that GitHub answered with just now, by
+ * id; the commit was resolved by id too, and no other repository can have another one under the same hash.
+ */
+export function desiredSource(
+  facts: Facts,
+  build: CommitBuild,
+  { endpoints, token }: RepositoryAccess,
+  repository: { readonly fullName: string },
+): SourceRequest {
   return {
     identity: sourceIdentity(facts, build),
     owner: facts.owner.uid,

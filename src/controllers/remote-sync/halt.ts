@@ -46,6 +46,7 @@ export function haltOf(stage: Stage, error: unknown): Halt {
   const { reason = '', retryAfterSeconds, code } = error
   if (isPermanent({ reason })) return halt(stage, reason, error.message)
   const message = messageOf(error).slice(0, 500)
+  if (reason === reasons.repositoryNotFound) return halt(stage, reason, message)
   if (retryAfterSeconds !== undefined)
     return halt(stage, reasons.unreachable, message, { afterMilliseconds: retryAfterSeconds * 1000 })
   if (['forbidden', 'not_found', 'conflict'].includes(code)) return halt(stage, reasons.waitingForGrant, message, { error })

@@ -26,7 +26,7 @@ type Fakes = {
   readonly start?: StartOutcome | Error
   readonly fetchError?: Error
   readonly cancelError?: Error
-  readonly without?: 'grant' | 'application' | 'source'
+  readonly without?: 'grant' | 'application' | 'source' | 'repository' | 'branch'
 }
 
 const finalized = { ...sync().metadata, finalizers: ['sekisho.dev/remote-sync'] }
@@ -106,7 +106,12 @@ async function reconcile(fakes: Fakes = {}) {
           host: 'github.com',
         }),
     },
-    openRepository: () => ({ branch: async () => commit, pullRequest: async () => undefined }),
+    openRepository: () => ({
+      repository: async id => (fakes.without === 'repository' ? undefined : { id, fullName: 'acme/now', defaultBranch: 'main' }),
+      branch: async () => (fakes.without === 'branch' ? undefined : commit),
+      pullRequest: async () => undefined,
+      hasCommit: async () => false,
+    }),
     sources: {
       has: async () => fakes.without !== 'source',
       async ensure() {
@@ -131,6 +136,7 @@ async function reconcile(fakes: Fakes = {}) {
         effects.push(`cancel ${name}`)
       },
       ofOwner: () => fakes.builds ?? [],
+      ofKey: () => [],
       running: () => [],
       known: () => false,
     },
@@ -221,7 +227,9 @@ describe('the effects of a reconcile', () => {
   })
 
   test('an image: the address of the source is closed, then the Application is written', async () => {
-    const { effects, status } = await reconcile({ state: { kind: 'succeeded', image: 'image@1', commit } })
+    const { effects, status } = await reconcile({
+      state: { kind: 'succeeded', image: 'image@1', proof: { kind: 'proven', commit } },
+    })
     expect(effects).toEqual(['token', 'revoke source', 'apply Application image@1', 'status RollingOut'])
     expect(status).toMatchObject({ image: 'image@1', imageCommit: commit, imageBuild: named, phases: { deployedAt: timeOf } })
   })
@@ -229,6 +237,31 @@ describe('the effects of a reconcile', () => {
   test('a build that timed out: its source is revoked before it is cancelled', async () => {
     const { effects } = await reconcile({ state: { kind: 'timed-out', detail: 'x' } })
     expect(effects).toEqual(['token', 'revoke source', `cancel ${named}`, 'status BuildTimedOut'])
+  })
+
+  test('the repository is reported under its present name', async () => {
+    expect((await reconcile()).status?.repository).toEqual({ id: 7, name: 'acme/now', requested: 'acme/shop' })
+  })
+
+  test('a repository that GitHub does not show any more halts without retries', async () => {
+    const { effects, outcome } = await reconcile({ without: 'repository' })
+    expect(effects).toEqual(['token', 'status RepositoryNotFound'])
+    expect(outcome).toEqual({ kind: 'done' })
+  })
+
+  const before = 'c'.repeat(40)
+  const deployed = { observedGeneration: 1, commit: before, image: 'image@0', imageCommit: before }
+  const changed = { ...finalized, generation: 2 }
+
+  test.each<[string, Fakes, string]>([
+    ['waits for its grant', { without: 'grant' }, 'WaitingForGrant'],
+    ['names a branch that does not exist', { without: 'branch' }, 'BranchNotFound'],
+  ])('a changed spec that %s leaves no commit of the earlier source behind', async (_what, fakes, reason) => {
+    const remoteSync = sync({}, { metadata: changed, status: deployed })
+    const { status } = await reconcile({ ...fakes, remoteSync })
+    expect(findCondition(status?.conditions, 'Ready')?.reason).toBe(reason)
+    expect(status?.commit).toBeUndefined()
+    expect(status?.image).toBe('image@0')
   })
 
   test('without an Application nothing is built', async () => {

@@ -7,14 +7,12 @@ import { type RemoteSync, remoteSyncReasons as reasons, remoteSync as remoteSync
 import type { BuildLimiter } from '../../builds/build-limiter.ts'
 import type { Builder } from '../../builds/builder.ts'
 import type { SourceStore } from '../../builds/source-store/source-store.ts'
-import type { RepositoryClient } from '../../github/index.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { ensureOwnedGrant } from '../ensure-owned-grant.ts'
 import { wakeOf } from '../observed-wake.ts'
-import type { AccessDeps, RepositoryAccess } from '../owned-grant.ts'
-import { accessOnce, ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
+import { ownedGrantName, planOwnedGrant } from '../owned-grant.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
@@ -23,14 +21,14 @@ import { type BuiltImage, decideDeploy, decideRollout } from './decide-deploy.ts
 import { desiredBuild, desiredSource } from './desired.ts'
 import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gatherBuild, sourceIdentity } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
+import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './open-repository.ts'
 import { findCommit } from './resolve.ts'
-import { nextStatus, type ReconcileState, withStatus, withTimes } from './status.ts'
-import { mayRetry, mustResolve, signalledAt } from './wake.ts'
+import { nextStatus, type ReconcileState, withoutCommit, withStatus, withTimes } from './status.ts'
+import { isNewSpec, mayRetry, mustResolve, signalledAt } from './wake.ts'
 
-export type RemoteSyncDeps = AccessDeps &
+export type RemoteSyncDeps = OpenRepositoryDeps &
   GatherDeps & {
     readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
-    readonly openRepository: (access: RepositoryAccess) => Pick<RepositoryClient, 'branch' | 'pullRequest'>
     readonly sources: Pick<SourceStore, 'ensure' | 'revoke' | 'revokeOwner'>
     readonly builder: Builder
     readonly limiter: BuildLimiter
@@ -54,8 +52,7 @@ type Halted = { readonly state: ReconcileState; readonly halted: Halt }
 type Passed<Values> = { readonly state: ReconcileState; readonly halted?: undefined } & Values
 type StageResult<Values> = Promise<Halted | Passed<Values>>
 
-type OpenAccess = () => Promise<RepositoryAccess>
-type Resolved = { readonly commit: string; readonly retry: boolean; readonly access: OpenAccess }
+type Resolved = { readonly commit: string; readonly retry: boolean; readonly repository: OpenRepository }
 type Start = Extract<BuildAction, { kind: 'start' }>
 type FetchedStart = Start & { readonly url: string }
 type Fetched = { readonly action: Exclude<BuildAction, Start> | FetchedStart }
@@ -73,8 +70,10 @@ async function advance(run: Run): StageResult<unknown> {
 
 /** Resolved: the checks hold, the owned grant is approved, and the commit is known. */
 async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
-  const { remoteSync, owner, now } = facts
-  const initial: ReconcileState = { remoteSync, status: remoteSync.status ?? {} }
+  const { remoteSync, now } = facts
+  const before: ReconcileState = { remoteSync, status: remoteSync.status ?? {} }
+  // The commit of another source must not be built under this one, also when this run halts before GitHub is asked.
+  const initial = isNewSpec(remoteSync) ? withoutCommit(before) : before
   const refused = decide(facts)
   if (refused) return { state: initial, halted: refused }
   const plan = planOwnedGrant(remoteSync, facts.grant, now)
@@ -83,42 +82,57 @@ async function resolveCommit({ deps, facts }: Run): StageResult<Resolved> {
     await ensureOwnedGrant(deps.client, { owner: remoteSync, plan, fieldManager })
     return { state: granted, halted: halt('Resolved', plan.reason, plan.message) }
   }
-  const app = facts.installation?.spec.app ?? ''
-  const access = accessOnce(deps, { owner: remoteSync, grant: plan.grant, app, actor })
+  const { app = '', installationId = 0 } = facts.installation?.spec ?? {}
+  const repository = openRepositoryOnce(deps, { owner: remoteSync, grant: plan.grant, app, actor }, installationId)
   const known = granted.status.commit
   if (known !== undefined && !mustResolve(facts, deps.sweepMilliseconds))
-    return { state: granted, commit: known, retry: false, access }
+    return { state: granted, commit: known, retry: false, repository }
   try {
-    const opened = await access()
-    const commit = await findCommit(deps.openRepository(opened), remoteSync.spec.source, opened.repository)
-    deps.lastChecks.set(owner.uid, now)
-    const wake = wakeOf(remoteSync)
-    const checked = wake === undefined ? granted : withStatus(granted, { handledWake: wake })
-    if (typeof commit !== 'string') return { state: checked, halted: commit }
-    const phases = { signalledAt: signalledAt(remoteSync, now), resolvedAt: time(deps) }
-    const state = commit === known ? checked : withStatus(checked, { commit, phases })
-    return { state, commit, retry: mayRetry(remoteSync), access }
+    return await askGitHub(deps, facts, granted, repository)
   } catch (error) {
     return { state: granted, halted: haltOf('Resolved', error) }
   }
 }
 
+/** Asks by id for the commit and for the present name, at the same time. */
+async function askGitHub(
+  deps: RemoteSyncDeps,
+  { remoteSync, owner, now }: Facts,
+  granted: ReconcileState,
+  repository: OpenRepository,
+): StageResult<Resolved> {
+  const { access, client } = await repository.open()
+  const { source, repository: requested } = remoteSync.spec
+  const { current } = repository
+  const [{ id, fullName }, commit] = await Promise.all([current(), findCommit(client, source, { ...access.repository, current })])
+  deps.lastChecks.set(owner.uid, now)
+  const wake = wakeOf(remoteSync)
+  const checked = withStatus(granted, {
+    repository: { id, name: fullName, requested },
+    ...(wake === undefined ? {} : { handledWake: wake }),
+  })
+  if (typeof commit !== 'string') return { state: withoutCommit(checked), halted: commit }
+  const phases = { signalledAt: signalledAt(remoteSync, now), resolvedAt: time(deps) }
+  const state = withStatus(checked, commit === remoteSync.status?.commit ? { commit } : { commit, phases })
+  return { state, commit, retry: mayRetry(remoteSync), repository }
+}
+
 /** Fetched: the source store has the commit where the build still needs it. A build that is to start holds a slot from here on. */
-async function fetchSource(run: Run, { state, commit, retry, access }: Passed<Resolved>): StageResult<Fetched> {
+async function fetchSource(run: Run, { state, commit, retry, repository }: Passed<Resolved>): StageResult<Fetched> {
   const { deps, facts } = run
   const plan = planBuild(facts, state.status, commit, retry)
   const action = plan.kind === 'build' ? decideBuild(facts, plan, await gatherBuild(deps, facts, plan)) : plan
   const decided = { ...state, status: action.status }
-  if (action.kind === 'start') return fetchForStart(run, decided, action, access)
+  if (action.kind === 'start') return fetchForStart(run, decided, action, repository)
   try {
-    if (action.kind === 'fetchAgain') await ensureSource(run, action.build, access)
+    if (action.kind === 'fetchAgain') await ensureSource(run, action.build, repository)
     return { state: decided, action }
   } catch (error) {
     return fetchFailed(decided, commit, error)
   }
 }
 
-async function fetchForStart(run: Run, state: ReconcileState, action: Start, access: OpenAccess): StageResult<Fetched> {
+async function fetchForStart(run: Run, state: ReconcileState, action: Start, repository: OpenRepository): StageResult<Fetched> {
   const { deps, facts, log } = run
   const { name, commit } = action.build
   for (const superseded of action.cancel) {
@@ -134,7 +148,7 @@ async function fetchForStart(run: Run, state: ReconcileState, action: Start, acc
   // The status is written while the source is fetched, which costs the push no time. Both have ended before anything else is written:
   // otherwise this status could reach the API server after a later one and replace it.
   const fetching = halt('Fetched', reasons.fetching, `commit ${commit} is being fetched`)
-  const [saved, fetched] = await Promise.allSettled([save(deps, state, fetching), ensureSource(run, action.build, access)])
+  const [saved, fetched] = await Promise.allSettled([save(deps, state, fetching), ensureSource(run, action.build, repository)])
   if (saved.status === 'rejected' || fetched.status === 'rejected') deps.limiter.release(key)
   if (saved.status === 'rejected') throw saved.reason
   if (fetched.status === 'rejected') return fetchFailed(saved.value, commit, fetched.reason)
@@ -142,8 +156,13 @@ async function fetchForStart(run: Run, state: ReconcileState, action: Start, acc
 }
 
 /** Resolves to the URL of the source. */
-async function ensureSource({ deps, facts, signal }: Run, build: CommitBuild, access: OpenAccess): Promise<string> {
-  return (await deps.sources.ensure(desiredSource(facts, build, await access()), signal)).url
+async function ensureSource(
+  { deps, facts, signal }: Run,
+  build: CommitBuild,
+  { open, current }: OpenRepository,
+): Promise<string> {
+  const [{ access }, repository] = await Promise.all([open(), current()])
+  return (await deps.sources.ensure(desiredSource(facts, build, access, repository), signal)).url
 }
 
 function fetchFailed(state: ReconcileState, commit: string, error: unknown): Halted {
@@ -241,9 +260,31 @@ async function end(deps: RemoteSyncDeps, { kind, metadata }: RemoteSync): Promis
   await deps.sources.revokeOwner(uid)
 }
 
+/**
+ * Ends what is left of RemoteSyncs that went without `end`: a tenant can remove the finalizer. Its builds would occupy the tenant's slots, and
+ * the addresses of its sources would stay open. The API server is asked whether the owner is gone: the cache may be behind.
+ */
+async function endOrphans(deps: RemoteSyncDeps, { key, log }: ReconcileContext): Promise<void> {
+  const { builder, caches, client, limiter, sources } = deps
+  const uid = caches.remoteSyncs.get(key)?.metadata.uid
+  const suspects = builder.ofKey(remoteSyncs.kind, key).filter(({ ownerUid }) => ownerUid !== uid)
+  if (suspects.length === 0) return
+  const live = await client.get(remoteSyncs, key)
+  const orphans = suspects.filter(({ ownerUid }) => ownerUid !== live?.metadata.uid)
+  for (const ownerUid of new Set(orphans.map(orphan => orphan.ownerUid))) {
+    limiter.dequeue(ownerUid)
+    await sources.revokeOwner(ownerUid)
+  }
+  for (const orphan of orphans) {
+    await builder.cancel(orphan.key)
+    log.info({ build: orphan.key.name }, 'build without an owner cancelled')
+  }
+}
+
 /** @throws what the API server, the builder or GitHub answered where a retry may help */
-export function reconcileRemoteSync(deps: RemoteSyncDeps, context: ReconcileContext): Promise<Outcome> {
+export async function reconcileRemoteSync(deps: RemoteSyncDeps, context: ReconcileContext): Promise<Outcome> {
   const { client, status, caches } = deps
+  await endOrphans(deps, context)
   return reconcileWithFinalizer(
     {
       type: remoteSyncs,

@@ -20,6 +20,12 @@ export function withStatus(state: ReconcileState, fields: Partial<RemoteSyncStat
   return { ...state, status: { ...state.status, ...fields } }
 }
 
+/** A copy in which the commit is unknown: what is built from now on must be resolved again. */
+export function withoutCommit(state: ReconcileState): ReconcileState {
+  const { commit, ...status } = state.status
+  return { ...state, status }
+}
+
 /** Records when phases of the newest commit ended. */
 export function withPhases(status: RemoteSyncStatus, times: Phases): RemoteSyncStatus {
   return { ...status, phases: { ...status.phases, ...times } }

@@ -8,7 +8,8 @@ function isNewWake(remoteSync: RemoteSync): boolean {
   return wake !== undefined && wake !== remoteSync.status?.handledWake
 }
 
-function isNewSpec(remoteSync: RemoteSync): boolean {
+/** Whether no status was written for the spec as it is now. */
+export function isNewSpec(remoteSync: RemoteSync): boolean {
   return remoteSync.status?.observedGeneration !== remoteSync.metadata.generation
 }
 

@@ -7,19 +7,21 @@ import type { SecretString } from '../../lib/secret-string.ts'
 import { type Delivery, deliveryPage } from '../delivery.ts'
 import type { GitHubEndpoints } from '../endpoints.ts'
 import {
+  accountInstallation,
   type InstallationFacts,
   installationFacts,
   type ReportedPermissions,
   reportedPermissions,
 } from '../installation-facts.ts'
 import { type MintedToken, type MintRequest, mintBody, mintedToken, tokenIn } from '../minted-token.ts'
-import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
+import { integerAt, listOf, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import type { Fetch } from '../transport/bounded-fetch.ts'
 import { createCircuit } from '../transport/circuit.ts'
-import { githubFailure, statusOf } from '../transport/failure.ts'
+import { githubFailure } from '../transport/failure.ts'
 import { createClient } from '../transport/github-requests.ts'
 import { createAppSigner } from './app-jwt.ts'
 import { type OrganizationReader, organizationReader } from './organization-reader.ts'
+import { createTokenRevoker } from './token-revoker.ts'
 
 export type AppClientDeps = {
   readonly endpoints: GitHubEndpoints
@@ -40,6 +42,13 @@ export type AppFacts = {
   readonly permissions: ReportedPermissions
 }
 
+/** At most a hundred installations. */
+export type InstallationPage = {
+  readonly etag: string | undefined
+  readonly installations: readonly InstallationFacts[]
+  readonly hasNext: boolean
+}
+
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type AppClient = {
   readonly app: () => Promise<AppFacts>
@@ -48,16 +57,18 @@ export type AppClient = {
   /** undefined when this App does not have such an installation. */
   readonly installation: (id: number) => Promise<InstallationFacts | undefined>
   /**
+   * One page of all installations of the App, from 1 on. `known` is that page of an earlier list: where GitHub says that it is the same it is
+   * returned, and the request does not count against the App's limit.
+   */
+  readonly installationPage: (page: number, known?: InstallationPage) => Promise<InstallationPage>
+  /**
    * Refuses an empty or unbounded request before anything is sent, and never retries. The caller must compare the token with its request
    * before anybody receives it. A token whose answer is not understood is revoked.
    */
   readonly mint: (request: MintRequest) => Promise<MintedToken>
   /** Only for the platform's own checks of an organisation's people: a token that reads members and nothing of any repository. */
   readonly mintOrganizationReader: (installationId: number) => Promise<OrganizationReader>
-  /**
-   * Resolves when the token is revoked (204, or 401/404: it was already); throws a retryable error otherwise. `fresh`: the token is seconds
-   * old, so a 401 or 404 may only mean that not all of GitHub's servers know it yet (octokit/auth-app.js#65); that is an error to retry.
-   */
+  /** As `TokenRevoker`; a token of a suspended installation is an error, too. */
   readonly revoke: (token: SecretString, options?: { readonly fresh?: boolean }) => Promise<void>
   /** One page of at most 100 webhook deliveries, the youngest first; the next page by its cursor. */
   readonly deliveries: (options?: {
@@ -67,6 +78,7 @@ export type AppClient = {
   readonly redeliver: (deliveryId: string) => Promise<void>
 }
 
+const pageSize = 100
 const tokenLifeMilliseconds = 3_600_000
 /** A Date header has whole seconds, and GitHub's servers have clocks of their own. */
 const clockStepMilliseconds = 5000
@@ -79,31 +91,28 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const client = createClient({ ...deps, circuit }, `app:${name}`)
   // GitHub wants a second between writes: a hundred redeliveries must not make mints wait for minutes.
   const redelivering = createClient({ ...deps, circuit }, `deliveries:${name}`)
-  // Its own circuit: an App that was asked to wait must still be able to revoke tokens.
-  const revoking = createCircuit(deps.clock)
+  const revokeAt = createTokenRevoker(deps)
+  // Lists wait for each other only: a hundred pages must not stand before a mint.
+  const listing = createClient({ ...deps, circuit }, `installations:${name}`)
   const signed = createAppSigner(deps)
 
-  const asApp = async (route: string, parameters: Readonly<Record<string, unknown>>, through = client) => {
+  const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
     // Before the client's queue: a request that will be refused should not wait in it.
     const refused = circuit.refusal()
     if (refused !== undefined) throw refused
     try {
-      return await signed(authorization => through.raw(route, parameters, authorization))
+      return await signed(request)
     } catch (error) {
       throw githubFailure(error, route, deps.clock.now())
     }
   }
+  const asApp = (route: string, parameters: Readonly<Record<string, unknown>>, through = client) =>
+    signedRequest(route, authorization => through.raw(route, parameters, authorization))
 
-  const revoke: AppClient['revoke'] = async (token, { fresh = false } = {}) => {
-    const route = 'DELETE /installation/token'
-    // A client of its own: a revocation must not queue behind other writes (one a second), and each token has a rate limit of its own.
-    const own = createClient({ ...deps, circuit: revoking }, `revoke:${crypto.randomUUID()}`)
-    try {
-      await own.raw(route, {}, `Bearer ${token.reveal()}`)
-    } catch (error) {
-      const status = statusOf(error)
-      if (fresh || (status !== 401 && status !== 404)) throw notRevoked(githubFailure(error, route, deps.clock.now()))
-    }
+  const revoke: AppClient['revoke'] = async (token, options) => {
+    const result = await revokeAt(deps.endpoints.api, token, options)
+    if (result === 'suspended')
+      throw new AppError('unavailable', 'the token cannot be revoked while its installation is suspended')
   }
 
   /** A token must not stay active when the rest of the answer cannot be read. */
@@ -142,6 +151,15 @@ export function createAppClient(deps: AppClientDeps): AppClient {
         throw error
       }
     },
+    async installationPage(page, known) {
+      const route = 'GET /app/installations'
+      const answer = await signedRequest(route, authorization =>
+        listing.rawUnless(known?.etag, route, { per_page: pageSize, page }, authorization),
+      )
+      if (answer !== undefined) return installationPage(answer.data, answer.headers)
+      if (known !== undefined) return known
+      throw new AppError('upstream_failed', `GitHub answered 304 to ${route} without a condition`)
+    },
     async mint(request) {
       const { data, headers } = await post(request.installationId, mintBody(request))
       const minted = await readOrRevoke(data, mintedToken)
@@ -163,21 +181,23 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   }
 }
 
-/** Whatever GitHub answered, the same request may revoke the token later. */
-function notRevoked(failure: AppError): AppError {
-  if (failure.code === 'unavailable' || failure.code === 'too_many_requests') return failure
-  return new AppError('unavailable', `the token may still be active: ${failure.message}`, {
-    cause: failure,
-    retryAfterSeconds: 5,
-  })
+/** A full page may have a next one that was added since GitHub last changed the page: it is asked for, too. */
+function installationPage(data: unknown, headers: Readonly<Record<string, string | number | undefined>>): InstallationPage {
+  const installations = listOf(data, 'installations').flatMap(item => accountInstallation(item) ?? [])
+  const { etag, link } = headers
+  const hasNext = listOf(data, 'installations').length >= pageSize || /;\s*rel="?next"?/.test(String(link ?? ''))
+  return { etag: typeof etag === 'string' ? etag : undefined, installations, hasNext }
 }
 
 /**
  * Converts GitHub's expiry to our clock: the remaining lifetime according to GitHub's `Date` header, added to our current time. Without a
- * plausible `Date` header it stays GitHub's time. At most an hour from now, the longest lifetime of a token.
+ * plausible `Date` header it stays GitHub's time. A difference between the clocks does not make it more than an hour, the longest lifetime of a
+ * token; but a token that GitHub itself says lives longer keeps its end, so that the caller can refuse it.
  */
 function byOurClock(expiresAt: Date, date: string | number | undefined, now: Date): Date {
   const left = expiresAt.getTime() - Date.parse(String(date ?? ''))
-  const end = left > 0 && left <= tokenLifeMilliseconds + clockStepMilliseconds ? now.getTime() + left : expiresAt.getTime()
-  return new Date(Math.min(end, now.getTime() + tokenLifeMilliseconds))
+  const end = left > 0 ? now.getTime() + left : expiresAt.getTime()
+  const longest = now.getTime() + tokenLifeMilliseconds
+  const isByGitHub = left > tokenLifeMilliseconds + clockStepMilliseconds
+  return new Date(isByGitHub || end > longest + tokenLifeMilliseconds ? end : Math.min(end, longest))
 }

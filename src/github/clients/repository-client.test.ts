@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { scriptedGitHub } from '../testing/scripted-github.ts'
+import { createAnswerCache } from '../transport/answer-cache.ts'
 import { createRepositoryClient } from './repository-client.ts'
 import { createUserClient } from './user-client.ts'
 
@@ -24,17 +25,17 @@ const main = { name: 'main', commit: { sha } }
 describe('the repository client', () => {
   test('keeps the slashes of a branch inside one segment of the path', async () => {
     await using github = await scriptedGitHub(() => ({ status: 200, body: main }))
-    await expect(createRepositoryClient(depsFor(github.url)).branch('acme/shop', 'feature/x')).resolves.toBe(sha)
-    expect(github.asked.map(asked => asked.path)).toEqual(['/repos/acme/shop/branches/feature%2Fx'])
+    await expect(createRepositoryClient(depsFor(github.url)).branch(11, 'feature/x')).resolves.toBe(sha)
+    expect(github.asked.map(asked => asked.path)).toEqual(['/repositories/11/branches/feature%2Fx'])
   })
 
   test('resolves to undefined for what the token cannot see', async () => {
     await using github = await scriptedGitHub(() => ({ status: 404, body: { message: 'Not Found' } }))
     const client = createRepositoryClient(depsFor(github.url))
-    await expect(client.branch('acme/gone', 'main')).resolves.toBeUndefined()
-    await expect(client.pullRequest('acme/gone', 1)).resolves.toBeUndefined()
+    await expect(client.branch(12, 'main')).resolves.toBeUndefined()
+    await expect(client.pullRequest(12, 1)).resolves.toBeUndefined()
     await expect(client.userById(5)).resolves.toBeUndefined()
-    await expect(client.collaboratorPermission('acme/shop', 'dave')).resolves.toEqual({ permission: 'none', userId: 0 })
+    await expect(client.collaboratorPermission(11, 'dave')).resolves.toEqual({ permission: 'none', userId: 0 })
   })
 
   test.each([
@@ -43,15 +44,15 @@ describe('the repository client', () => {
     [451, 'Repository access blocked'],
   ])('resolves to undefined when GitHub refuses the read with %i', async (status, message) => {
     await using github = await scriptedGitHub(() => ({ status, body: { message } }))
-    await expect(createRepositoryClient(depsFor(github.url)).branch('acme/shop', 'main')).resolves.toBeUndefined()
+    await expect(createRepositoryClient(depsFor(github.url)).branch(11, 'main')).resolves.toBeUndefined()
   })
 
   test('reads the head of a pull request whose fork and author are gone', async () => {
-    const body = { head: { sha, repo: null }, base: { repo: { id: 11 } }, user: null }
+    const body = { state: 'open', head: { sha, repo: null }, base: { repo: { id: 11 } }, user: null }
     await using github = await scriptedGitHub(() => ({ status: 200, body }))
-    const found = await createRepositoryClient(depsFor(github.url)).pullRequest('acme/shop', 7)
-    expect(found).toEqual({ headSha: sha, baseRepositoryId: 11 })
-    expect(github.asked[0]?.path).toBe('/repos/acme/shop/pulls/7')
+    const found = await createRepositoryClient(depsFor(github.url)).pullRequest(11, 7)
+    expect(found).toEqual({ state: 'open', headSha: sha, headRepositoryId: undefined, baseRepositoryId: 11 })
+    expect(github.asked[0]?.path).toBe('/repositories/11/pulls/7')
   })
 
   test('reads the finer role, and the coarse permission when the role is a custom one', async () => {
@@ -61,15 +62,15 @@ describe('the repository client', () => {
     ]
     await using github = await scriptedGitHub((_asked, index) => ({ status: 200, body: roles[index] }))
     const client = createRepositoryClient(depsFor(github.url))
-    await expect(client.collaboratorPermission('acme/shop', 'dave')).resolves.toEqual({ permission: 'maintain', userId: 3 })
-    await expect(client.collaboratorPermission('acme/shop', 'dave')).resolves.toEqual({ permission: 'write', userId: 3 })
+    await expect(client.collaboratorPermission(11, 'dave')).resolves.toEqual({ permission: 'maintain', userId: 3 })
+    await expect(client.collaboratorPermission(11, 'dave')).resolves.toEqual({ permission: 'write', userId: 3 })
   })
 
   test('retries when GitHub does not know a fresh token yet', async () => {
     await using github = await scriptedGitHub((_asked, index) =>
       index < 2 ? { status: 401, body: { message: 'Bad credentials' } } : { status: 200, body: main },
     )
-    await expect(createRepositoryClient(depsFor(github.url)).branch('acme/shop', 'main')).resolves.toBe(sha)
+    await expect(createRepositoryClient(depsFor(github.url)).branch(11, 'main')).resolves.toBe(sha)
     expect(github.asked).toHaveLength(3)
   })
 
@@ -79,18 +80,70 @@ describe('the repository client', () => {
     await using github = await scriptedGitHub(() => ({ status: 401, body: { message: 'Bad credentials' } }))
     const client = createRepositoryClient(depsFor(github.url, later))
     now = 60_000
-    await expect(client.branch('acme/shop', 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
+    await expect(client.branch(11, 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
     expect(github.asked).toHaveLength(1)
+  })
+
+  test('refuses an answer about another repository', async () => {
+    await using github = await scriptedGitHub(() => ({
+      status: 200,
+      body: { id: 12, full_name: 'acme/shop', default_branch: 'main' },
+    }))
+    await expect(createRepositoryClient(depsFor(github.url)).repository(11)).rejects.toMatchObject({
+      code: 'integrity_violation',
+    })
+  })
+
+  test.each([
+    ['behind', 0, true],
+    ['identical', 0, true],
+    ['ahead', 0, false],
+    ['diverged', 0, false],
+    ['diverged', 1, true],
+  ])('a commit that is %s of the branch, and the newest of %i branches: %s', async (status, heads, expected) => {
+    await using github = await scriptedGitHub(({ path }) => ({
+      status: 200,
+      body: path.includes('/compare/') ? { status } : Array.from({ length: heads }, () => ({ name: 'other' })),
+    }))
+    await expect(createRepositoryClient(depsFor(github.url)).hasCommit(11, sha, 'main')).resolves.toBe(expected)
+    expect(github.asked[0]?.path).toBe(`/repositories/11/compare/main...${sha}?per_page=1&page=2`)
+  })
+
+  test('a commit that GitHub does not know, or that has no common history, is not in the repository', async () => {
+    await using github = await scriptedGitHub(({ path }) => ({
+      status: path.includes('/compare/') ? 404 : 422,
+      body: { message: 'No commit found' },
+    }))
+    await expect(createRepositoryClient(depsFor(github.url)).hasCommit(11, sha, 'main')).resolves.toBe(false)
+  })
+
+  test('names the tag of the last answer, and takes what it read then when GitHub says that nothing has changed', async () => {
+    await using github = await scriptedGitHub(({ headers }, index) => {
+      if (index === 3) return { status: 404, body: { message: 'Not Found' } }
+      if (headers['if-none-match'] === '"one"' && index < 2) return { status: 304 }
+      return { status: 200, body: { commit: { sha: index < 2 ? sha : 'b'.repeat(40) } }, headers: { etag: '"one"' } }
+    })
+    const answers = { cache: createAnswerCache(), scope: 'github.test/1' }
+    const client = () => createRepositoryClient({ ...depsFor(github.url), answers })
+    const asked = async () => [await client().branch(11, 'main'), github.asked.at(-1)?.headers['if-none-match']]
+    expect(await asked()).toEqual([sha, undefined])
+    expect(await asked()).toEqual([sha, '"one"'])
+    expect(await asked()).toEqual(['b'.repeat(40), '"one"'])
+    // Access that was lost is GitHub's refusal, never the remembered answer.
+    expect(await asked()).toEqual([undefined, '"one"'])
+    const elsewhere = createRepositoryClient({ ...depsFor(github.url), answers: { ...answers, scope: 'github.test/2' } })
+    await elsewhere.branch(11, 'main')
+    expect(github.asked.at(-1)?.headers['if-none-match']).toBeUndefined()
   })
 
   test('names the field of an answer that is missing or of another type', async () => {
     await using github = await scriptedGitHub((_asked, index) => ({
       status: 200,
-      body: index === 0 ? { commit: {} } : { head: { sha }, base: { repo: { id: '11' } } },
+      body: index === 0 ? { commit: {} } : { state: 'open', head: { sha }, base: { repo: { id: '11' } } },
     }))
     const client = createRepositoryClient(depsFor(github.url))
-    await expect(client.branch('acme/shop', 'main')).rejects.toThrow('branch.commit.sha is not a text')
-    await expect(client.pullRequest('acme/shop', 7)).rejects.toThrow('base.repo.id is not an id')
+    await expect(client.branch(11, 'main')).rejects.toThrow('branch.commit.sha is not a text')
+    await expect(client.pullRequest(11, 7)).rejects.toThrow('base.repo.id is not an id')
   })
 })
 

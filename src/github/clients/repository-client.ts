@@ -1,56 +1,99 @@
 // The client of GitHub with an installation token: reads of branches, pull requests and people. What the token cannot see does not exist
-// here (GitHub answers 404), so that one tenant's names never mean another tenant's repositories.
-import { isAppError } from '../../lib/errors.ts'
-import { type Answer, integerAt, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
+// here (GitHub answers 404).
+import { AppError, isAppError } from '../../lib/errors.ts'
+import { isJsonObject } from '../../lib/json/json-value.ts'
+import { type Answer, integerAt, listOf, objectAt, optionalTextAt, recordOf, textAt } from '../transport/answer.ts'
 import { githubReasons } from '../transport/failure.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 
-/** The commit of the pull request's head, and the repository that it is opened against. */
-export type PullRequestFacts = { readonly headSha: string; readonly baseRepositoryId: number }
+/** A repository as it is now. The id is the identity; names pass to others. */
+export type RepositoryFacts = { readonly id: number; readonly fullName: string; readonly defaultBranch: string }
+
+/** The head of a pull request and the repositories at both ends; `headRepositoryId` is undefined when the fork was deleted. */
+export type PullRequestFacts = {
+  readonly state: 'open' | 'closed'
+  readonly headSha: string
+  readonly headRepositoryId: number | undefined
+  readonly baseRepositoryId: number
+}
 
 /** GitHub's roles on a repository, lowest first. */
 export type RepositoryPermission = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 
-/** Repositories are named `owner/name`. All methods throw AppError: see failure.ts for codes and reasons. */
+/**
+ * Repositories are named by id, on the addresses to which GitHub itself redirects and links: a name can pass to a repository of somebody else,
+ * which every token can read if it is public. All methods throw AppError: see failure.ts for codes and reasons.
+ */
 export type RepositoryClient = {
+  /** undefined when there is no such repository (any more). Throws `integrity_violation` when GitHub answers with another one. */
+  readonly repository: (id: number) => Promise<RepositoryFacts | undefined>
   /** The commit that a branch points to; undefined when there is no such repository or branch. */
-  readonly branch: (repository: string, name: string) => Promise<string | undefined>
+  readonly branch: (repositoryId: number, name: string) => Promise<string | undefined>
   /** undefined when there is no such repository or pull request. */
-  readonly pullRequest: (repository: string, number: number) => Promise<PullRequestFacts | undefined>
+  readonly pullRequest: (repositoryId: number, number: number) => Promise<PullRequestFacts | undefined>
+  /**
+   * Whether the commit belongs to the repository itself: it is the newest commit of a branch, or the given branch leads to it. GitHub serves
+   * the commits of all forks through every repository of their network, so that a commit's existence says nothing.
+   */
+  readonly hasCommit: (repositoryId: number, commit: string, branch: string) => Promise<boolean>
   /** A person's permission on the repository, with the person's id to compare: a login can come to mean another person. */
   readonly collaboratorPermission: (
-    repository: string,
+    repositoryId: number,
     login: string,
   ) => Promise<{ readonly permission: RepositoryPermission; readonly userId: number }>
   /** undefined when there is no such person (any more). */
   readonly userById: (id: number) => Promise<{ readonly id: number; readonly login: string } | undefined>
 }
 
+const root = 'GET /repositories/{repository_id}'
+
 /** A client for one token, which may be seconds old. */
 export function createRepositoryClient(deps: TokenClientDeps): RepositoryClient {
   const requester = createTokenRequester(deps, { fresh: true })
-  const get = (route: string, parameters: Readonly<Record<string, unknown>>): Promise<Answer | undefined> =>
-    orUndefined(async () => recordOf((await requester.request(`GET ${route}`, parameters)).data, route))
+  const get = <T>(route: string, parameters: Readonly<Record<string, string | number>>, read: (answer: Answer) => T) =>
+    orUndefined(() => requester.get(route, parameters, data => read(recordOf(data, route))))
+
+  const leadsTo = async (repositoryId: number, branch: string, commit: string): Promise<boolean> => {
+    // The second page of one commit each: the comparison without its commits and files.
+    const parameters = { repository_id: repositoryId, basehead: `${branch}...${commit}`, per_page: 1, page: 2 }
+    const status = await get(`${root}/compare/{basehead}`, parameters, answer => textAt(answer, 'status', 'comparison'))
+    return status === 'behind' || status === 'identical'
+  }
+  const isHead = async (repositoryId: number, commit: string): Promise<boolean> => {
+    const route = `${root}/commits/{commit_sha}/branches-where-head`
+    const parameters = { repository_id: repositoryId, commit_sha: commit }
+    const branches = await orUndefined(() => requester.get(route, parameters, data => listOf(data, 'branches').length))
+    return branches !== undefined && branches > 0
+  }
 
   return {
-    async branch(repository, name) {
-      const answer = await get('/repos/{owner}/{repo}/branches/{branch}', { ...ownerAndName(repository), branch: name })
-      return answer && textAt(objectAt(answer, 'commit', 'branch'), 'sha', 'branch.commit')
+    async repository(id) {
+      const found = await get(root, { repository_id: id }, repositoryFacts)
+      if (found === undefined || found.id === id) return found
+      throw new AppError('integrity_violation', `GitHub answered with repository ${found.id} instead of ${id}`)
     },
-    async pullRequest(repository, number) {
-      const answer = await get('/repos/{owner}/{repo}/pulls/{pull_number}', { ...ownerAndName(repository), pull_number: number })
-      return answer && pullRequestFacts(answer)
+    branch: (repositoryId, name) =>
+      get(`${root}/branches/{branch}`, { repository_id: repositoryId, branch: name }, answer =>
+        textAt(objectAt(answer, 'commit', 'branch'), 'sha', 'branch.commit'),
+      ),
+    pullRequest: (repositoryId, number) =>
+      get(`${root}/pulls/{pull_number}`, { repository_id: repositoryId, pull_number: number }, pullRequestFacts),
+    async hasCommit(repositoryId, commit, branch) {
+      return (await leadsTo(repositoryId, branch, commit)) || (await isHead(repositoryId, commit))
     },
-    async collaboratorPermission(repository, login) {
-      const parameters = { ...ownerAndName(repository), username: login }
-      const answer = await get('/repos/{owner}/{repo}/collaborators/{username}/permission', parameters)
-      if (answer === undefined) return { permission: 'none', userId: 0 }
-      return { permission: permissionIn(answer), userId: integerAt(objectAt(answer, 'user', 'permission'), 'id', 'user') }
+    async collaboratorPermission(repositoryId, login) {
+      const parameters = { repository_id: repositoryId, username: login }
+      const found = await get(`${root}/collaborators/{username}/permission`, parameters, answer => ({
+        permission: permissionIn(answer),
+        userId: integerAt(objectAt(answer, 'user', 'permission'), 'id', 'user'),
+      }))
+      return found ?? { permission: 'none', userId: 0 }
     },
-    async userById(id) {
-      const answer = await get('/user/{account_id}', { account_id: id })
-      return answer && { id: integerAt(answer, 'id', 'user'), login: textAt(answer, 'login', 'user') }
-    },
+    userById: id =>
+      get('GET /user/{account_id}', { account_id: id }, answer => ({
+        id: integerAt(answer, 'id', 'user'),
+        login: textAt(answer, 'login', 'user'),
+      })),
   }
 }
 
@@ -64,15 +107,21 @@ async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-function ownerAndName(fullName: string): { readonly owner: string; readonly repo: string } {
-  const [owner = '', repo = ''] = fullName.split('/')
-  return { owner, repo }
+function repositoryFacts(answer: Answer): RepositoryFacts {
+  return {
+    id: integerAt(answer, 'id', 'repository'),
+    fullName: textAt(answer, 'full_name', 'repository'),
+    defaultBranch: textAt(answer, 'default_branch', 'repository'),
+  }
 }
 
 function pullRequestFacts(answer: Answer): PullRequestFacts {
+  const head = objectAt(answer, 'head', 'pull request')
   const base = objectAt(objectAt(answer, 'base', 'pull request'), 'repo', 'base')
   return {
-    headSha: textAt(objectAt(answer, 'head', 'pull request'), 'sha', 'head'),
+    state: textAt(answer, 'state', 'pull request') === 'open' ? 'open' : 'closed',
+    headSha: textAt(head, 'sha', 'head'),
+    headRepositoryId: isJsonObject(head['repo']) ? integerAt(head['repo'], 'id', 'head.repo') : undefined,
     baseRepositoryId: integerAt(base, 'id', 'base.repo'),
   }
 }

@@ -2,7 +2,7 @@
 // `installations()` proves nothing: GitHub lists what an ordinary member can see. The proof of ownership is `organizationMembership`.
 // Source: https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
 import { AppError, isAppError } from '../../lib/errors.ts'
-import { type InstallationFacts, installationFacts } from '../installation-facts.ts'
+import { accountInstallation, type InstallationFacts } from '../installation-facts.ts'
 import { type Answer, integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
 import { type OrganizationMembership, organizationMembership } from './organization-membership.ts'
@@ -20,6 +20,7 @@ export type TeamFacts = {
 /** All methods throw AppError: see failure.ts for codes and reasons. */
 export type UserClient = {
   readonly user: () => Promise<{ readonly id: number; readonly login: string }>
+  /** Without those on enterprises, which have no repositories. */
   readonly installations: () => Promise<readonly InstallationFacts[]>
   /** The repositories of an installation that the person can see. */
   readonly installationRepositories: (
@@ -42,7 +43,7 @@ export function createUserClient(deps: TokenClientDeps): UserClient {
       return account(recordOf(data, 'user'))
     },
     async installations() {
-      return (await requester.all('GET /user/installations', {})).map(installationFacts)
+      return (await requester.all('GET /user/installations', {})).flatMap(item => accountInstallation(item) ?? [])
     },
     async installationRepositories(installationId) {
       const route = 'GET /user/installations/{installation_id}/repositories'

@@ -11,7 +11,7 @@ import type { Log } from '../../lib/log.ts'
 import type { GitHubEndpoints } from '../endpoints.ts'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
 import type { Circuit } from './circuit.ts'
-import { githubFailure } from './failure.ts'
+import { githubFailure, statusOf } from './failure.ts'
 
 export type ClientDeps = {
   readonly endpoints: GitHubEndpoints
@@ -30,6 +30,13 @@ type Answer = { readonly data: unknown; readonly headers: Readonly<Record<string
 export type GitHubClient = {
   /** One request; throws Octokit's error, for `githubFailure`. `authorization` is the whole header value. */
   readonly raw: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
+  /** As `raw`; undefined when GitHub's answer still has the entity tag (304). Without a tag it never is. */
+  readonly rawUnless: (
+    etag: string | undefined,
+    route: string,
+    parameters: Parameters,
+    authorization: string,
+  ) => Promise<Answer | undefined>
   /** One request; throws AppError. */
   readonly request: (route: string, parameters: Parameters, authorization: string) => Promise<Answer>
   /** All pages of a list, at most `mostItems`; a longer list is an `upstream_failed` and is never truncated. Throws AppError. */
@@ -58,14 +65,27 @@ export function createClient(deps: ClientDeps, bucket: string): GitHubClient {
         worthSleeping(seconds, count),
     },
   })
-  const withHeaders = (parameters: Parameters, authorization: string): Record<string, unknown> => ({
+  const withHeaders = (parameters: Parameters, authorization: string, etag?: string): Record<string, unknown> => ({
     ...parameters,
-    headers: { authorization, 'x-github-api-version': apiVersion, accept: 'application/vnd.github+json' },
+    headers: {
+      authorization,
+      'x-github-api-version': apiVersion,
+      accept: 'application/vnd.github+json',
+      ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    },
   })
   const raw: GitHubClient['raw'] = (route, parameters, authorization) =>
     octokit.request(route, withHeaders(parameters, authorization))
   return {
     raw,
+    async rawUnless(etag, route, parameters, authorization) {
+      try {
+        return await octokit.request(route, withHeaders(parameters, authorization, etag))
+      } catch (error) {
+        if (etag !== undefined && statusOf(error) === 304) return undefined
+        throw error
+      }
+    },
     async request(route, parameters, authorization) {
       try {
         return await raw(route, parameters, authorization)

@@ -3,6 +3,7 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { registerWebhooks } from '../../../src/broker/routes/webhooks/index.ts'
+import { endpointsOf } from '../../../src/github/index.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog as log } from '../../../src/lib/testing/silent-log.ts'
@@ -25,7 +26,8 @@ await server.register(formbody, { bodyLimit: 65_536 })
 await registerWebhooks(server, {
   settings: { webhookSecret: new SecretString(webhookSecret), formerWebhookSecret: undefined },
   store,
-  github: { app: () => ({ endpoints: { host: 'github.com' } }) },
+  github: { ourApps: () => ({ endpoints: endpointsOf({ host: 'github.com' }), signInAppId: 1, appIds: new Set([1]) }) },
+  metrics: { ignoredDelivery: () => {} },
   inbox: { wake: () => {} },
   clock,
   log,

@@ -6,6 +6,7 @@ import { installationView, integration } from '../../views/app.ts'
 import { repositoryView } from '../../views/repository.ts'
 import { created, notFound, ok } from '../protocol/answer.ts'
 import { fieldsOf } from '../protocol/body.ts'
+import { paged } from '../protocol/page.ts'
 import { type AppCall, appRoute, type RestRoute } from '../route.ts'
 import { permissionsOf } from './permissions.ts'
 
@@ -42,6 +43,16 @@ function mint(call: AppCall) {
 
 export const appRoutes: readonly RestRoute[] = [
   appRoute({ method: 'GET', path: '/app', handle: ({ app, context }) => ok(integration(context, app)) }),
+  appRoute({
+    method: 'GET',
+    path: '/app/installations',
+    handle: ({ app, context, paging }) =>
+      paged(
+        paging,
+        context.state.installations.filter(one => one.appId === app.id),
+        one => installationView(context, one),
+      ),
+  }),
   appRoute({
     method: 'GET',
     path: '/app/installations/{installation_id}',

@@ -10,9 +10,13 @@ import { fieldsOf } from '../protocol/body.ts'
 import { paged } from '../protocol/page.ts'
 import { actionOf, type OrganizationCall, organizationRoute, type RestRoute } from '../route.ts'
 
-/** The team that the path names by its slug. */
+/** The team that the path names, by its slug or by its id. */
 export function teamOf({ context, organization, params }: OrganizationCall): Team {
-  const team = teamBySlug(context.state, organization.id, params['team_slug'] ?? '')
+  const id = params['team_id']
+  const team =
+    id === undefined
+      ? teamBySlug(context.state, organization.id, params['team_slug'] ?? '')
+      : context.state.teams.find(one => String(one.id) === id && one.organizationId === organization.id)
   if (!team) throw notFound()
   return team
 }

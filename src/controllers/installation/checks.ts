@@ -1,0 +1,125 @@
+// What must hold for an Installation: checks in order, each with its reason and the cure. Pure. The owner comes last, because only this check costs
+// a token: it is not made for an Installation that is refused anyway.
+import { installationReasons as reasons } from '../../api/github/installation.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
+import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { permissionAbove } from '../../policy/permission-level.ts'
+import { retryMilliseconds } from '../github-unreachable.ts'
+import type { Facts } from './gather.ts'
+
+export type InstallationRefusal = Refusal & {
+  /** Unknown when GitHub did not answer. Absent means False: the binding does not hold. */
+  readonly status?: 'Unknown'
+  /** Set where nothing wakes the controller when the answer changes. */
+  readonly retryAfterMilliseconds?: number
+}
+
+/** GitHub may accept a key that it refused once, without a change of the App that would wake the Installation. */
+const appRetryMilliseconds = 120_000
+
+const shortestRetryMilliseconds = 30_000
+const longestRetryMilliseconds = 600_000
+
+/** As long again as the condition has failed already, so that the waits double. */
+function growing({ object, askedAt }: Facts, shortest: number): number {
+  const before = findCondition(object.status?.conditions, 'Verified')
+  const failing = before === undefined || before.status === 'True' ? 0 : askedAt.getTime() - Date.parse(before.lastTransitionTime)
+  return Math.min(longestRetryMilliseconds, Math.max(shortest, failing))
+}
+
+/** Stops an Installation whose App has no key, or a key that GitHub does not accept. */
+const appIsUsable: Check<Facts, InstallationRefusal> = facts => {
+  const { answer, object } = facts
+  if (answer.kind !== 'app-not-ready') return undefined
+  const message = `ClusterGitHubApp ${object.spec.app} cannot be used: ${answer.message}`
+  return { reason: reasons.appNotReady, message, retryAfterMilliseconds: growing(facts, appRetryMilliseconds) }
+}
+
+/** Stops while GitHub does not answer. */
+const gitHubAnswers: Check<Facts, InstallationRefusal> = facts => {
+  const { answer } = facts
+  if (answer.kind !== 'unreachable') return undefined
+  const { message } = answer
+  const retryAfterMilliseconds = retryMilliseconds(answer, growing(facts, shortestRetryMilliseconds))
+  return { status: 'Unknown', reason: reasons.unreachable, message, retryAfterMilliseconds }
+}
+
+/** Stops an installation that was removed on GitHub. */
+const exists: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
+  if (answer.kind !== 'absent') return undefined
+  const message = `GitHub knows no installation ${spec.installationId} of this App: install it again and onboard again`
+  return { reason: reasons.notFound, message }
+}
+
+/** Stops an installation of another App. */
+const isOfThisApp: Check<Facts, InstallationRefusal> = ({ answer }) => {
+  if (answer.kind !== 'found' || answer.installation.appId === answer.appId) return undefined
+  const message = `the installation belongs to App ${answer.installation.appId}, not to App ${answer.appId}`
+  return { reason: reasons.appMismatch, message }
+}
+
+/** Stops an installation on another account than the one that was bound; compares ids and types, never logins. */
+const isOnBoundAccount: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
+  if (answer.kind !== 'found') return undefined
+  const { id, type } = answer.installation.account
+  if (id === spec.account.id && type === spec.account.type) return undefined
+  const message = `the installation is on ${type} ${id}, not on ${spec.account.type} ${spec.account.id}`
+  return { reason: reasons.accountMismatch, message }
+}
+
+/** Stops a proof that does not fit the type of the account. */
+const proofFitsAccount: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
+  if (answer.kind !== 'found') return undefined
+  const { id, type } = answer.installation.account
+  const method = type === 'Organization' ? 'OrganizationOwner' : 'AccountHolder'
+  if (spec.proof.method === method && (type !== 'User' || spec.boundBy.id === id)) return undefined
+  const message = `the proof ${spec.proof.method} by ${spec.boundBy.id} proves nothing about ${type} ${id}`
+  return { reason: reasons.accountMismatch, message }
+}
+
+/** Stops an installation that is suspended on GitHub. */
+const isNotSuspended: Check<Facts, InstallationRefusal> = ({ answer }) => {
+  const suspendedAt = answer.kind === 'found' ? answer.installation.suspendedAt : undefined
+  if (suspendedAt === undefined) return undefined
+  const message = `suspended on GitHub since ${suspendedAt.toISOString()}: unsuspend it in the App's settings there`
+  return { reason: reasons.suspended, message }
+}
+
+/** Stops a ceiling that allows grants more than GitHub allows the installation. */
+const ceilingIsWithinGitHub: Check<Facts, InstallationRefusal> = ({ answer, object: { spec } }) => {
+  const above = answer.kind === 'found' ? permissionAbove(spec.ceiling.permissions, answer.installation.permissions) : undefined
+  const message = `the ceiling has ${above}, which GitHub no longer grants: onboard again`
+  return above === undefined ? undefined : { reason: reasons.ceilingAboveGitHub, message }
+}
+
+/** Stops a binding by a person who no longer owns the account, until a later check finds that they own it again. */
+const binderIsOwner: Check<Facts, InstallationRefusal> = ({ answer, object: { spec, status } }) => {
+  if (answer.kind !== 'found') return undefined
+  const { owner } = answer
+  if (owner.kind === 'not-owner') return { reason: reasons.ownerLost, message: owner.message }
+  if (owner.kind !== 'not-due' || status?.ownerLostAt === undefined) return undefined
+  const before = findCondition(status.conditions, 'Verified')
+  const message = `${spec.boundBy.login} (id ${spec.boundBy.id}) was not an owner at ${status.ownerLostAt}: an owner must onboard the account again`
+  return { reason: reasons.ownerLost, message: before?.reason === reasons.ownerLost ? before.message : message }
+}
+
+const checksWithoutOwner: readonly Check<Facts, InstallationRefusal>[] = [
+  appIsUsable,
+  gitHubAnswers,
+  exists,
+  isOfThisApp,
+  isOnBoundAccount,
+  proofFitsAccount,
+  isNotSuspended,
+  ceilingIsWithinGitHub,
+]
+
+/** The first refusal; undefined when everything holds. */
+export function refusalOf(facts: Facts): InstallationRefusal | undefined {
+  return firstRefusal([...checksWithoutOwner, binderIsOwner], facts)
+}
+
+/** Whether only the owner is left to check. */
+export function holdsWithoutOwner(facts: Facts): boolean {
+  return firstRefusal(checksWithoutOwner, facts) === undefined
+}

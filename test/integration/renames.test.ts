@@ -1,0 +1,183 @@
+// Repositories by number: the controllers and real git against the GitHub emulator. Whoever takes over the old name of an organisation or a
+// repository, or pushes to a fork, never gets a commit resolved, fetched or built.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createRepository } from '../../dev/github/actions/create-repository.ts'
+import { renameAccount } from '../../dev/github/actions/people/rename-account.ts'
+import { openPullRequest, setPullRequestState } from '../../dev/github/actions/pull-requests/pull-requests.ts'
+import { changeRepository } from '../../dev/github/actions/repository/change.ts'
+import { forkRepository } from '../../dev/github/actions/repository/fork.ts'
+import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import { organizationById, repositoryById, userByLogin } from '../../dev/github/state/github-state.ts'
+import { cloneUrl, createGitClient } from '../../dev/github/testing/git-client.ts'
+import { remoteSync } from '../../src/api/apps/remote-sync.ts'
+import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
+import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
+import { findCondition } from '../../src/kube/object/conditions.ts'
+import { installDefinitions, installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
+import { installedFixture } from '../fixtures/github-fixture.ts'
+import { waitUntil } from '../fixtures/harness.ts'
+import { type Hub, kpackDefinitions, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
+
+let renderer: ChartRenderer
+beforeAll(async () => {
+  await installKinds()
+  await installDefinitions(kpackDefinitions)
+  renderer = createChartRenderer()
+  renderer.warmUp()
+})
+afterAll(() => renderer.stop())
+
+let github: RunningEmulator
+beforeEach(async () => {
+  github = await startEmulator()
+  return () => github.stop()
+})
+
+const shop = 4001
+const person = (login: string) => userByLogin(github.context.state, login) ?? expect.fail(`no person ${login}`)
+const acme = () => organizationById(github.context.state, 2001) ?? expect.fail('no organisation')
+const repository = (id: number) => repositoryById(github.context.state, id) ?? expect.fail(`no repository ${id}`)
+
+/** Pushes a commit on top of `main`, to `main` unless told otherwise; resolves to its id. */
+async function push(login: string, fullName: string, text: string, branch = 'main'): Promise<string> {
+  const git = await createGitClient()
+  await git.run('clone', cloneUrl(github.url, fullName, github.personalTokens[login]), '.')
+  const sha = await git.commit('page.txt', text, text)
+  expect(await git.run('push', 'origin', `HEAD:${branch}`)).toMatchObject({ ok: true })
+  await git.remove()
+  return sha
+}
+
+/** The token desk's answer keeps the name of the day of the grant. */
+function hub(): Hub {
+  const { client, installation, endpoints } = installedFixture(github)
+  const permissions = { contents: 'read', pull_requests: 'read' } as const
+  return {
+    endpoints,
+    repository: { id: shop, fullName: 'acme/shop' },
+    mint: async () => (await client.mint({ installationId: installation.id, repositoryIds: [shop], permissions })).token,
+  }
+}
+
+/** A RemoteSync of acme/shop whose first commit is being built. */
+async function following(): Promise<RemoteSyncFixture> {
+  const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+  const first = await push('dave', 'acme/shop', 'ours')
+  await fixture.applyApplication()
+  await fixture.applyRemoteSync()
+  await fixture.approve()
+  await fixture.buildOf(first)
+  return fixture
+}
+
+/** Waits until the RemoteSync has asked GitHub because of this wake; resolves to its status. */
+async function afterWake(fixture: RemoteSyncFixture) {
+  const key = { namespace: fixture.namespace, name: 'shop' }
+  await fixture.wake()
+  const wake = (await fixture.client.get(remoteSync, key))?.metadata.annotations?.['sekisho.dev/wake']
+  return waitUntil(
+    'the wake is handled',
+    async () => {
+      const { status } = (await fixture.client.get(remoteSync, key)) ?? {}
+      return status?.handledWake === wake ? status : undefined
+    },
+    patience,
+  )
+}
+
+async function builtCommits({ client, namespace }: RemoteSyncFixture): Promise<readonly (string | undefined)[]> {
+  return (await client.list(kpackBuilds, { namespace })).map(build => build.spec.source.git?.revision)
+}
+
+async function reasonOf(fixture: RemoteSyncFixture): Promise<string | undefined> {
+  return findCondition((await afterWake(fixture)).conditions, 'Ready')?.reason
+}
+
+describe('commits that strangers pushed', () => {
+  /** A public repository, as strangers can fork it, with a fork of noah and a pull request of it. */
+  async function forked() {
+    const { context } = github
+    const shopNow = repository(shop)
+    await changeRepository({ context, repository: shopNow, sender: person('olivia') }, { private: false })
+    const noah = person('noah')
+    await forkRepository(
+      { context, repository: shopNow, sender: noah },
+      { owner: noah, name: undefined, defaultBranchOnly: true },
+    )
+    const evil = await push('noah', 'noah/shop', 'evil')
+    const opened = { title: 'Evil', body: null, head: 'noah:main', seesHead: () => true, base: 'main', draft: false }
+    const pull = await openPullRequest({ context, repository: shopNow, sender: noah }, opened)
+    return { evil, number: pull.number }
+  }
+
+  test('the head of a fork is not built; a pull request of the repository itself is, until it is closed', async () => {
+    const { evil, number } = await forked()
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync({ source: { pullRequest: number } })
+    await fixture.approve()
+    await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'PullRequestFromFork')
+
+    const { context } = github
+    const own = await push('dave', 'acme/shop', 'ours', 'feature')
+    const [repositoryNow, sender] = [repository(shop), person('dave')]
+    const opened = { title: 'Ours', body: null, head: 'feature', seesHead: () => true, base: 'main', draft: false }
+    const pull = await openPullRequest({ context, repository: repositoryNow, sender }, opened)
+    await fixture.applyRemoteSync({ source: { pullRequest: pull.number } })
+    await fixture.buildOf(own)
+    await setPullRequestState({ context, repository: repositoryNow, sender }, pull, 'closed')
+    expect(await reasonOf(fixture)).toBe('PullRequestClosed')
+    expect(await builtCommits(fixture)).not.toContain(evil)
+  })
+
+  test('a commit of a fork, which GitHub serves through the repository, is not built; a commit of a branch is', async () => {
+    const { evil } = await forked()
+    const main = await push('dave', 'acme/shop', 'ours')
+    const other = await push('dave', 'acme/shop', 'other', 'other')
+    const fixture = await startRemoteSyncFixture(renderer, { hub: hub() })
+    await fixture.applyApplication()
+    await fixture.applyRemoteSync({ source: { commit: evil } })
+    await fixture.approve()
+    await readyReason(fixture.client, remoteSync, { namespace: fixture.namespace, name: 'shop' }, 'CommitNotInRepository')
+    for (const commit of [main, other]) {
+      await fixture.applyRemoteSync({ source: { commit } })
+      await fixture.buildOf(commit)
+    }
+    expect(await builtCommits(fixture)).not.toContain(evil)
+  })
+})
+
+describe('a name that passes to somebody else', () => {
+  test('an organisation is renamed and a stranger takes its login: the stranger’s commit is never built, the repository is followed', async () => {
+    const fixture = await following()
+    renameAccount(github.context, acme(), person('olivia'), 'acme-inc')
+    const noah = person('noah')
+    renameAccount(github.context, noah, noah, 'acme')
+    await createRepository(github.context, noah, noah, { name: 'shop', description: null, private: false, withReadme: true })
+    const evil = await push('noah', 'acme/shop', 'evil')
+    expect((await afterWake(fixture)).commit).not.toBe(evil)
+
+    const second = await push('dave', 'acme-inc/shop', 'ours again')
+    const status = await afterWake(fixture)
+    expect(status).toMatchObject({ commit: second, repository: { id: shop, name: 'acme-inc/shop' } })
+    await fixture.buildOf(second)
+    expect(await builtCommits(fixture)).not.toContain(evil)
+  })
+
+  test('inside one organisation, a new repository with the old name is never built', async () => {
+    const fixture = await following()
+    await changeRepository(
+      { context: github.context, repository: repository(shop), sender: person('olivia') },
+      { name: 'shop-old' },
+    )
+    const impostor = { name: 'shop', description: null, private: false, withReadme: true }
+    await createRepository(github.context, acme(), person('olivia'), impostor)
+    const evil = await push('olivia', 'acme/shop', 'evil')
+    expect((await afterWake(fixture)).commit).not.toBe(evil)
+
+    const second = await push('dave', 'acme/shop-old', 'ours again')
+    expect(await afterWake(fixture)).toMatchObject({ commit: second, repository: { id: shop, name: 'acme/shop-old' } })
+    await fixture.buildOf(second)
+    expect(await builtCommits(fixture)).not.toContain(evil)
+  })
+})
