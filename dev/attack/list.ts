@@ -1,5 +1,6 @@
 // All attacks, in the order in which they are reported.
 import type { Attack } from './attack.ts'
+import { domainAttacks } from './cluster/domains.ts'
 import { kindAttacks } from './cluster/kinds.ts'
 import { mountAttacks } from './cluster/mounts.ts'
 import { nameAttacks } from './cluster/names.ts'
@@ -10,6 +11,7 @@ import { serviceAttacks } from './cluster/services.ts'
 import { buildAttacks } from './deputies/builds.ts'
 import { deputyAttacks } from './deputies/deputies.ts'
 import { forkAttacks } from './deputies/forks.ts'
+import { grantAttacks } from './deputies/grants.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
@@ -29,6 +31,7 @@ export const attacks: readonly Attack[] = [
   ...readAttacks,
   ...rightsAttacks,
   ...kindAttacks,
+  ...domainAttacks,
   ...nameAttacks,
   ...networkAttacks,
   ...registryAttacks,
@@ -39,6 +42,7 @@ export const attacks: readonly Attack[] = [
   ...onboardingAttacks,
   ...issuerAttacks,
   ...deputyAttacks,
+  ...grantAttacks,
   ...forkAttacks,
   ...buildAttacks,
   ...wallAttacks,

@@ -1,6 +1,7 @@
 // Floods as attacks: for a few seconds, after which everybody must be served; and, with `--floods`, for a minute, during which acme is measured
 // against its own idle time: every use at most twice as long, at most 200 MB more memory, bounded calls of GitHub and rows of the audit log.
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 import { type Measured, useAsBystander, useOnce } from './bystander.ts'
 import { type Flood, floods } from './kinds.ts'
