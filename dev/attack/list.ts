@@ -2,6 +2,7 @@
 import type { Attack } from './attack.ts'
 import { domainAttacks } from './cluster/domains.ts'
 import { kindAttacks } from './cluster/kinds.ts'
+import { kubectlAttacks } from './cluster/kubectl.ts'
 import { mountAttacks } from './cluster/mounts.ts'
 import { nameAttacks } from './cluster/names.ts'
 import { secretReadAttacks } from './cluster/read-secrets.ts'
@@ -29,6 +30,7 @@ export const attacks: readonly Attack[] = [
   ...secretReadAttacks,
   ...mountAttacks,
   ...readAttacks,
+  ...kubectlAttacks,
   ...rightsAttacks,
   ...kindAttacks,
   ...domainAttacks,

@@ -129,7 +129,7 @@ export const deputyAttacks: readonly Attack[] = [
     against: 'git, shells, URLs and manifests of the controllers',
     tries: 'Branches, paths, environment and fields with options, shell text, quotes, markup and line breaks.',
     expected: ['controller', 'schema', 'quota', 'admission'],
-    peer: 'Coolify, January 2026, and Dokploy CVE-2026-27130: command injection by names and branches',
+    peer: 'Coolify, January 2026, and Dokploy CVE-2026-27130: command injection by names and branches; Argo CD: paths out of the repository',
     attempts: world => [
       ...crookedBranches.map((branch, index) =>
         syncAttempt(world, `attack-branch-${index}`, `branch ${JSON.stringify(branch)}`, { source: { branch } }),
