@@ -1,5 +1,5 @@
 // The journal is on disk before anything is made, so that the run after a crash still knows what to delete.
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -17,5 +17,7 @@ test('what was noted survives a crash, the newest first, until it is cleared', a
 })
 
 test('a journal that cannot be written lets nothing be made', async () => {
-  await expect(openJournal('/proc/nothing')).rejects.toThrow()
+  const file = join(await mkdtemp(join(tmpdir(), 'journal-')), 'file')
+  await writeFile(file, '')
+  await expect(openJournal(join(file, 'folder'))).rejects.toThrow(/ENOTDIR/)
 })
