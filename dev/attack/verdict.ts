@@ -20,10 +20,15 @@ export const layers = {
 
 export type Layer = keyof typeof layers
 
-export type Verdict =
-  | { readonly outcome: 'stopped'; readonly by: Layer; readonly evidence: string }
-  | { readonly outcome: 'succeeded'; readonly evidence: string }
-  | { readonly outcome: 'unclear'; readonly evidence: string }
+export type Verdict = (
+  | { readonly outcome: 'stopped'; readonly by: Layer }
+  | { readonly outcome: 'succeeded' }
+  | { readonly outcome: 'unclear' }
+) & {
+  readonly evidence: string
+  /** What was measured, in lines, shown whatever the outcome. */
+  readonly measured?: readonly string[]
+}
 
 const longestEvidence = 260
 

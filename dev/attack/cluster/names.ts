@@ -100,7 +100,7 @@ export const nameAttacks: readonly Attack[] = [
       const sync = `${groupPath(apps, neighbourNamespace, 'remotesyncs')}/site`
       return apiAttempts(world, [
         ...markAttempts(image, owner('Tenant', 'tenancy.sekisho.dev/v1alpha1', 'acme'), 'the Tenant acme as owner'),
-        ...markAttempts(image, owner('Namespace', 'v1', 'acme'), 'the namespace acme as owner'),
+        ...markAttempts(image, owner('Application', 'apps.sekisho.dev/v1alpha1', 'shop'), 'an Application as owner'),
         ...markAttempts(image, { finalizers: ['attack.example/hold'] }, 'a finalizer of nobody').filter(({ name }) =>
           name?.startsWith('Application'),
         ),

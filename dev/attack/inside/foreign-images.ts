@@ -34,7 +34,7 @@ function foreignImages(world: World): readonly Attempt[] {
         spec: { image: spelling, processes: [{ name: 'web', port: 3000, healthPath: '/healthz', memory: '64Mi' }] },
       },
       // A pull that fails says nothing: the image may just not exist.
-      refusals: /^Image(?!Pull)/,
+      refusals: /^(ForeignImage|RefusedByCluster)$/,
       seconds: 12,
     }),
   )
