@@ -24,6 +24,8 @@ export type SourceServerDeps = {
 
 /** Requests answered at once; more get 503 with Retry-After. */
 const mostConcurrent = 32
+/** Clients are build pods, one connection or two each: one that opens many must not leave none for the builds of others. */
+const connections = { most: 256, mostOfClient: 16 }
 const sweepMilliseconds = 60_000
 
 function plain(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
@@ -72,8 +74,7 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
       })
     },
   )
-  // Builds of all tenants connect: one that opens connections and says nothing takes none from the others.
-  guardConnections(server, { most: 256, mostOfClient: 64 })
+  guardConnections(server, connections)
   const sweep = periodic({
     ...deps,
     name: 'deletion of expired sources',
