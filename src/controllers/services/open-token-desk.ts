@@ -1,19 +1,19 @@
 // Opens the token desk: the clients of the GitHub Apps, the desk, its certificate, its server for workloads and its loops.
 // It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
-import { secrets } from '../api/builtin/index.ts'
-import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
-import { installation } from '../api/github/installation.ts'
-import { platformNamespace } from '../api/names.ts'
-import { tenant } from '../api/tenancy/tenant.ts'
-import { createTokenRevoker, endpointsOf } from '../github/index.ts'
-import { createRedelivery } from '../redelivery/poll.ts'
-import { createGitHubApps, type GitHubApps } from '../token-desk/app-clients.ts'
-import { createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../token-desk/index.ts'
-import { openTokenDeskCertificate } from '../token-desk/server/certificate.ts'
-import { createWebServer, listen } from '../web/server.ts'
-import type { ControllersDeps } from './app-deps.ts'
-import { readyInstallations } from './ready-installations.ts'
-import { tenantsByNamespace } from './tenants-by-namespace.ts'
+import { secrets } from '../../api/builtin/index.ts'
+import { clusterGitHubApp } from '../../api/github/cluster-github-app.ts'
+import { installation } from '../../api/github/installation.ts'
+import { platformNamespace } from '../../api/names.ts'
+import { tenant } from '../../api/tenancy/tenant.ts'
+import { createTokenRevoker, endpointsOf } from '../../github/index.ts'
+import { createRedelivery } from '../../redelivery/poll.ts'
+import { createGitHubApps, type GitHubApps } from '../../token-desk/app-clients.ts'
+import { createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../../token-desk/index.ts'
+import { openTokenDeskCertificate } from '../../token-desk/server/certificate.ts'
+import { createWebServer, listen } from '../../web/server.ts'
+import type { ControllersDeps } from '../app-deps.ts'
+import { readyInstallations } from '../ready-installations.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 
 export type OpenTokenDesk = {
   readonly desk: TokenDesk
