@@ -48,11 +48,6 @@ async function install(context: Context): Promise<object> {
   return installKpack({ releaseFolder, version: kpackVersion, kpackImage: pinned('kpack'), ...node }, kubectl, progress)
 }
 
-function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {
-  const { nodeAddress, podGateway, ports, registryPort } = settings
-  return { addresses: [nodeAddress, podGateway], apiServerPort: ports.apiServer, registryPort }
-}
-
 async function builder(context: Context): Promise<object> {
   const pinned = await built(context, builderImages)
   const images = {
@@ -63,6 +58,11 @@ async function builder(context: Context): Promise<object> {
     node: pinned('node'),
   }
   return installBuilder({ images, registry: registryHost(context.settings) }, context.kubectl, context.progress)
+}
+
+function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {
+  const { nodeAddress, podGateway, ports, registryPort } = settings
+  return { addresses: [nodeAddress, podGateway], apiServerPort: ports.apiServer, registryPort }
 }
 
 function find(results: readonly ImageResult[], name: ImageName): ImageResult {

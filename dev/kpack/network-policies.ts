@@ -12,6 +12,7 @@ export type NodeEndpoints = {
 
 const namespace = 'kpack'
 const webhookPort = 8443
+/** In the platform's pods. */
 const registryTokenPort = 8445
 const everyPod = {}
 
@@ -34,7 +35,7 @@ export function kpackNetworkPolicies({ addresses, apiServerPort, registryPort }:
       egress: [
         { to: [inNamespace('kube-system')], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] },
         { to: node, ports: [tcp(apiServerPort), tcp(registryPort)] },
-        // The token server of the registry, in the platform's pod.
+        // The token server of the registry.
         { to: [inNamespace('sekisho-system')], ports: [tcp(registryTokenPort)] },
       ],
     }),

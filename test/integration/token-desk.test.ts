@@ -6,6 +6,7 @@ import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
@@ -106,6 +107,43 @@ describe('Tenant', () => {
     await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
     await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
     await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+  })
+
+  test('deletes a network policy of an earlier version, which would keep open what it allowed, and recreates a deleted one', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    const build = `${namespace}-build`
+    const owner = (await client.get(namespaces, { name: namespace }))?.metadata.ownerReferences ?? []
+    const labels = { 'sekisho.dev/tenant': namespace }
+    const create = (name: string, ownerReferences: typeof owner) =>
+      client.create(
+        networkPolicies,
+        {
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'NetworkPolicy',
+          metadata: { namespace: build, name, labels, ownerReferences },
+          spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{}] },
+        },
+        { fieldManager: 'test' },
+      )
+    await create('somebody-elses', [])
+    await create('allow-registries', owner)
+    await client.delete(networkPolicies, { namespace, name: 'sekisho-deny-all' })
+    const names = async () =>
+      (await Promise.all([namespace, build].map(name => client.list(networkPolicies, { namespace: name }))))
+        .flat()
+        .map(({ metadata }) => `${metadata.namespace === build ? 'build' : 'app'} ${metadata.name}`)
+        .sort()
+        .join()
+    const wanted = [
+      'app sekisho-deny-all',
+      'app sekisho-egress',
+      'app sekisho-ingress',
+      'build sekisho-deny-all',
+      'build sekisho-egress',
+    ]
+    const all = [...wanted, 'build somebody-elses'].sort().join()
+    await waitUntil('exactly the wanted policies of ours', async () => (await names()) === all || undefined, patience)
   })
 
   test('does not adopt a namespace that it did not create, whatever its labels are', async () => {
@@ -298,7 +336,12 @@ describe('the desk’s routes for workloads', () => {
     const server = await createWebServer({ log: silentLog })
     const { client, desk, endpoints } = fixture
     await server.register(
-      tokenRoutes({ desk, client, endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined) }),
+      tokenRoutes({
+        desk,
+        client,
+        clock: systemClock,
+        endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined),
+      }),
     )
     onTestFinished(() => server.close())
     return server
@@ -391,6 +434,21 @@ describe('the desk’s routes for workloads', () => {
     await fixture.client.delete(pods, { namespace: fixture.namespace, name: pod.name })
     await waitUntil(
       'the pod’s token is refused',
+      async () => (await ask(server, bearer)).statusCode === 401 || undefined,
+      patience,
+    )
+  })
+
+  test('refuse the token of a ServiceAccount that was deleted and created again', async () => {
+    const fixture = await readyTenant()
+    await approvedGrant(fixture)
+    const server = await withDeskServer(fixture)
+    const bearer = await tokenOf(fixture, await runPod(fixture))
+    expect((await ask(server, bearer)).statusCode).toBe(200)
+    await fixture.client.delete(serviceAccounts, { namespace: fixture.namespace, name: 'runner' })
+    await runPod(fixture)
+    await waitUntil(
+      'the token of the former ServiceAccount is refused',
       async () => (await ask(server, bearer)).statusCode === 401 || undefined,
       patience,
     )

@@ -124,7 +124,7 @@ describe('the namespaces of a tenant', () => {
       {
         decision: { kind: 'fill', imagesAreOpen: true },
         teams: { kind: 'not-due' },
-        enforcement: { ingress: 'Enforced', egress: 'Enforced' },
+        enforcement: { ingress: 'Unknown', egress: 'Unknown' },
       },
       new Date(0),
     )
