@@ -14,12 +14,12 @@ import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
 import { createDomainClaimController } from './domain-claim/index.ts'
 import { createInstallationController } from './installation/index.ts'
-import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
 import { reservedHostsOf } from './reserved-hosts.ts'
 import { type Builds, openBuilds } from './services/open-builds.ts'
 import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
+import { type OpenTokenDesk, openTokenDesk } from './services/open-token-desk.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {

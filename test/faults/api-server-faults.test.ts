@@ -1,12 +1,14 @@
 // Fault 5 of the list in fault-page.ts: the API server is unavailable, overloaded, broken or slow, or refuses each first write. The controllers
 // survive, retry with bounded delays, recover within seconds, and repeat no effect. `SEKISHO_LONG=1`: 60 s of outage and answers 5 s late.
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { deployments } from '../../src/api/builtin/index.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { installDefinitions, restrictedTo, withFixture } from '../fixtures/application-fixture.ts'
-import { image as builtImage, kpackDefinitions, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
+import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
+import { image as builtImage, startRemoteSyncFixture, succeeded } from '../fixtures/remote-sync-fixture.ts'
 import { conflict, firstOfEach, internalError, type RequestFault, tooManyRequests } from './chaos-proxy/faults.ts'
 import { isWrite } from './chaos-proxy/request-facts.ts'
 import {

@@ -1,5 +1,6 @@
 // The RemoteSync controller on a real API server with a real source store and real git: from a commit to a running Application, and every
 // way in which that halts. The tests act as kpack, the grant controller and the kubelet; test/e2e runs the real ones.
+
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,11 +16,11 @@ import { type ChartRenderer, createChartRenderer } from '../../src/charts/render
 import { findCondition } from '../../src/kube/object/conditions.ts'
 import { installDefinitions, installKinds, patience, readyReason, runPods } from '../fixtures/application-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import {
   failed,
   fieldManager,
   image,
-  kpackDefinitions,
   type RemoteSyncFixture,
   startRemoteSyncFixture,
   succeeded,

@@ -16,7 +16,8 @@ import { findCondition } from '../../src/kube/object/conditions.ts'
 import { installDefinitions, installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
-import { type Hub, kpackDefinitions, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
+import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
+import { type Hub, type RemoteSyncFixture, startRemoteSyncFixture } from '../fixtures/remote-sync-fixture.ts'
 
 let renderer: ChartRenderer
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 // Fault 1 of the list in test/faults/fault-page.ts: a controller that is killed before and after each single write of its scenario reaches the
 // state of the undisturbed run. Every controller has a scenario; `SEKISHO_LONG=1` sweeps all of them.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBrokerApp } from '../../src/broker/app.ts'
 import { readBrokerSettings } from '../../src/broker/config.ts'
@@ -11,7 +12,7 @@ import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { recordOutcome } from '../faults/outcome.ts'
 import { installDefinitions, installKinds } from '../fixtures/application-fixture.ts'
 import { testKubeconfig } from '../fixtures/harness.ts'
-import { kpackDefinitions } from '../fixtures/remote-sync-fixture.ts'
+import { kpackDefinitions } from '../fixtures/kpack-definitions.ts'
 import { openEnvironment } from './environment/environment.ts'
 import { type Fixture, openFixture } from './environment/fixture.ts'
 import { scenarios } from './scenarios/index.ts'

@@ -2,6 +2,7 @@
 import { Registry } from 'prom-client'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
+import { createRegistryMetrics } from '../../../src/registry/refusals.ts'
 import { createPlatformMetrics, prometheusRegistry } from '../../../src/web/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
@@ -28,6 +29,7 @@ function metricTable(registry: Registry): string {
 export function metricsPage(): string {
   const ours = new Registry()
   createKubeMetrics(ours)
+  createRegistryMetrics(ours)
   createPlatformMetrics(ours)
   createBrokerMetrics(ours)
   const node = prometheusRegistry({ process: 'standalone' })
@@ -42,7 +44,10 @@ export function metricsPage(): string {
         ['`kind`', 'the Kubernetes kind, such as `RemoteSync`'],
         ['`verb`', 'the verb of the Kubernetes API, such as `get` or `watch`'],
         ['`code`', 'the HTTP status of the response; `0` if there was none'],
-        ['`result`', '`success`, `requeue_after`, `error` or `timeout`'],
+        [
+          '`result`',
+          '`success`, `requeue_after`, `error` or `timeout`; of registry tokens `issued`, `narrowed` (less than was asked for), `refused` or `limited`',
+        ],
         ['`priority`', '`normal`; `low` for objects that are checked at the start of the process or again after a time'],
         ['`direction`', '`ingress` or `egress`'],
         ['`reason`', 'why a watch ended, such as `ended` or `unreachable`; why a delivery was ignored, such as `another_app`'],
@@ -55,7 +60,8 @@ export function metricsPage(): string {
   return page({
     title: 'Metrics',
     subject: 'This page lists the metrics of Sekisho.',
-    source: 'the code that registers them (`src/kube/metrics.ts`, `src/broker/metrics.ts`, `src/web/metrics.ts`)',
+    source:
+      'the code that registers them (`src/kube/metrics.ts`, `src/broker/metrics.ts`, `src/registry/refusals.ts`, `src/web/metrics.ts`)',
     sections,
   })
 }
