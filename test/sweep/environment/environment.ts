@@ -91,6 +91,7 @@ function environmentOf(environment: {
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_REGISTRY_AUTHENTICATION: 'none',
     SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
