@@ -39,8 +39,9 @@ beforeAll(async () => {
   const client = { create: () => Promise.reject(new AppError('unauthenticated', 'no token')), get: async () => undefined }
   await desk.register(
     tokenRoutes({
-      desk: { request: () => Promise.reject(new AppError('forbidden', 'no')) },
+      desk: { grantUid: async () => 'uid', request: () => Promise.reject(new AppError('forbidden', 'no')) },
       client,
+      clock: systemClock,
       endpointsOfHost: () => undefined,
     }),
   )

@@ -74,11 +74,31 @@ describe('deciding on an Application', () => {
     })
   })
 
+  test('renders own images and those of other registries, with the Secret to pull them', () => {
+    const { place } = facts().registry
+    const images = ['registry.example.com/apps/acme/shop:1', 'ghcr.io/globex/site:1', 'nginx']
+    for (const image of images) expect(decide(facts({ application: app({ image }) }))).toMatchObject({ kind: 'render' })
+    const withSecret = facts({ registry: { place, pullSecret: 'sekisho-registry-pull' } })
+    expect(decide(withSecret)).toMatchObject({ input: { imagePullSecrets: ['sekisho-registry-pull'] } })
+  })
+
   const unknown = chartWith({ builtIn: 'nope' })
   const fromConfigMap = chartWith({ configMap: { name: 'mine', key: 'chart.js' } })
   test.each<[string, Partial<Facts>, string, string]>([
     ['a name that is not a label', { application: app({}, { name: 'a.b' }) }, 'InvalidName', 'DNS label'],
     ['no image', { application: { ...app(), spec: withoutImage } }, 'WaitingForImage', 'spec.image'],
+    [
+      'an image of another tenant',
+      { application: app({ image: '10.88.0.1:5000/apps/globex/site:1' }) },
+      'ForeignImage',
+      'below registry.example.com/apps/acme/',
+    ],
+    [
+      'an image of another tenant whose name begins like the own',
+      { application: app({ image: 'REGISTRY.example.com:443/apps/acme-inc/site' }) },
+      'ForeignImage',
+      'spec.image',
+    ],
     ['no such chart', { chart: undefined }, 'ChartNotFound', 'spec.chart'],
     ['a chart of another version', { chart: unknown }, 'ChartNotFound', 'use one of web'],
     ['a chart without its ConfigMap', { chart: fromConfigMap }, 'ChartNotFound', 'no ConfigMap mine with the key chart.js'],

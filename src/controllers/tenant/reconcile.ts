@@ -61,7 +61,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
     nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
   )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
-  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds), rotationMilliseconds(deps))
+  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   return next === undefined ? done : requeueAfter(next)
 }
 

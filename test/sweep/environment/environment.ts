@@ -90,7 +90,7 @@ function environmentOf(environment: {
     SEKISHO_DATABASE_URL: environment.databaseUrl,
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
-    SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_REGISTRY: `${fixture.registry.host}/apps`,
     SEKISHO_REGISTRY_AUTHENTICATION: 'none',
     SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',

@@ -19,6 +19,7 @@ import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
+import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
@@ -33,6 +34,8 @@ export type Fixture = {
   readonly github: RunningEmulator
   readonly dns: DnsServer
   readonly postgres: TestPostgres
+  /** Holds the images that scenarios build as kpack would. */
+  readonly registry: SmallRegistry
   readonly subjects: Subjects
   /** Sealing key of all stores of this sweep, in base64. */
   readonly sealingKey: string
@@ -47,7 +50,7 @@ export type Fixture = {
 
 export async function openFixture(kubeconfig: string): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
-  const [access, connection, github, dns, postgres, subjects] = await Promise.all([
+  const [access, connection, github, dns, postgres, subjects, registry] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
@@ -55,6 +58,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     startDnsServer(),
     startPostgres(),
     createSubjects(folder),
+    startSmallRegistry(),
   ])
   const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
   const admin = createAdminClient(access)
@@ -83,6 +87,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     github,
     dns,
     postgres,
+    registry,
     subjects,
     sealingKey,
     // Of equal length: no prefix is the start of another.
@@ -95,6 +100,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
       await subjects.stop()
       await admin.close()
       await kube.close()
+      await registry.close()
       await github.stop()
       await dns.close()
       await postgres.stop()
