@@ -3,7 +3,7 @@
 import { catalog } from './binaries/catalog.ts'
 import { findBinary } from './binaries/ensure-binary.ts'
 import type { ClusterSettings } from './settings.ts'
-import { adminKubeconfig, registryHost } from './settings.ts'
+import { adminKubeconfig, tenantRegistry } from './settings.ts'
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
@@ -13,7 +13,7 @@ export async function environmentLines(settings: ClusterSettings): Promise<strin
   const kubernetes = await findBinary(catalog.kubernetes, settings)
   const lines = [
     `export KUBECONFIG=${quoted(adminKubeconfig(settings))}`,
-    `export SEKISHO_REGISTRY=${quoted(registryHost(settings))}`,
+    `export SEKISHO_REGISTRY=${quoted(tenantRegistry(settings))}`,
     ...(kubernetes === undefined ? [] : [`export PATH=${quoted(kubernetes.folder)}:"$PATH"`]),
   ]
   return `${lines.join('\n')}\n`

@@ -34,7 +34,10 @@ export type ClusterSettings = {
   readonly ports: ControlPlanePorts
   readonly testPorts: ControlPlanePorts
   readonly schedulerPort: number
+  /** The registry with token authentication: tenants' images, builder and stack. */
   readonly registryPort: number
+  /** The registry on loopback with the images that run before tokens can be issued: the platform itself and kpack. */
+  readonly nodeRegistryPort: number
   readonly ingressPort: number
   readonly podCidr: string
   readonly podGateway: string
@@ -42,6 +45,8 @@ export type ClusterSettings = {
   /** The first address of the service range, which Kubernetes reserves for the Service `kubernetes`. */
   readonly serviceAddress: string
   readonly dnsAddress: string
+  /** The fixed service address at which nodes, builds and kpack ask for registry tokens: the node has no cluster DNS. */
+  readonly registryTokenAddress: string
   readonly clusterDomain: string
   readonly issuerUrl: string
 }
@@ -104,12 +109,14 @@ export function readClusterSettings(
     },
     schedulerPort: port('SEKISHO_SCHEDULER_PORT', 10_259),
     registryPort: port('SEKISHO_REGISTRY_PORT', 5000),
+    nodeRegistryPort: port('SEKISHO_NODE_REGISTRY_PORT', 5001),
     ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',
     serviceCidr: '10.96.0.0/12',
     serviceAddress: '10.96.0.1',
     dnsAddress: '10.96.0.10',
+    registryTokenAddress: '10.96.0.11',
     clusterDomain: 'cluster.local',
     issuerUrl: text('SEKISHO_ISSUER_URL', `https://${nodeAddress}:8443`),
   }
@@ -138,6 +145,16 @@ export function testClusterFolder(settings: ClusterSettings): string {
 /** `host:port` of the registry from which the node pulls and to which builds push (plain http). */
 export function registryHost(settings: ClusterSettings): string {
   return `${settings.nodeAddress}:${settings.registryPort}`
+}
+
+/** `host:port` of the registry on loopback: pods cannot reach it, the node can. */
+export function nodeRegistryHost(settings: ClusterSettings): string {
+  return `127.0.0.1:${settings.nodeRegistryPort}`
+}
+
+/** Where the tenants' images go: beside the platform's paths, so that no tenant's namespace can be one of these. */
+export function tenantRegistry(settings: ClusterSettings): string {
+  return `${registryHost(settings)}/apps`
 }
 
 /** The administrator's kubeconfig of the development cluster: the given one, or ours. */

@@ -110,7 +110,7 @@ async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs
   await controlPlane.admin.close()
 }
 
-/** Issues the issuer's serving certificate, signed by the authority in the API server's authentication file. */
+/** Issues the serving certificates of the issuer and of the registry's token server, signed by the authority in the API server's authentication file. */
 export async function issueBrokerCertificate(settings: ClusterSettings): Promise<void> {
   const authority = await openAuthority(join(devClusterFolder(settings), 'pki'), 'ca', 'sekisho-dev-ca')
   const service = 'sekisho-broker.sekisho-system'
@@ -119,5 +119,11 @@ export async function issueBrokerCertificate(settings: ClusterSettings): Promise
     usage: 'server',
     names: ['localhost', `${service}.svc`, `${service}.svc.${settings.clusterDomain}`, 'sekisho.sekisho-system.svc'],
     addresses: [...new Set([settings.nodeAddress, '127.0.0.1'])],
+  })
+  await authority.leaf('registry-tokens', {
+    commonName: 'sekisho-registry-tokens',
+    usage: 'server',
+    names: ['sekisho-registry-tokens.sekisho-system.svc'],
+    addresses: [settings.registryTokenAddress],
   })
 }

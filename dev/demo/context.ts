@@ -11,6 +11,8 @@ export type DemoContext = {
   readonly people: { readonly [login in 'olivia' | 'dave' | 'mia' | 'gary' | 'noah' | 'ada']: Person }
   /** Commits of acme/shop that were pushed, in order. */
   readonly pushed: string[]
+  /** The title of the page in the last one: text that is in its source only. */
+  title: string
 }
 
 export const applicationName = 'shop'

@@ -53,5 +53,6 @@ export async function prepareDemo(settings: ClusterSettings, homes = 'demo'): Pr
       ada: await person(tools, 'ada', path),
     },
     pushed: [],
+    title: '',
   }
 }

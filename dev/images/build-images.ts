@@ -26,17 +26,22 @@ export type BuildImagesDeps = {
   readonly recipes: RecipeDeps
   readonly store: BlobStore
   readonly recordFolder: string
-  readonly registryAddress: string
-  /** Absent: images are built and stay in the local store. */
-  readonly registry: RegistryClient | undefined
+  /** The registry of an image: the node's own for what runs before tokens can be issued, else the one of the cluster. */
+  readonly registryOf: (name: ImageName) => TargetRegistry
   readonly progress: Progress
   readonly now: () => number
+}
+
+export type TargetRegistry = {
+  readonly address: string
+  /** Absent: images are built and stay in the local store. */
+  readonly client: RegistryClient | undefined
 }
 
 const tagLength = 16
 
 export async function buildImages(names: readonly ImageName[], deps: BuildImagesDeps): Promise<readonly ImageResult[]> {
-  const knownHomes: PushDeps['knownHomes'] = new Map()
+  const knownHomes = new Map<string, PushDeps['knownHomes']>()
   const results: ImageResult[] = []
   for (const name of names) {
     const start = deps.now()
@@ -46,10 +51,13 @@ export async function buildImages(names: readonly ImageName[], deps: BuildImages
       onLayer: layer => layer.built && deps.progress.note(`${name}: layer ${layer.name}, ${megabytes(layer.size)}`),
     })
     const contentTag = image.manifest.digest.slice('sha256:'.length).slice(0, tagLength)
-    const push = deps.registry
-      ? await pushImage(image, [image.tag, contentTag], { registry: deps.registry, store: deps.store, knownHomes })
+    const { address, client } = deps.registryOf(name)
+    const homes = knownHomes.get(address) ?? new Map()
+    knownHomes.set(address, homes)
+    const push = client
+      ? await pushImage(image, [image.tag, contentTag], { registry: client, store: deps.store, knownHomes: homes })
       : { changed: false, uploadedBytes: 0 }
-    const home = `${deps.registryAddress}/${image.repository}`
+    const home = `${address}/${image.repository}`
     const result: ImageResult = {
       name,
       image,
@@ -62,7 +70,7 @@ export async function buildImages(names: readonly ImageName[], deps: BuildImages
       seconds: (deps.now() - start) / 1000,
     }
     results.push(result)
-    deps.progress.note(`${name}: ${summary(result, deps.registry !== undefined)}`)
+    deps.progress.note(`${name}: ${summary(result, client !== undefined)}`)
   }
   return results
 }

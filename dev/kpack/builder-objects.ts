@@ -20,7 +20,10 @@ export type BuilderObjects = {
 
 export const builderName = 'sekisho'
 export const platformNamespace = 'sekisho-system'
+/** The platform makes this Secret: what kpack pulls and pushes the objects below with. */
+export const credentialName = 'sekisho-registry-platform'
 const serviceAccountName = 'kpack-builder'
+const serviceAccountRef = { name: serviceAccountName, namespace: platformNamespace }
 const apiVersion = 'kpack.io/v1alpha2'
 const buildpackNames = { prepare: 'sekisho-prepare', node: 'sekisho-node' } as const satisfies Record<
   keyof typeof buildpacks,
@@ -38,15 +41,22 @@ export function builderObjects(images: BuilderImages, registry: string, inputs: 
       kind: 'ServiceAccount',
       metadata: { name: serviceAccountName, namespace: platformNamespace },
       automountServiceAccountToken: false,
+      secrets: [{ name: credentialName }],
+      imagePullSecrets: [{ name: credentialName }],
     }),
-    cluster('ClusterLifecycle', builderName, { image: images.lifecycle }),
-    cluster('ClusterStack', builderName, { id: stackId, buildImage: { image: images.build }, runImage: { image: images.run } }),
-    cluster('ClusterBuildpack', buildpackNames.prepare, { image: images.prepare }),
-    cluster('ClusterBuildpack', buildpackNames.node, { image: images.node }),
+    cluster('ClusterLifecycle', builderName, { image: images.lifecycle, serviceAccountRef }),
+    cluster('ClusterStack', builderName, {
+      id: stackId,
+      buildImage: { image: images.build },
+      runImage: { image: images.run },
+      serviceAccountRef,
+    }),
+    cluster('ClusterBuildpack', buildpackNames.prepare, { image: images.prepare, serviceAccountRef }),
+    cluster('ClusterBuildpack', buildpackNames.node, { image: images.node, serviceAccountRef }),
   ]
   const builder = cluster('ClusterBuilder', builderName, {
     tag: `${registry}/cnb/builder`,
-    serviceAccountRef: { name: serviceAccountName, namespace: platformNamespace },
+    serviceAccountRef,
     lifecycle: { kind: 'ClusterLifecycle', name: builderName },
     stack: { kind: 'ClusterStack', name: builderName },
     additionalLabels: { 'dev.sekisho.inputs': inputs },

@@ -8,9 +8,14 @@ export function decideOwner(buildDefinition: KubernetesObject | undefined): 'us'
   return buildDefinition === undefined || buildDefinition.metadata.labels?.[managedByLabel] === managedByUs ? 'us' : 'foreign'
 }
 
-/** Whether the builder was made from exactly these inputs (a digest over the release and the builder) and is ready. */
+/** Whether the builder was made from exactly these inputs (a digest) and is ready. */
 export function isApplied(builder: KubernetesObject | undefined, inputs: string): boolean {
-  return builder?.metadata.annotations?.[inputsAnnotation] === inputs && isReady(builder)
+  return hasInputs(builder, inputs) && isReady(builder)
+}
+
+/** Whether the object was applied from exactly these inputs. */
+export function hasInputs(object: KubernetesObject | undefined, inputs: string): boolean {
+  return object?.metadata.annotations?.[inputsAnnotation] === inputs
 }
 
 type Condition = { readonly type?: unknown; readonly status?: unknown; readonly message?: unknown }

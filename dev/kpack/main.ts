@@ -5,55 +5,59 @@ import { AppError } from '../../src/lib/errors.ts'
 import { catalog, kpackVersion } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
-import { standardErrorProgress } from '../cluster/progress.ts'
+import { type Progress, standardErrorProgress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
 import { adminKubeconfig, type ClusterSettings, readClusterSettings, registryHost } from '../cluster/settings.ts'
 import { buildImages, type ImageResult } from '../images/build-images.ts'
 import { createImageDeps } from '../images/image-deps.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
-import { installKpack } from './install.ts'
-import { createKubectl } from './kubectl.ts'
+import { installBuilder, installKpack } from './install.ts'
+import { createKubectl, type Kubectl } from './kubectl.ts'
 import type { NodeEndpoints } from './network-policies.ts'
 import { findReleaseFolder } from './release-folder.ts'
 
-const usage = `Usage: node dev/kpack/main.ts install [-o json]
-Builds and pushes the images of kpack and its builder, installs both into the cluster and waits until builds can run.
+const usage = `Usage: node dev/kpack/main.ts install|builder [-o json]
+  install   builds and pushes the image of kpack, installs kpack and waits until it answers
+  builder   builds and pushes the images of the builder, makes the builder and waits until builds can run; the platform must be running
 `
 
-const neededImages = ['lifecycle', 'build', 'run', 'prepare', 'node', 'kpack'] as const satisfies readonly ImageName[]
+const builderImages = ['lifecycle', 'build', 'run', 'prepare', 'node'] as const satisfies readonly ImageName[]
 
-async function install(): Promise<object> {
+type Context = { readonly settings: ClusterSettings; readonly progress: Progress; readonly kubectl: Kubectl }
+
+async function openContext(): Promise<Context> {
   const settings = readClusterSettings()
   const progress = standardErrorProgress()
-  const built = await buildImages(neededImages, await createImageDeps(settings, progress, { push: true }))
-  const pinned = (name: ImageName): string => find(built, name).pinned
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl({ run: runCommand, program: kubernetes.path('kubectl'), kubeconfig: adminKubeconfig(settings) })
+  return { settings, progress, kubectl }
+}
+
+async function built({ settings, progress }: Context, names: readonly ImageName[]): Promise<(name: ImageName) => string> {
+  const results = await buildImages(names, await createImageDeps(settings, progress, { push: true }))
+  return name => find(results, name).pinned
+}
+
+async function install(context: Context): Promise<object> {
+  const { settings, progress, kubectl } = context
+  const pinned = await built(context, ['kpack'])
   const moduleFolder = join(settings.repository, 'dev', 'cluster', 'modules', 'kpack')
-  const releaseFolder = await findReleaseFolder({
-    run: runCommand,
-    moduleFolder,
-    cacheFolder: settings.cacheFolder,
-    version: kpackVersion,
-  })
-  return installKpack(
-    {
-      releaseFolder,
-      version: kpackVersion,
-      kpackImage: pinned('kpack'),
-      images: {
-        lifecycle: pinned('lifecycle'),
-        build: pinned('build'),
-        run: pinned('run'),
-        prepare: pinned('prepare'),
-        node: pinned('node'),
-      },
-      registry: registryHost(settings),
-      ...(settings.givenKubeconfig === undefined ? { node: nodeEndpoints(settings) } : {}),
-    },
-    kubectl,
-    progress,
-  )
+  const { cacheFolder } = settings
+  const releaseFolder = await findReleaseFolder({ run: runCommand, moduleFolder, cacheFolder, version: kpackVersion })
+  const node = settings.givenKubeconfig === undefined ? { node: nodeEndpoints(settings) } : {}
+  return installKpack({ releaseFolder, version: kpackVersion, kpackImage: pinned('kpack'), ...node }, kubectl, progress)
+}
+
+async function builder(context: Context): Promise<object> {
+  const pinned = await built(context, builderImages)
+  const images = {
+    lifecycle: pinned('lifecycle'),
+    build: pinned('build'),
+    run: pinned('run'),
+    prepare: pinned('prepare'),
+    node: pinned('node'),
+  }
+  return installBuilder({ images, registry: registryHost(context.settings) }, context.kubectl, context.progress)
 }
 
 function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {
@@ -61,11 +65,13 @@ function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {
   return { addresses: [nodeAddress, podGateway], apiServerPort: ports.apiServer, registryPort }
 }
 
-function find(built: readonly ImageResult[], name: ImageName): ImageResult {
-  const result = built.find(image => image.name === name)
+function find(results: readonly ImageResult[], name: ImageName): ImageResult {
+  const result = results.find(image => image.name === name)
   if (!result) throw new AppError('internal', `the image ${name} was not built`)
   return result
 }
+
+const commands: Readonly<Record<string, (context: Context) => Promise<object>>> = { install, builder }
 
 async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -73,8 +79,9 @@ async function run(args: string[]): Promise<number> {
     allowPositionals: true,
     options: { output: { type: 'string', short: 'o', default: 'text' }, help: { type: 'boolean', short: 'h', default: false } },
   })
-  if (values.help || positionals[0] !== 'install') return printUsage(usage, values.help)
-  const result = await install()
+  const command = commands[positionals[0] ?? '']
+  if (values.help || command === undefined) return printUsage(usage, values.help)
+  const result = await command(await openContext())
   print(values.output === 'json' ? `${JSON.stringify(result, null, 2)}\n` : `${Object.values(result).join(' ')}\n`)
   return 0
 }

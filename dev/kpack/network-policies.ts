@@ -12,11 +12,13 @@ export type NodeEndpoints = {
 
 const namespace = 'kpack'
 const webhookPort = 8443
+/** In the platform's pods. */
+const registryTokenPort = 8445
 const everyPod = {}
 
 export function kpackNetworkPolicies({ addresses, apiServerPort, registryPort }: NodeEndpoints): readonly KubernetesObject[] {
   const node = addresses.map(address => ({ ipBlock: { cidr: `${address}/32` } }))
-  const kubeSystem = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } }
+  const inNamespace = (name: string) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } })
   const tcp = (port: number) => ({ protocol: 'TCP', port })
   const policy = (name: string, spec: object): KubernetesObject =>
     withLabel({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name, namespace }, spec })
@@ -31,8 +33,10 @@ export function kpackNetworkPolicies({ addresses, apiServerPort, registryPort }:
       podSelector: everyPod,
       policyTypes: ['Egress'],
       egress: [
-        { to: [kubeSystem], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] },
+        { to: [inNamespace('kube-system')], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] },
         { to: node, ports: [tcp(apiServerPort), tcp(registryPort)] },
+        // The token server of the registry.
+        { to: [inNamespace('sekisho-system')], ports: [tcp(registryTokenPort)] },
       ],
     }),
   ]

@@ -58,8 +58,8 @@ function fill(object: KubernetesObject, { image, version }: ReleaseValues): Kube
 type Rule = { readonly resources?: readonly string[] }
 
 /**
- * Upstream lets the controller read every Secret of the cluster, for registry and git credentials. Our builds have neither, and only the
- * token desk may be able to read a GitHub token.
+ * Upstream lets the controller read every Secret of the cluster, for registry and git credentials. Ours reads the registry credentials that the
+ * platform makes, by their names (deploy/rbac/kpack.yaml), and no others.
  */
 function withoutSecrets(object: KubernetesObject): readonly Rule[] {
   const rules = (object['rules'] ?? []) as readonly Rule[]

@@ -8,10 +8,10 @@ import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
-import { adminKubeconfig, type ClusterSettings, devClusterFolder, registryHost, toolEnvironment } from '../cluster/settings.ts'
+import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry, toolEnvironment } from '../cluster/settings.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { podUser } from './overlay.ts'
-import { apiServerUrl, platformSettings } from './settings-map.ts'
+import { apiServerUrl, platformSettings, registryAliases } from './settings-map.ts'
 
 const namespace = 'sekisho-system'
 
@@ -19,6 +19,7 @@ const namespace = 'sekisho-system'
 const services = [
   { service: 'sekisho-broker', name: 'https', port: 18_443, setting: 'SEKISHO_BROKER_PORT' },
   { service: 'sekisho-token-desk', name: 'https', port: 18_444, setting: 'SEKISHO_TOKEN_DESK_PORT' },
+  { service: 'sekisho-registry-tokens', name: 'https', port: 18_445, setting: 'SEKISHO_REGISTRY_TOKEN_PORT' },
   { service: 'sekisho-admission', name: 'https', port: 19_443, setting: 'SEKISHO_ADMISSION_PORT' },
   { service: 'sekisho-source', name: 'git', port: 18_081, setting: 'SEKISHO_SOURCE_PORT' },
 ] as const
@@ -71,7 +72,8 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
   const addresses = {
     issuerUrl: settings.issuerUrl,
     apiServer: { url: apiServerUrl(settings), authorityPath: join(pki, 'ca.crt') },
-    registry: registryHost(settings),
+    registry: tenantRegistry(settings),
+    registryAliases: registryAliases(settings),
     ingressPort: settings.ingressPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
     node: { address: settings.nodeAddress, podGateway: settings.podGateway },

@@ -56,6 +56,11 @@ export async function writeOverlay(options: OverlayOptions): Promise<string> {
         patch: stringify([{ op: 'add', path: '/spec/externalIPs', value: [settings.nodeAddress] }]),
       },
       {
+        // The node's container runtime asks for registry tokens and has no cluster DNS: a fixed address serves it and the pods.
+        target: { kind: 'Service', name: 'sekisho-registry-tokens' },
+        patch: stringify([{ op: 'add', path: '/spec/clusterIP', value: settings.registryTokenAddress }]),
+      },
+      {
         target: { kind: 'PersistentVolumeClaim', name: 'sekisho-data' },
         patch: stringify([
           { op: 'add', path: '/spec/volumeName', value: 'sekisho-data' },

@@ -16,6 +16,9 @@ export type PlatformSecrets = {
   readonly appPrivateKey: string
   readonly brokerCertificate: string
   readonly brokerKey: string
+  /** The authority whose tokens the registry believes, and the serving certificate of the token server. */
+  readonly registryAuthority: { readonly certificate: string; readonly key: string }
+  readonly registryTokens: { readonly certificate: string; readonly key: string }
 }
 
 /** Applies `sekisho-secrets`, `sekisho-broker-tls` and the App's key. The sealing key of an existing installation is kept. */
@@ -29,6 +32,10 @@ export async function applyPlatformSecrets(kubectl: Kubectl, secrets: PlatformSe
         'sealing-keys': sealingKeys,
         'github-client-secret': secrets.clientSecret,
         'github-webhook-secret': secrets.webhookSecret,
+        'registry-authority.crt': secrets.registryAuthority.certificate,
+        'registry-authority.key': secrets.registryAuthority.key,
+        'registry-tokens.crt': secrets.registryTokens.certificate,
+        'registry-tokens.key': secrets.registryTokens.key,
       }),
       secretManifest(
         'sekisho-broker-tls',

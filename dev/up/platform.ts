@@ -6,14 +6,14 @@ import { stringify } from 'yaml'
 import { catalog } from '../cluster/binaries/catalog.ts'
 import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import type { Progress } from '../cluster/progress.ts'
-import { adminKubeconfig, type ClusterSettings, devClusterFolder, registryHost } from '../cluster/settings.ts'
+import { adminKubeconfig, type ClusterSettings, devClusterFolder, tenantRegistry } from '../cluster/settings.ts'
 import { up as clusterUp } from '../cluster/up.ts'
 import { waitUntil } from '../cluster/wait-until.ts'
 import { ensureGitHub, githubFolder, githubHost, type LocalGitHub } from './github.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { writeOverlay } from './overlay.ts'
 import { applyPlatformSecrets } from './platform-secrets.ts'
-import { apiServerUrl, platformAdmin, platformSettings } from './settings-map.ts'
+import { apiServerUrl, platformAdmin, platformSettings, registryAliases } from './settings-map.ts'
 
 const podFolders = { secrets: '/etc/sekisho/secrets', tls: '/etc/sekisho/tls' }
 
@@ -27,14 +27,15 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
   const github = await ensureGitHub(settings, progress)
   await progress.step('custom resource definitions and namespace', () => applyFoundations(kubectl, settings))
-  await progress.step('kpack and its builder', () => node(settings, ['dev/kpack/main.ts', 'install']))
+  await progress.step('kpack', () => node(settings, ['dev/kpack/main.ts', 'install']))
   const image = await progress.step('platform image', () => buildPlatformImage(settings))
   await progress.step('platform secrets and App', () => applySecretsAndApp(kubectl, settings, github))
   await progress.step('platform manifests', async () => {
     const addresses = {
       issuerUrl: settings.issuerUrl,
       apiServer: { url: apiServerUrl(settings), authorityPath: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt' },
-      registry: registryHost(settings),
+      registry: tenantRegistry(settings),
+      registryAliases: registryAliases(settings),
       ingressPort: settings.ingressPort,
       sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
       node: { address: settings.nodeAddress, podGateway: settings.podGateway },
@@ -43,6 +44,8 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
     await bindPlatformAdmin(kubectl)
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings))
+  // kpack pulls and pushes the builder with a credential that the platform makes, and asks the platform for tokens.
+  await progress.step('builder', () => node(settings, ['dev/kpack/main.ts', 'builder']))
 }
 
 /** Runs a step that has its own command line in its own process; its progress is shown at once, its standard output is the result. */
@@ -80,12 +83,19 @@ async function buildPlatformImage(settings: ClusterSettings): Promise<string> {
 
 async function applySecretsAndApp(kubectl: Kubectl, settings: ClusterSettings, github: LocalGitHub): Promise<void> {
   const pki = join(devClusterFolder(settings), 'pki')
+  const pair = async (name: string) => ({
+    certificate: await readFile(join(pki, `${name}.crt`), 'utf8'),
+    key: await readFile(join(pki, `${name}.key`), 'utf8'),
+  })
+  const broker = await pair('broker')
   await applyPlatformSecrets(kubectl, {
     clientSecret: github.clientSecret,
     webhookSecret: github.webhookSecret,
     appPrivateKey: github.privateKey,
-    brokerCertificate: await readFile(join(pki, 'broker.crt'), 'utf8'),
-    brokerKey: await readFile(join(pki, 'broker.key'), 'utf8'),
+    brokerCertificate: broker.certificate,
+    brokerKey: broker.key,
+    registryAuthority: await pair('registry-authority'),
+    registryTokens: await pair('registry-tokens'),
   })
   await kubectl.applyText(
     stringify({
@@ -94,7 +104,7 @@ async function applySecretsAndApp(kubectl: Kubectl, settings: ClusterSettings, g
       metadata: { name: 'github' },
       spec: {
         host: githubHost,
-        endpoints: { web: github.web, api: github.api },
+        endpoints: { web: github.web, api: github.api, insecure: true },
         appId: github.appId,
         clientId: github.clientId,
         privateKeys: [{ secretName: 'github-app-key', key: 'private-key.pem' }],

@@ -8,6 +8,8 @@ export type PlatformAddresses = {
   /** Where people reach the API server, and the file in which the platform finds its authority. */
   readonly apiServer: { readonly url: string; readonly authorityPath: string }
   readonly registry: string
+  /** Other names of the registry's host. */
+  readonly registryAliases: readonly string[]
   readonly ingressPort: number
   readonly sourceUrl: string
   /** Where Traefik's connections to pods come from, and where what is not a pod listens. */
@@ -38,6 +40,12 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_API_SERVER_URL: addresses.apiServer.url,
     SEKISHO_API_SERVER_CA_PATH: addresses.apiServer.authorityPath,
     SEKISHO_REGISTRY: addresses.registry,
+    SEKISHO_REGISTRY_AUTHENTICATION: 'token-server',
+    SEKISHO_REGISTRY_ALIASES: addresses.registryAliases.join(','),
+    SEKISHO_REGISTRY_AUTHORITY_CERTIFICATE_FILE: `${folders.secrets}/registry-authority.crt`,
+    SEKISHO_REGISTRY_AUTHORITY_KEY_FILE: `${folders.secrets}/registry-authority.key`,
+    SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH: `${folders.secrets}/registry-tokens.crt`,
+    SEKISHO_REGISTRY_TOKEN_KEY_PATH: `${folders.secrets}/registry-tokens.key`,
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_INGRESS_FROM: `${node.address}/32,${node.podGateway}/32`,
     SEKISHO_APPLICATION_EGRESS: atNode([githubPort, ...nodePorts.applications]),
@@ -46,6 +54,11 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
     SEKISHO_LOG_LEVEL: 'info',
   }
+}
+
+/** The registry listens on the node address alone; these are its other spellings in the cluster. */
+export function registryAliases({ nodeName, registryPort }: ClusterSettings): readonly string[] {
+  return [`${nodeName}:${registryPort}`, `localhost:${registryPort}`]
 }
 
 export function apiServerUrl(settings: ClusterSettings): string {

@@ -73,7 +73,8 @@ export async function issueCertificate(options: LeafOptions): Promise<CertifiedK
       ...validity(options),
       serialNumber: serialNumber(),
       subject: [{ CN: [options.commonName] }],
-      issuer: authority.subject,
+      // The name as it is encoded: Go compares its bytes (crypto/x509, findPotentialParents).
+      issuer: authority.subjectName,
       publicKey: keys.publicKey,
       signingKey: await importPrivateKey(options.authority.privateKeyPem),
       signingAlgorithm: algorithm,

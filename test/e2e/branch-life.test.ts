@@ -48,10 +48,12 @@ async function untilDeployed(commit: string): Promise<void> {
   })
 }
 
+/** The platform says which commit runs; the page has text that only the source of that commit has. */
 async function untilAnswers(commit: string): Promise<void> {
-  await eventually(`${url} answers with ${commit}`, 30, async () => {
-    const { status, text } = await requestVersion(url)
-    return (status === 200 && text.includes(commit)) || undefined
+  const title = branch.titleOf(commit)
+  await eventually(`${url} answers with ${commit} and “${title}”`, 30, async () => {
+    const [version, page] = [await requestVersion(url), await requestVersion(url, '/')]
+    return (version.status === 200 && version.text.includes(commit) && page.text.includes(`<title>${title}</title>`)) || undefined
   })
 }
 

@@ -1,13 +1,15 @@
 // A branch of acme/shop that belongs to one test: dave pushes versions of the example shop to it with git, and deletes it again.
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DemoContext } from '../../dev/demo/context.ts'
 import { gitCredential, mustRun } from '../../dev/demo/tools.ts'
 
 export type Branch = {
   readonly name: string
-  /** Pushes the example shop with these files changed; resolves to the commit. */
+  /** Pushes the example shop with this title on its page and these files changed; resolves to the commit. */
   readonly push: (title: string, files: Readonly<Record<string, string>>) => Promise<string>
+  /** The title that only the source of this commit has. */
+  readonly titleOf: (commit: string) => string
   readonly delete: () => Promise<void>
 }
 
@@ -21,16 +23,22 @@ export async function openBranch(world: DemoContext, name: string): Promise<Bran
   await mkdir(folder, { recursive: true })
   await git(['init', '--quiet', '--initial-branch', name])
   await git(['remote', 'add', 'origin', `${world.githubWeb}/acme/shop.git`])
+  const titles = new Map<string, string>()
   return {
     name,
+    titleOf: commit => titles.get(commit) ?? 'a commit that was not pushed here',
     async push(title, files) {
       await cp(join(world.repository, 'deploy/examples/shop/app'), folder, { recursive: true })
+      const server = join(folder, 'server.js')
+      await writeFile(server, (await readFile(server, 'utf8')).replace(/const title = '.*'/, `const title = '${title}'`))
       for (const [path, content] of Object.entries(files)) await writeFile(join(folder, path), content)
       await git(['add', '--all'])
       const author = ['-c', 'user.name=Dave', '-c', 'user.email=dave@example.test']
-      await git([...author, 'commit', '--quiet', '--allow-empty', '-m', title])
+      await git([...author, 'commit', '--quiet', '-m', title])
       await git(['push', '--quiet', '--force', 'origin', `HEAD:refs/heads/${name}`])
-      return git(['rev-parse', 'HEAD'])
+      const commit = await git(['rev-parse', 'HEAD'])
+      titles.set(commit, title)
+      return commit
     },
     async delete() {
       await git(['push', '--quiet', 'origin', `:refs/heads/${name}`])

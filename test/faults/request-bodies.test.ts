@@ -72,7 +72,7 @@ beforeAll(async () => {
   endpoints.set('onboarding form', { ...broker, path: '/onboard/installed', headers: form, seed: '{}' })
   endpoints.set('admission', {
     ...(await admission.target()),
-    path: '/validate',
+    path: '/validate/kinds',
     headers: json,
     seed: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
   })

@@ -93,7 +93,7 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
       metadata: { name: app },
       spec: {
         host: 'github.localhost',
-        endpoints: { web: github.url, api: github.apiUrl },
+        endpoints: { web: github.url, api: github.apiUrl, insecure: true },
         appId: github.app.id,
         clientId: github.app.clientId,
         privateKeys: [{ secretName: app, key: 'private-key.pem' }],

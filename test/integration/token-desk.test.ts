@@ -109,6 +109,43 @@ describe('Tenant', () => {
     await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
   })
 
+  test('deletes a network policy of an earlier version, which would keep open what it allowed, and recreates a deleted one', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    const build = `${namespace}-build`
+    const owner = (await client.get(namespaces, { name: namespace }))?.metadata.ownerReferences ?? []
+    const labels = { 'sekisho.dev/tenant': namespace }
+    const create = (name: string, ownerReferences: typeof owner) =>
+      client.create(
+        networkPolicies,
+        {
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'NetworkPolicy',
+          metadata: { namespace: build, name, labels, ownerReferences },
+          spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{}] },
+        },
+        { fieldManager: 'test' },
+      )
+    await create('somebody-elses', [])
+    await create('allow-registries', owner)
+    await client.delete(networkPolicies, { namespace, name: 'sekisho-deny-all' })
+    const names = async () =>
+      (await Promise.all([namespace, build].map(name => client.list(networkPolicies, { namespace: name }))))
+        .flat()
+        .map(({ metadata }) => `${metadata.namespace === build ? 'build' : 'app'} ${metadata.name}`)
+        .sort()
+        .join()
+    const wanted = [
+      'app sekisho-deny-all',
+      'app sekisho-egress',
+      'app sekisho-ingress',
+      'build sekisho-deny-all',
+      'build sekisho-egress',
+    ]
+    const all = [...wanted, 'build somebody-elses'].sort().join()
+    await waitUntil('exactly the wanted policies of ours', async () => (await names()) === all || undefined, patience)
+  })
+
   test('does not adopt a namespace that it did not create, whatever its labels are', async () => {
     const fixture = await withTenant(environment)
     const { client, namespace } = fixture

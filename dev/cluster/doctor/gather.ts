@@ -39,6 +39,7 @@ async function takenPorts(settings: ClusterSettings): Promise<Facts['takenPorts'
   const node = [
     { port: settings.schedulerPort, purpose: 'kube-scheduler' },
     { port: settings.registryPort, purpose: 'registry' },
+    { port: settings.nodeRegistryPort, purpose: 'registry of the node' },
     { port: settings.ingressPort, purpose: 'ingress' },
     { port: policyMetricsPort, purpose: 'network policies' },
     { port: 10_250, purpose: 'kubelet' },

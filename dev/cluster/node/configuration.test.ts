@@ -28,7 +28,9 @@ test('containerd keeps root, state, socket, namespaces and runc state below the 
 })
 
 test('the node may pull from the registry by plain http, but not push', () => {
-  expect(registryHosts('10.88.0.1:5000')).toContain('capabilities = ["pull", "resolve"]')
+  const hosts = registryHosts('10.88.0.1:5000', '/srv/ca.crt')
+  expect(hosts).toContain('capabilities = ["pull", "resolve"]')
+  expect(hosts).toContain('ca = "/srv/ca.crt"')
 })
 
 test('the kubelet accepts cgroup v1, refuses anonymous requests and does not collect images', () => {
@@ -43,6 +45,7 @@ test('the kubelet accepts cgroup v1, refuses anonymous requests and does not col
   })
   expect(file.authentication.anonymous.enabled).toBe(false)
   expect(file.authorization.mode).toBe('Webhook')
+  expect(file.imagePullCredentialsVerificationPolicy).toBe('AlwaysVerify')
 })
 
 test('pods get addresses from the pod range, remembered below the folder', () => {
@@ -61,6 +64,19 @@ test('kube-proxy does not change the host’s connection tracking limits', () =>
 test('the registry listens on the node address only and can delete', () => {
   const file = parse(registryConfiguration('10.88.0.1:5000', '/s'))
   expect(file).toMatchObject({ http: { addr: '10.88.0.1:5000' }, storage: { delete: { enabled: true } } })
+  expect(file.auth).toBeUndefined()
+})
+
+test('the registry of tenants believes tokens of the platform only', () => {
+  const tokens = { realm: 'https://10.96.0.11/token', authorityFile: '/pki/registry-authority.crt' }
+  expect(parse(registryConfiguration('10.88.0.1:5000', '/s', tokens)).auth).toEqual({
+    token: {
+      realm: 'https://10.96.0.11/token',
+      service: 'sekisho-registry',
+      issuer: 'sekisho',
+      rootcertbundle: '/pki/registry-authority.crt',
+    },
+  })
 })
 
 test('CoreDNS answers the cluster’s names and forwards others', () => {

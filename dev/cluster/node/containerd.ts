@@ -6,7 +6,7 @@ import type { Program } from '../processes/supervise.ts'
 import { ensureRunning, hasEnded } from '../processes/supervise.ts'
 import { replaceFile } from '../replace-file.ts'
 import { tryCommand } from '../run-command.ts'
-import { registryHost } from '../settings.ts'
+import { nodeRegistryHost, registryHost } from '../settings.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { NodeContext, NodeLayout } from './layout.ts'
 import { cgroupName, cniPluginFolder } from './layout.ts'
@@ -56,17 +56,30 @@ Root = ${inFolder('runc')}
 `
 }
 
-/** Lets the node pull from the local registry over plain http (containerd "Registry Configuration", hosts.toml). */
-export function registryHosts(host: string): string {
-  return `server = "http://${host}"\n\n[host."http://${host}"]\ncapabilities = ["pull", "resolve"]\n`
+/**
+ * Lets the node pull from a local registry over plain http (containerd "Registry Configuration", hosts.toml). The authority is the one of the
+ * token server, which containerd asks over TLS with the same settings.
+ */
+export function registryHosts(host: string, authorityFile: string): string {
+  const lines = [
+    `server = "http://${host}"`,
+    '',
+    `[host."http://${host}"]`,
+    'capabilities = ["pull", "resolve"]',
+    `ca = ${JSON.stringify(authorityFile)}`,
+    '',
+  ]
+  return lines.join('\n')
 }
 
-export async function startContainerd(context: NodeContext, sandboxImage: string): Promise<void> {
+export async function startContainerd(context: NodeContext, sandboxImage: string, authorityFile: string): Promise<void> {
   const { layout, settings, folders } = context
   const configuration = join(layout.folder, 'config', 'containerd.toml')
-  const hosts = join(layout.registryCertificates, registryHost(settings))
-  await mkdir(hosts, { recursive: true })
-  await replaceFile(join(hosts, 'hosts.toml'), registryHosts(registryHost(settings)))
+  for (const host of [registryHost(settings), nodeRegistryHost(settings)]) {
+    const hosts = join(layout.registryCertificates, host)
+    await mkdir(hosts, { recursive: true })
+    await replaceFile(join(hosts, 'hosts.toml'), registryHosts(host, authorityFile))
+  }
   await replaceFile(configuration, containerdConfiguration(layout, sandboxImage))
   const program: Program = {
     name: 'containerd',

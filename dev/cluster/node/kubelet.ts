@@ -38,6 +38,8 @@ export function kubeletConfiguration(
     podLogsDir: layout.podLogs,
     volumePluginDir: join(layout.kubelet, 'volume-plugins'),
     serializeImagePulls: false,
+    // An image that one tenant's pod pulled is on the node: without this, a pod of another tenant could run it without a credential.
+    imagePullCredentialsVerificationPolicy: 'AlwaysVerify',
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },

@@ -18,29 +18,25 @@ const queues = '/proc/net/netfilter/nfnetlink_queue'
 
 /**
  * The rules of the table mangle by program, in the order in which they are added: the verdict first, then what leads to it. Egress is judged
- * after the translation of Service addresses. The kubelet's probes come from root on this host, as Kubernetes allows them always; packets that
- * are only forwarded have no owner. INPUT: pods to the node, where registry, GitHub and API server listen.
+ * after the translation of Service addresses. The kubelet's probes come from root on this host, with the bridge's address, which is one of the
+ * pods' range; Kubernetes allows them always. Packets that are only forwarded have no owner. INPUT: pods to the node, where registry, GitHub and API server listen.
  */
 export function firewallRules(settings: Pick<ClusterSettings, 'podCidr'>): {
   readonly iptables: readonly FirewallRule[]
   readonly ip6tables: readonly FirewallRule[]
 } {
-  const newConnection = ['-m', 'conntrack', '--ctstate', 'NEW']
-  const judge = ['-j', policyChain]
-  const fromPods = ['-s', settings.podCidr, ...newConnection, ...judge]
+  const judge = ['-m', 'conntrack', '--ctstate', 'NEW', '-j', policyChain]
+  const notByRoot = ['-m', 'owner', '!', '--uid-owner', '0', ...judge]
   return {
     iptables: [
       { chain: policyChain, match: ['-j', 'NFQUEUE', '--queue-num', String(policyQueue)] },
-      { chain: 'POSTROUTING', match: fromPods },
-      {
-        chain: 'POSTROUTING',
-        match: ['-d', settings.podCidr, ...newConnection, '-m', 'owner', '!', '--uid-owner', '0', ...judge],
-      },
-      { chain: 'INPUT', match: fromPods },
+      { chain: 'POSTROUTING', match: ['-s', settings.podCidr, ...notByRoot] },
+      { chain: 'POSTROUTING', match: ['-d', settings.podCidr, ...notByRoot] },
+      { chain: 'INPUT', match: ['-i', bridgeName, ...judge] },
     ],
     ip6tables: [
       { chain: policyChain, match: ['-j', 'DROP'] },
-      { chain: 'PREROUTING', match: ['-i', bridgeName, ...judge] },
+      { chain: 'PREROUTING', match: ['-i', bridgeName, '-j', policyChain] },
     ],
   }
 }

@@ -15,7 +15,7 @@ import { buildProgramImage, importProgramImage } from './program-image.ts'
 import { nodeReady } from './ready.ts'
 import { proxyProgram, schedulerProgram } from './scheduling.ts'
 import { startCoreDns } from './services/coredns.ts'
-import { startRegistry } from './services/registry.ts'
+import { startRegistries } from './services/registry.ts'
 import { startTraefik } from './services/traefik.ts'
 
 export type NodePrograms = {
@@ -37,7 +37,7 @@ export async function startNode(context: NodeContext, programs: NodePrograms, pk
     const what = await ensureRunning(program, folders)
     if (what !== 'running') progress.note(`${program.name} ${what}`)
   }
-  await progress.step('registry', () => startRegistry(context))
+  await progress.step('registries', () => startRegistries(context, pkiFolder))
   await applyExtraRoles(controlPlane.admin)
   const policyAccess = await writeNodeAccess(context, authority, 'network-policies')
   // Before containerd: no pod may run unjudged.
@@ -46,7 +46,7 @@ export async function startNode(context: NodeContext, programs: NodePrograms, pk
   )
   await writeCniConfiguration(settings, layout)
   const pause = await buildProgramImage('pause', programs.pause.path('pause'), layout.folder)
-  await progress.step('containerd', () => startContainerd(context, pause.name))
+  await progress.step('containerd', () => startContainerd(context, pause.name, authority.files.certificate))
   await importProgramImage(context, pause)
 
   const serving = {

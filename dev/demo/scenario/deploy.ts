@@ -70,6 +70,7 @@ export async function pushShop(demo: DemoContext, dave: Person, title: string): 
   await git(['push', '--quiet', 'origin', 'HEAD:main'])
   const sha = await git(['rev-parse', 'HEAD'])
   demo.pushed.push(sha)
+  demo.title = title
   return sha
 }
 
@@ -91,7 +92,10 @@ export async function deployedSync(demo: DemoContext, dave: Person, seconds: num
   })
 }
 
-/** Requires that the Application reports the last pushed commit and that its URL serves it. */
+/**
+ * Requires that the Application reports the last pushed commit, and that its URL serves what only that commit's source has: the title of the page.
+ * The commit that `/version` returns comes from the platform and would be the same with a stale image.
+ */
 export async function urlAnswers(demo: DemoContext, dave: Person): Promise<string> {
   const wanted = demo.pushed.at(-1)
   const application: Application = JSON.parse(
@@ -103,7 +107,13 @@ export async function urlAnswers(demo: DemoContext, dave: Person): Promise<strin
     application.status?.commit === wanted,
     `the Application reports commit ${application.status?.commit} instead of ${wanted}`,
   )
-  const answer = await eventually(`${url}/version to return the commit`, 30, async () => {
+  await untilContains(dave, `${url}/version`, wanted ?? '')
+  await untilContains(dave, `${url}/`, `<title>${demo.title}</title>`)
+  return `${url}/ → 200 “${demo.title}”, commit ${wanted}`
+}
+
+function untilContains(dave: Person, address: string, text: string): Promise<boolean> {
+  return eventually(`${address} to return ${text}`, 30, async () => {
     const result = await run(dave, 'curl', [
       '--silent',
       '--show-error',
@@ -111,13 +121,11 @@ export async function urlAnswers(demo: DemoContext, dave: Person): Promise<strin
       '5',
       '--write-out',
       '\n%{http_code}',
-      `${url}/version`,
+      address,
     ])
-    if (!result.output.includes('\n200') || !result.output.includes(wanted ?? ''))
-      throw new Error(`${result.output} ${result.errors}`.trim())
-    return result.output.split('\n')[0]
+    if (result.output.endsWith('\n200') && result.output.includes(text)) return true
+    throw new Error(`${result.output} ${result.errors}`.trim().slice(0, 500))
   })
-  return `${url}/version → 200 ${answer}`
 }
 
 export const ourPhases: readonly (readonly [string, string, string])[] = [

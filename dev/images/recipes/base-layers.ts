@@ -75,6 +75,17 @@ export async function certificateLayer(): Promise<LayerPlan> {
   }
 }
 
+/**
+ * The authority of the local cluster beside the bundle: Go programs such as the lifecycle read every file of that folder. Its own layer, so that
+ * another cluster changes a few hundred bytes. None without a cluster.
+ */
+export async function authorityLayers({ authorityFile }: RecipeDeps): Promise<readonly LayerPlan[]> {
+  if (authorityFile === undefined) return []
+  const text = await readFile(authorityFile, 'utf8')
+  const key = [createHash('sha256').update(text).digest('hex')]
+  return [{ name: 'authority', key, entries: async () => [textFile('etc/ssl/certs/sekisho-cluster.pem', text)] }]
+}
+
 export async function nodeLayer({ node }: RecipeDeps): Promise<LayerPlan> {
   return {
     name: 'node',

@@ -4,7 +4,7 @@ import { kpackVersion } from '../../cluster/binaries/catalog.ts'
 import { diskFile } from '../archive/read-tree.ts'
 import type { LayerPlan } from '../blobs/build-layer.ts'
 import { certificateBundle, searchPath } from '../image/image-plan.ts'
-import { certificateLayer } from './base-layers.ts'
+import { authorityLayers, certificateLayer } from './base-layers.ts'
 import type { Recipe, RecipeDeps } from './recipe.ts'
 
 async function programLayer(deps: RecipeDeps, name: string, into: string, programs: readonly string[]): Promise<LayerPlan> {
@@ -22,6 +22,7 @@ export const kpackImage: Recipe = async deps => ({
   tag: kpackVersion,
   layers: [
     await certificateLayer(),
+    ...(await authorityLayers(deps)),
     await programLayer(deps, 'kpack build programs', 'cnb/process/', ['build-init', 'completion', 'rebase']),
     await programLayer(deps, 'kpack controller', '', ['controller']),
     await programLayer(deps, 'kpack webhook', '', ['webhook']),

@@ -1,7 +1,7 @@
 // The two images of the buildpack stack: the one in which apps are built (with npm) and the one in which they run (without).
 // They contain no credential and run as an unprivileged user, with the ids that the stack declares to the lifecycle.
 import { certificateBundle, type ImageConfig, searchPath } from '../image/image-plan.ts'
-import { baseLayer, certificateLayer, nodeLayer, npmLayer } from './base-layers.ts'
+import { authorityLayers, baseLayer, certificateLayer, nodeLayer, npmLayer } from './base-layers.ts'
 import type { Recipe } from './recipe.ts'
 
 /** Connects build and run image (CNB platform specification, "Stacks"; kpack requires the label on both). */
@@ -32,7 +32,13 @@ function stackConfig(environment: Readonly<Record<string, string>>): ImageConfig
 export const buildImage: Recipe = async deps => ({
   repository: 'cnb/build',
   tag: '1',
-  layers: [await baseLayer(deps), await certificateLayer(), await nodeLayer(deps), await npmLayer(deps)],
+  layers: [
+    await baseLayer(deps),
+    await certificateLayer(),
+    await nodeLayer(deps),
+    await npmLayer(deps),
+    ...(await authorityLayers(deps)),
+  ],
   config: () => stackConfig(certificates),
 })
 

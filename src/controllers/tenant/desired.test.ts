@@ -4,7 +4,7 @@ import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { SecretString } from '../../lib/secret-string.ts'
-import { decide, quotasAreCounted } from './decide.ts'
+import { credentialsExist, decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
@@ -92,6 +92,46 @@ describe('the namespaces of a tenant', () => {
     expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
     expect(named('NetworkPolicy', 'acme')).toEqual(['sekisho-deny-all', 'sekisho-ingress', 'sekisho-egress'])
     expect(named('NetworkPolicy', 'acme-build')).toEqual(['sekisho-deny-all', 'sekisho-egress'])
+  })
+
+  test('have the credentials of the registry where they are used, and nowhere else', () => {
+    expect([named('Secret', 'acme'), named('Secret', 'acme-build')]).toEqual([
+      ['sekisho-registry-pull'],
+      ['sekisho-registry-build'],
+    ])
+    const find = (kind: string, namespace: string) =>
+      contents.find(({ object }) => object.kind === kind && object.metadata.namespace === namespace)?.object
+    const text = (namespace: string): string => {
+      const { data } = find('Secret', namespace) as unknown as { readonly data: Readonly<Record<string, string>> }
+      return Buffer.from(data['.dockerconfigjson'] ?? '', 'base64').toString()
+    }
+    expect([text('acme'), text('acme-build')]).toEqual([credentials.pull.reveal(), credentials.build.reveal()])
+    expect(find('ServiceAccount', 'acme-build')).toMatchObject({
+      secrets: [{ name: 'sekisho-registry-build' }],
+      imagePullSecrets: [{ name: 'sekisho-registry-build' }],
+    })
+    expect(find('ServiceAccount', 'acme')).toMatchObject({
+      metadata: { name: 'default' },
+      imagePullSecrets: [{ name: 'sekisho-registry-pull' }],
+    })
+  })
+
+  test('have none for an open registry; the status says so, and a missing one makes the tenant wait', () => {
+    const open = desiredContents(tenant, settings, { kind: 'open' })
+    expect(open.filter(({ object }) => object.kind === 'Secret')).toEqual([])
+    const said = nextStatus(
+      tenant,
+      {
+        decision: { kind: 'fill', imagesAreOpen: true },
+        teams: { kind: 'not-due' },
+        enforcement: { ingress: 'Unknown', egress: 'Unknown' },
+      },
+      new Date(0),
+    )
+    expect(said.conditions?.find(({ type }) => type === 'Ready')?.message).toContain('other tenants can read and replace')
+    const missing = { kind: 'missing', message: 'create Secret x' } as const
+    expect(credentialsExist(missing)).toEqual({ reason: 'RegistryCredentialMissing', message: 'create Secret x' })
+    expect(credentialsExist(credentials)).toBeUndefined()
   })
 
   test('are controlled by the Tenant, and so is everything in them', () => {

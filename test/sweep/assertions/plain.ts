@@ -9,6 +9,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
   [/https?:\/\/127\.0\.0\.1:\d+/g, '<url>'],
   [/\/[\w-]{43}\/source\.git/g, '/<secret>/source.git'],
+  [/127\.0\.0\.1:\d+\/apps/g, '<registry>'],
+  [/sha256:[0-9a-f]{64}/g, '<digest>'],
   [/\b[0-9a-f]{40}\b/g, '<sha>'],
   [/-[0-9a-f]{12}\b/g, '-<hash>'],
   [/\b1\d{5}\b/g, '<id>'],

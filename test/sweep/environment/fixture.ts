@@ -18,6 +18,8 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { openStore } from '../../../src/store/open-store.ts'
+import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
+import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
 const run = promisify(execFile)
@@ -30,7 +32,10 @@ export type Fixture = {
   readonly kube: ReturnType<typeof createKubeClient>
   readonly admin: AdminClient
   readonly github: RunningEmulator
+  readonly dns: DnsServer
   readonly postgres: TestPostgres
+  /** Holds the images that scenarios build as kpack would. */
+  readonly registry: SmallRegistry
   readonly subjects: Subjects
   /** Sealing key of all stores of this sweep, in base64. */
   readonly sealingKey: string
@@ -45,13 +50,15 @@ export type Fixture = {
 
 export async function openFixture(kubeconfig: string): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
-  const [access, connection, github, postgres, subjects] = await Promise.all([
+  const [access, connection, github, dns, postgres, subjects, registry] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
     startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
+    startDnsServer(),
     startPostgres(),
     createSubjects(folder),
+    startSmallRegistry(),
   ])
   const kube = createKubeClient({ connection, component: 'sweep', clock: systemClock, random: Math.random })
   const admin = createAdminClient(access)
@@ -78,7 +85,9 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     kube,
     admin,
     github,
+    dns,
     postgres,
+    registry,
     subjects,
     sealingKey,
     // Of equal length: no prefix is the start of another.
@@ -91,7 +100,9 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
       await subjects.stop()
       await admin.close()
       await kube.close()
+      await registry.close()
       await github.stop()
+      await dns.close()
       await postgres.stop()
       await rm(folder, { recursive: true, force: true })
     },

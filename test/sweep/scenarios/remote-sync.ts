@@ -9,7 +9,7 @@ import { type KpackBuild, kpackBuilds } from '../../../src/builds/kpack/resource
 import { findCondition } from '../../../src/kube/object/conditions.ts'
 import { type Environment, sharedNames } from '../environment/environment.ts'
 import type { Scenario } from '../scenario.ts'
-import { applyChart, chartOf, image } from './application.ts'
+import { applyChart, chartOf } from './application.ts'
 import { bind, dave, sweptMilliseconds, wake } from './bindings.ts'
 import { settleTenant } from './tenant.ts'
 import { gone, patience, ready } from './waits.ts'
@@ -73,8 +73,9 @@ async function buildsOf(environment: Environment, commit: string): Promise<reado
 }
 
 /** Acts as kpack until the Application runs what was built from the commit. */
-async function buildAndDeploy(environment: Environment, commit: string, n: number): Promise<void> {
-  const ended = { latestImage: image(n), conditions: [{ type: 'Succeeded', status: 'True' }] }
+async function buildAndDeploy(environment: Environment, commit: string): Promise<void> {
+  const latestImage = environment.fixture.registry.publish(`apps/${environment.namespace}/shop`, commit)
+  const ended = { latestImage, conditions: [{ type: 'Succeeded', status: 'True' }] }
   await waitUntil(
     `commit ${commit} runs`,
     async () => {
@@ -103,10 +104,10 @@ export const remoteSyncScenario: Scenario = {
   async act(environment) {
     const first = await push(environment, 'one')
     await applyRemoteSync(environment)
-    await buildAndDeploy(environment, first, 1)
+    await buildAndDeploy(environment, first)
     const second = await push(environment, 'two')
     await wake(environment, remoteSync, 'shop', 'second')
-    await buildAndDeploy(environment, second, 2)
+    await buildAndDeploy(environment, second)
   },
 }
 
@@ -138,7 +139,7 @@ export const remoteSyncBranchDeletion: Scenario = {
     await settle(environment)
     const commit = await push(environment, 'one')
     await applyRemoteSync(environment)
-    await buildAndDeploy(environment, commit, 1)
+    await buildAndDeploy(environment, commit)
   },
   async act(environment) {
     await deleteBranch(environment)

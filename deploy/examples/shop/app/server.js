@@ -1,4 +1,4 @@
-// The example shop: answers a page on `/`, the commit it runs on `/version` and its health on `/healthz`.
+// The example shop: answers a page on `/`, the commit that the platform says it runs on `/version`, and its health on `/healthz`.
 // It is ordinary Node.js and uses nothing of the platform except the environment variables PORT and SEKISHO_COMMIT.
 import { createServer } from 'node:http'
 

@@ -31,9 +31,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *kubeconfig, *metrics, networkpolicy.Config{
-		NodeName:    *node,
-		QueueID:     *queue,
-		NRIdisabled: true,
+		NodeName: *node,
+		QueueID:  *queue,
+		// Not disabled: v0.8.0 would use the absent plugin. Without a runtime that answers it logs once and uses the API server alone.
+		NRIdisabled: false,
 	}); err != nil {
 		klog.Fatalf("network policies are not enforced: %v", err)
 	}

@@ -2,6 +2,7 @@
 // fit. It passes other names to the host's resolvers. It must never answer a name outside the cluster itself.
 import { Resolver } from 'node:dns/promises'
 import type { AdminClient, Manifest } from '../../control-plane/admin-client.ts'
+import { hasEnded } from '../../processes/supervise.ts'
 import type { ClusterSettings } from '../../settings.ts'
 import { waitUntil } from '../../wait-until.ts'
 import type { NodeContext } from '../layout.ts'
@@ -127,6 +128,6 @@ export async function startCoreDns(context: NodeContext, program: string): Promi
   await waitUntil(
     `cluster DNS at ${settings.dnsAddress}`,
     async () => ((await resolver.resolve4(known)).includes(settings.serviceAddress) ? true : undefined),
-    { timeoutMilliseconds: readyMilliseconds },
+    { timeoutMilliseconds: readyMilliseconds, hopeless: () => hasEnded('network-policies', context.folders) },
   )
 }

@@ -1,11 +1,17 @@
-// Secrets whose names begin with the reserved prefix hold GitHub tokens; only the platform creates, changes and deletes them.
+// Secrets whose names begin with a reserved prefix hold GitHub tokens or credentials for the image registry; only the platform creates, changes and deletes them.
 // Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts).
-import { reservedSecretPrefix } from '../../api/names.ts'
-import { objectAt, textAt } from '../../lib/json/json-value.ts'
-import { sameJson } from '../../lib/json/same-json.ts'
-import { celList, celText, type Rule } from '../rule.ts'
+import { registrySecretPrefix, reservedSecretPrefix } from '../../../api/names.ts'
+import { objectAt, textAt } from '../../../lib/json/json-value.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import { celList, type Rule } from '../../rule.ts'
 
-const message = `Secrets named ${reservedSecretPrefix}… belong to the platform: choose another name`
+const prefixes = [reservedSecretPrefix, registrySecretPrefix]
+
+const message = `Secrets named ${prefixes.map(prefix => `${prefix}…`).join(' or ')} belong to the platform: choose another name`
+
+function isReserved(name: string): boolean {
+  return prefixes.some(prefix => name.startsWith(prefix))
+}
 
 /** The controllers write; Kubernetes' reapers delete and change metadata. */
 export const reservedSecrets: Rule = {
@@ -15,7 +21,7 @@ export const reservedSecrets: Rule = {
   matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   check({ object, oldObject, operation, username }, identities) {
     const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
-    if (!name.startsWith(reservedSecretPrefix) || identities.controllers.includes(username)) return undefined
+    if (!isReserved(name) || identities.controllers.includes(username)) return undefined
     const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
     if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined
     return message
@@ -29,7 +35,7 @@ export const reservedSecrets: Rule = {
       },
     ],
     validation: {
-      expression: `!variables.secretName.startsWith(${celText(reservedSecretPrefix)}) || request.userInfo.username in ${celList(identities.controllers)} || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameData))`,
+      expression: `!${celList(prefixes)}.exists(prefix, variables.secretName.startsWith(prefix)) || request.userInfo.username in ${celList(identities.controllers)} || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameData))`,
       message,
     },
   }),

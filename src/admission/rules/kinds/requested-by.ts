@@ -1,13 +1,13 @@
 // `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the audit log
 // names them. The one exception is a grant that the controllers create for an object of a kind that follows a repository: it carries the
 // name in that object.
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
-import { followerKinds, requesterKinds } from '../../api/registry.ts'
-import { objectAt, objectsAt, textAt } from '../../lib/json/json-value.ts'
-import { sameJson } from '../../lib/json/same-json.ts'
-import type { PlatformIdentities } from '../identities.ts'
-import type { AdmissionRequest } from '../review.ts'
-import { celList, celText, type Rule } from '../rule.ts'
+import { repositoryGrant } from '../../../api/github/repository-grant.ts'
+import { followerKinds, requesterKinds } from '../../../api/registry.ts'
+import { objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import type { PlatformIdentities } from '../../identities.ts'
+import type { AdmissionRequest } from '../../review.ts'
+import { celList, celText, type Rule } from '../../rule.ts'
 
 /**
  * A grant whose controlling owner follows a repository, written by the controllers. Kubernetes lets an object have one controlling owner.

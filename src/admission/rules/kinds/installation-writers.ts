@@ -1,6 +1,6 @@
 // Only the broker writes Installations: a user who could create one would reach the repositories of any account on the App.
-import { installation } from '../../api/github/installation.ts'
-import { celList, type Rule } from '../rule.ts'
+import { installation } from '../../../api/github/installation.ts'
+import { celList, type Rule } from '../../rule.ts'
 import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
 
 const message = 'only the platform writes Installations: an owner of the GitHub account signs in and onboards it'
@@ -13,7 +13,7 @@ export const installationWriters: Rule = {
   matches: [
     {
       group: installation.group,
-      resources: [installation.plural, `${installation.plural}/*`],
+      resources: [installation.plural],
       operations: ['CREATE', 'UPDATE', 'DELETE'],
     },
   ],

@@ -1,9 +1,9 @@
 // What the rules for kinds that tenants must never write have in common: controllers write status and metadata such as finalizers,
 // Kubernetes' reapers delete and change metadata, and no other user may write.
-import { sameJson } from '../../lib/json/same-json.ts'
-import type { PlatformIdentities } from '../identities.ts'
-import type { AdmissionRequest } from '../review.ts'
-import { celList } from '../rule.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import type { PlatformIdentities } from '../../identities.ts'
+import type { AdmissionRequest } from '../../review.ts'
+import { celList } from '../../rule.ts'
 
 /** An update of the object itself that leaves its spec unchanged: labels, annotations, finalizers, owners. */
 function isMetadataOnly({ operation, subResource, object, oldObject }: AdmissionRequest): boolean {
@@ -31,12 +31,22 @@ export function mayMaintainExpression(identities: PlatformIdentities): string {
   return `(${controllers} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
 }
 
-/** True when the user is in one of the groups. */
-export function isInGroup(request: AdmissionRequest, groups: readonly string[]): boolean {
-  return request.groups.some(group => groups.includes(group))
+/** True for Kubernetes' own components, which act on what others wrote. */
+export function isKubernetes({ username }: AdmissionRequest, { kubernetesPrefixes }: PlatformIdentities): boolean {
+  return kubernetesPrefixes.some(prefix => username.startsWith(prefix))
 }
 
-/** The CEL twin of `isInGroup`. */
-export function isInGroupExpression(groups: readonly string[]): string {
-  return `request.userInfo.?groups.orValue([]).exists(g, g in ${celList(groups)})`
+/** The CEL twin of `isKubernetes`. */
+export function isKubernetesExpression({ kubernetesPrefixes }: PlatformIdentities): string {
+  return `${celList(kubernetesPrefixes)}.exists(prefix, request.userInfo.username.startsWith(prefix))`
+}
+
+/** True for every identity of the platform. */
+export function isPlatform({ username }: AdmissionRequest, { brokers, controllers }: PlatformIdentities): boolean {
+  return brokers.includes(username) || controllers.includes(username)
+}
+
+/** The CEL twin of `isPlatform`. */
+export function isPlatformExpression({ brokers, controllers }: PlatformIdentities): string {
+  return `request.userInfo.username in ${celList([...new Set([...brokers, ...controllers])])}`
 }
