@@ -1,7 +1,7 @@
 // The direction of imports, and the only folder that may import each library. Each message says where to go instead.
 const processes = 'broker|controllers|admission|cli'
 /** Services of the controllers' process, each with a server, a worker or a loop of its own. */
-const services = 'token-desk|builds|charts|redelivery'
+const services = 'token-desk|builds|charts|redelivery|network-probe|registry'
 const foundations = 'api|lib|kube|policy|identity|github|store|web'
 const layer = (name, from, to, comment) => ({ name, severity: 'error', comment, from: { path: from }, to: { path: to } })
 
@@ -15,7 +15,8 @@ const developmentRooms = {
   kpack: 'cluster|images',
   up: 'cluster',
   demo: 'cluster|up',
-  generate: 'github',
+  attack: 'cluster|up|demo',
+  generate: 'github|attack',
   test: 'cluster|up',
 }
 /** The rooms of the GitHub emulator, from the state up to the server, and what each may import of the others. */
@@ -60,6 +61,7 @@ module.exports = {
           '\\.config\\.ts$',
           'worker\\.ts$',
           'standalone\\.ts$',
+          '^src/network-probe/main\\.ts$',
           '/charts/',
           '/modules/',
           '-worker\\.ts$',

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up down demo test check dev env bench soak doctor clean generate node_modules
+.PHONY: help up down demo attack test check dev env bench soak doctor clean generate node_modules
 
 # Node.js as the project pins it: from PATH when it fits, else fetched once into the cache.
 node = export PATH="$$(dev/bootstrap/node.sh):$$PATH";
@@ -18,6 +18,9 @@ down: node_modules ## stop everything that `up` started and undo its changes to 
 
 demo: node_modules ## run the demo on the running platform: onboard, push, deploy, check the access rules
 	@$(node) node dev/demo/main.ts
+
+attack: node_modules ## attack the running platform as another tenant, and as nobody (A='--only registry' for some; A=--list; A=--floods)
+	@$(node) node dev/attack/main.ts $(A)
 
 test: node_modules ## everything that CI runs: checks, unit, integration, fault and end-to-end tests, the demo
 	@$(node) node dev/test/main.ts

@@ -36,7 +36,6 @@ export type ClusterSettings = {
   readonly schedulerPort: number
   readonly registryPort: number
   readonly ingressPort: number
-  readonly dnsPort: number
   readonly podCidr: string
   readonly podGateway: string
   readonly serviceCidr: string
@@ -106,7 +105,6 @@ export function readClusterSettings(
     schedulerPort: port('SEKISHO_SCHEDULER_PORT', 10_259),
     registryPort: port('SEKISHO_REGISTRY_PORT', 5000),
     ingressPort: port('SEKISHO_INGRESS_PORT', 8080),
-    dnsPort: port('SEKISHO_DNS_PORT', 1053),
     podCidr: '10.244.0.0/24',
     podGateway: '10.244.0.1',
     serviceCidr: '10.96.0.0/12',

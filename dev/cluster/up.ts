@@ -4,7 +4,6 @@ import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../src/lib/errors.ts'
 import { catalog } from './binaries/catalog.ts'
-import type { Programs } from './binaries/ensure-binary.ts'
 import { ensureBinary } from './binaries/ensure-binary.ts'
 import type { ControlPlane } from './control-plane/start.ts'
 import { startControlPlane } from './control-plane/start.ts'
@@ -13,7 +12,7 @@ import { processFolder } from './host/record.ts'
 import { settleHost } from './host/settle-host.ts'
 import { devProcessFolders, nodeLayout } from './node/layout.ts'
 import { installMissing } from './node/packages.ts'
-import { startNode } from './node/start.ts'
+import { type NodePrograms, startNode } from './node/start.ts'
 import { openAuthority } from './pki/authority.ts'
 import { withLock } from './processes/lock.ts'
 import type { Progress } from './progress.ts'
@@ -62,13 +61,15 @@ async function upLocked(options: UpOptions): Promise<string> {
 
   // A failure of a later build is reported where its result is awaited, so it must not count as unhandled before.
   const pause = ensureBinary(catalog.pause, deps)
-  const coredns = pause.then(() => ensureBinary(catalog.coredns, deps))
+  const networkPolicies = pause.then(() => ensureBinary(catalog.networkPolicies, deps))
+  const coredns = networkPolicies.then(() => ensureBinary(catalog.coredns, deps))
   const traefik = coredns.then(() => ensureBinary(catalog.traefik, deps))
-  for (const build of [pause, coredns, traefik]) build.catch(() => {})
+  for (const build of [pause, networkPolicies, coredns, traefik]) build.catch(() => {})
 
   await installMissing(progress)
   const controlPlane = await bootControlPlane(options, hasNode)
-  await bootNode(options, controlPlane, { kubernetes, pause: await pause, coredns, traefik })
+  const first = { kubernetes, pause: await pause, networkPolicies: await networkPolicies }
+  await bootNode(options, controlPlane, { ...first, coredns, traefik })
   return controlPlane.kubeconfig
 }
 
@@ -101,14 +102,7 @@ async function bootControlPlane(options: UpOptions, hasNode: boolean): Promise<C
   return controlPlane
 }
 
-type NodeBuilds = {
-  readonly kubernetes: Programs
-  readonly pause: Programs
-  readonly coredns: Promise<Programs>
-  readonly traefik: Promise<Programs>
-}
-
-async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs: NodeBuilds): Promise<void> {
+async function bootNode(options: UpOptions, controlPlane: ControlPlane, programs: NodePrograms): Promise<void> {
   const { settings, progress } = options
   const layout = nodeLayout(settings)
   const context = { settings, layout, controlPlane, folders: devProcessFolders(settings), progress }

@@ -47,6 +47,11 @@ export class Browser {
     throw new Error(`no button "${button}" on ${page.url.pathname}: ${summary(page)}`)
   }
 
+  /** Sends a form that no page offered, as another site or a person who changes the page can. */
+  submit(url: string | URL, fields: Readonly<Record<string, string>>): Promise<Page> {
+    return this.#navigate('POST', new URL(url), new URLSearchParams(fields))
+  }
+
   async #navigate(method: 'GET' | 'POST', url: URL, body?: URLSearchParams): Promise<Page> {
     let [current, verb, payload] = [url, method, body]
     for (let hops = 0; hops < 20; hops++) {

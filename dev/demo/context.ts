@@ -8,10 +8,12 @@ export type DemoContext = {
   readonly repository: string
   readonly certificateAuthority: string
   readonly personalTokens: Readonly<Record<string, string>>
-  readonly people: { readonly [login in 'olivia' | 'dave' | 'noah' | 'ada']: Person }
+  readonly people: { readonly [login in 'olivia' | 'dave' | 'mia' | 'gary' | 'noah' | 'ada']: Person }
   /** Commits of acme/shop that were pushed, in order. */
   readonly pushed: string[]
 }
 
 export const applicationName = 'shop'
 export const tenantNamespace = 'acme'
+/** The other tenant, of whose attacks the demo shows three. */
+export const neighbourNamespace = 'globex'

@@ -9,6 +9,7 @@ import { type ClusterSettings, devClusterFolder, readClusterSettings, toolEnviro
 import { readLocalGitHub } from '../up/github.ts'
 import type { DemoContext } from './context.ts'
 import { accessSteps } from './scenario/access.ts'
+import { attackSteps } from './scenario/attacks.ts'
 import { deploySteps } from './scenario/deploy.ts'
 import { onboardSteps } from './scenario/onboard.ts'
 import { runSteps } from './steps.ts'
@@ -18,7 +19,7 @@ import { person, type ToolPaths } from './tools.ts'
 export async function runDemo(): Promise<void> {
   const started = performance.now()
   const demo = await prepareDemo(readClusterSettings())
-  const passed = await runSteps([...onboardSteps(demo), ...deploySteps(demo), ...accessSteps(demo)])
+  const passed = await runSteps([...onboardSteps(demo), ...deploySteps(demo), ...accessSteps(demo), ...attackSteps(demo)])
   console.log(`demo: ${passed} steps passed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
@@ -46,6 +47,8 @@ export async function prepareDemo(settings: ClusterSettings, homes = 'demo'): Pr
     people: {
       olivia: await person(tools, 'olivia', path),
       dave: await person(tools, 'dave', path),
+      mia: await person(tools, 'mia', path),
+      gary: await person(tools, 'gary', path),
       noah: await person(tools, 'noah', path),
       ada: await person(tools, 'ada', path),
     },

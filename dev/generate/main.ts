@@ -29,7 +29,7 @@ function generatedFiles(): Map<string, string> {
   const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names }
   files.set('deploy/crds/kustomization.yaml', banner + stringify(kustomization))
   for (const [name, manifests] of policyFiles(platformIdentities())) files.set(`deploy/policies/${name}`, yaml(manifests))
-  files.set('deploy/policies/webhooks.yaml', yaml(registrations({ kind: 'service' })))
+  files.set('deploy/policies/webhooks.yaml', yaml(registrations({ kind: 'service' }, platformIdentities())))
   files.set('deploy/policies/service.yaml', yaml([admissionService({ 'app.kubernetes.io/name': 'sekisho' })]))
   const policies = [...files.keys()]
     .filter(path => path.startsWith('deploy/policies/'))

@@ -9,6 +9,7 @@ import { type BuilderImages, builderName, builderObjects, platformNamespace } fr
 import { decideOwner, inputsAnnotation, isApplied, isAvailable } from './installation-decision.ts'
 import type { Kubectl } from './kubectl.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
+import { kpackNetworkPolicies, type NodeEndpoints } from './network-policies.ts'
 import { renderRelease } from './render-release.ts'
 
 export type InstallInputs = {
@@ -18,6 +19,8 @@ export type InstallInputs = {
   readonly kpackImage: string
   readonly images: BuilderImages
   readonly registry: string
+  /** Where kpack's pods find the API server; absent when it is not known, as on a cluster of the user's own: then they get no policies. */
+  readonly node?: NodeEndpoints
 }
 
 export type InstallResult = { readonly kpack: 'installed' | 'unchanged' | 'foreign'; readonly builderImage: string }
@@ -27,7 +30,8 @@ const readyTimeoutSeconds = 180
 const builderReference = `clusterbuilder.kpack.io/${builderName}`
 
 export async function installKpack(inputs: InstallInputs, kubectl: Kubectl, progress: Progress): Promise<InstallResult> {
-  const release = renderRelease(await readRelease(inputs.releaseFolder), { image: inputs.kpackImage, version: inputs.version })
+  const rendered = renderRelease(await readRelease(inputs.releaseFolder), { image: inputs.kpackImage, version: inputs.version })
+  const release = inputs.node === undefined ? rendered : [...rendered, ...kpackNetworkPolicies(inputs.node)]
   const digest = createHash('sha256')
     .update(JSON.stringify([release, builderObjects(inputs.images, inputs.registry, '')]))
     .digest('hex')

@@ -7,12 +7,13 @@ import { ensureBinary } from '../cluster/binaries/ensure-binary.ts'
 import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
 import { runCommand } from '../cluster/run-command.ts'
-import { adminKubeconfig, readClusterSettings, registryHost } from '../cluster/settings.ts'
+import { adminKubeconfig, type ClusterSettings, readClusterSettings, registryHost } from '../cluster/settings.ts'
 import { buildImages, type ImageResult } from '../images/build-images.ts'
 import { createImageDeps } from '../images/image-deps.ts'
 import type { ImageName } from '../images/recipes/catalog.ts'
 import { installKpack } from './install.ts'
 import { createKubectl } from './kubectl.ts'
+import type { NodeEndpoints } from './network-policies.ts'
 import { findReleaseFolder } from './release-folder.ts'
 
 const usage = `Usage: node dev/kpack/main.ts install [-o json]
@@ -48,10 +49,16 @@ async function install(): Promise<object> {
         node: pinned('node'),
       },
       registry: registryHost(settings),
+      ...(settings.givenKubeconfig === undefined ? { node: nodeEndpoints(settings) } : {}),
     },
     kubectl,
     progress,
   )
+}
+
+function nodeEndpoints(settings: ClusterSettings): NodeEndpoints {
+  const { nodeAddress, podGateway, ports, registryPort } = settings
+  return { addresses: [nodeAddress, podGateway], apiServerPort: ports.apiServer, registryPort }
 }
 
 function find(built: readonly ImageResult[], name: ImageName): ImageResult {

@@ -36,6 +36,7 @@ const stages: readonly (readonly [string, readonly string[]])[] = [
   ['crash tests (controllers killed before and after every write)', vitest('sweep')],
   ['start the platform', ['dev/up/main.ts', 'up', '--no-demo']],
   ['demo', ['dev/demo/main.ts']],
+  ['attacks (the short form)', ['dev/attack/main.ts', '--short']],
   ['end-to-end tests (pods)', vitest('e2e')],
 ]
 

@@ -23,6 +23,13 @@ const services = [
   { service: 'sekisho-source', name: 'git', port: 18_081, setting: 'SEKISHO_SOURCE_PORT' },
 ] as const
 
+/** Where pods of tenants find the process on this host. */
+function portOf(setting: (typeof services)[number]['setting']): number {
+  const found = services.find(service => service.setting === setting)
+  if (found === undefined) throw new Error(`no Service has the setting ${setting}`)
+  return found.port
+}
+
 export async function runDevelopment(settings: ClusterSettings, progress: Progress): Promise<number> {
   const kubernetes = await ensureBinary(catalog.kubernetes, { settings, progress })
   const kubectl = createKubectl(kubernetes.path('kubectl'), adminKubeconfig(settings))
@@ -67,6 +74,8 @@ async function processEnvironment(kubectl: Kubectl, settings: ClusterSettings, f
     registry: registryHost(settings),
     ingressPort: settings.ingressPort,
     sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+    node: { address: settings.nodeAddress, podGateway: settings.podGateway },
+    nodePorts: { applications: [portOf('SEKISHO_TOKEN_DESK_PORT')], builds: [portOf('SEKISHO_SOURCE_PORT')] },
   }
   return {
     ...toolEnvironment(),

@@ -9,7 +9,7 @@ import { waitUntil } from '../cluster/wait-until.ts'
 
 export const githubHost = 'github.localhost'
 const appSlug = 'sekisho-dev'
-const port = 4000
+export const githubPort = 4000
 
 export type LocalGitHub = {
   readonly web: string
@@ -30,7 +30,7 @@ export function githubFolder(settings: ClusterSettings): string {
 /** Starts the emulator unless it runs already; resolves when it answers. */
 export async function ensureGitHub(settings: ClusterSettings, progress: Progress): Promise<LocalGitHub> {
   const folders = devProcessFolders(settings)
-  const web = `http://${settings.nodeAddress}:${port}`
+  const web = `http://${settings.nodeAddress}:${githubPort}`
   const state = githubFolder(settings)
   const outcome = await ensureRunning(
     {
@@ -39,7 +39,7 @@ export async function ensureGitHub(settings: ClusterSettings, progress: Progress
       args: [
         join(settings.repository, 'dev/github/main.ts'),
         'start',
-        ...['--state', state, '--address', settings.nodeAddress, '--port', String(port)],
+        ...['--state', state, '--address', settings.nodeAddress, '--port', String(githubPort)],
         ...['--webhook-url', `${settings.issuerUrl}/webhooks/github`],
         ...['--webhook-ca', join(devClusterFolder(settings), 'pki/ca.crt')],
         ...['--callback-url', `${settings.issuerUrl}/login/callback`],
@@ -60,7 +60,7 @@ export async function ensureGitHub(settings: ClusterSettings, progress: Progress
 /** Reads the files that the emulator wrote for the owner of the App and for its users. */
 export async function readLocalGitHub(settings: ClusterSettings): Promise<LocalGitHub> {
   const secrets = join(githubFolder(settings), 'secrets')
-  const web = `http://${settings.nodeAddress}:${port}`
+  const web = `http://${settings.nodeAddress}:${githubPort}`
   const app = JSON.parse(await readFile(join(secrets, `${appSlug}.json`), 'utf8')) as {
     id: number
     clientId: string

@@ -5,6 +5,7 @@ import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { stringify } from 'yaml'
 import type { ClusterSettings } from '../cluster/settings.ts'
+import { githubPort } from './github.ts'
 
 /** The user of the platform's pod. */
 export const podUser = 65_532
@@ -61,6 +62,7 @@ export async function writeOverlay(options: OverlayOptions): Promise<string> {
           { op: 'add', path: '/spec/storageClassName', value: '' },
         ]),
       },
+      ...networkPatches(settings),
       {
         // The process reads its settings at start only: a changed setting must replace the pod.
         target: { kind: 'Deployment', name: 'sekisho' },
@@ -75,6 +77,28 @@ export async function writeOverlay(options: OverlayOptions): Promise<string> {
     ],
   })
   return folder
+}
+
+/**
+ * What only this cluster knows: the API server calls the webhook from the node; its pods do not call the broker; the registry and GitHub are
+ * ports of the node.
+ */
+function networkPatches(settings: ClusterSettings): readonly object[] {
+  const node = [settings.nodeAddress, settings.podGateway].map(address => ({ ipBlock: { cidr: `${address}/32` } }))
+  const port = (number: number) => ({ protocol: 'TCP', port: number })
+  const patch = (name: string, operation: object): object => ({
+    target: { kind: 'NetworkPolicy', name },
+    patch: stringify([operation]),
+  })
+  return [
+    patch('sekisho-admission', { op: 'replace', path: '/spec/ingress', value: [{ from: node, ports: [port(9443)] }] }),
+    patch('sekisho-broker', { op: 'add', path: '/spec/ingress/0/from/0/ipBlock/except', value: [settings.podCidr] }),
+    patch('sekisho-egress', {
+      op: 'add',
+      path: '/spec/egress/-',
+      value: { to: node, ports: [settings.registryPort, githubPort].map(port) },
+    }),
+  ]
 }
 
 function settingsDigest(environment: Readonly<Record<string, string>>): string {

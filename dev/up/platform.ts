@@ -13,7 +13,7 @@ import { ensureGitHub, githubFolder, githubHost, type LocalGitHub } from './gith
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { writeOverlay } from './overlay.ts'
 import { applyPlatformSecrets } from './platform-secrets.ts'
-import { apiServerUrl, platformSettings } from './settings-map.ts'
+import { apiServerUrl, platformAdmin, platformSettings } from './settings-map.ts'
 
 const podFolders = { secrets: '/etc/sekisho/secrets', tls: '/etc/sekisho/tls' }
 
@@ -37,8 +37,10 @@ export async function platformUp(settings: ClusterSettings, progress: Progress):
       registry: registryHost(settings),
       ingressPort: settings.ingressPort,
       sourceUrl: 'http://sekisho-source.sekisho-system.svc:8081',
+      node: { address: settings.nodeAddress, podGateway: settings.podGateway },
     }
     await kubectl.applyFolder(await writeOverlay({ settings, image, environment: platformSettings(addresses, podFolders) }))
+    await bindPlatformAdmin(kubectl)
   })
   await progress.step('platform ready', () => platformReady(kubectl, settings))
 }
@@ -101,6 +103,20 @@ async function applySecretsAndApp(kubectl: Kubectl, settings: ClusterSettings, g
   )
 }
 
+/** Makes the user an admin exactly as docs/guide/install.md says. */
+async function bindPlatformAdmin(kubectl: Kubectl): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  await kubectl.applyText(
+    stringify({
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'sekisho:platform-admin' },
+      roleRef: { apiGroup, kind: 'ClusterRole', name: 'sekisho:platform-admin' },
+      subjects: [{ apiGroup, kind: 'User', name: platformAdmin.subject }],
+    }),
+  )
+}
+
 async function platformReady(kubectl: Kubectl, settings: ClusterSettings): Promise<void> {
   await kubectl.run(['rollout', 'status', 'deployment/sekisho', '-n', 'sekisho-system', '--timeout=180s'], 190_000)
   await kubectl.run(['wait', '--for=condition=Ready', 'clustergithubapp/github', 'applicationchart/web', '--timeout=60s'], 70_000)
@@ -125,5 +141,5 @@ export async function forgetLocalState(settings: ClusterSettings): Promise<void>
   await rm(githubFolder(settings), { recursive: true, force: true })
   await rm(join(settings.stateFolder, 'deploy'), { recursive: true, force: true })
   // The homes of the users hold logins and verified heads of the audit log, which another platform's log would contradict.
-  for (const homes of ['demo', 'e2e']) await rm(join(settings.stateFolder, homes), { recursive: true, force: true })
+  for (const homes of ['demo', 'attack', 'e2e']) await rm(join(settings.stateFolder, homes), { recursive: true, force: true })
 }

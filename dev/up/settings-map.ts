@@ -1,6 +1,7 @@
 // The settings of the development platform: the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
+import { userSubject } from '../../src/api/names.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
-import { githubHost } from './github.ts'
+import { githubHost, githubPort } from './github.ts'
 
 export type PlatformAddresses = {
   readonly issuerUrl: string
@@ -9,15 +10,21 @@ export type PlatformAddresses = {
   readonly registry: string
   readonly ingressPort: number
   readonly sourceUrl: string
+  /** Where Traefik's connections to pods come from, and where what is not a pod listens. */
+  readonly node: { readonly address: string; readonly podGateway: string }
+  /** Ports of the node that pods of tenants may reach besides those of GitHub and the registry. */
+  readonly nodePorts?: { readonly applications: readonly number[]; readonly builds: readonly number[] }
 }
 
-/** The user who administers the platform in development. */
-export const platformAdmin = { login: 'ada', id: 1006 }
+/** The user who administers the platform in development, by a ClusterRoleBinding. */
+export const platformAdmin = { login: 'ada', subject: userSubject(githubHost, 1006) }
 
 /** Where secrets are mounted in the pod, or kept on the host for `make dev`. */
 export type SecretFolders = { readonly secrets: string; readonly tls: string }
 
 export function platformSettings(addresses: PlatformAddresses, folders: SecretFolders): Record<string, string> {
+  const { node, nodePorts = { applications: [], builds: [] } } = addresses
+  const atNode = (ports: readonly number[]): string => ports.map(port => `${node.address}/32:${port}`).join(',')
   return {
     SEKISHO_PUBLIC_URL: addresses.issuerUrl,
     SEKISHO_GITHUB_APP: 'github',
@@ -26,11 +33,15 @@ export function platformSettings(addresses: PlatformAddresses, folders: SecretFo
     SEKISHO_SEALING_KEYS_FILE: `${folders.secrets}/sealing-keys`,
     SEKISHO_TLS_CERTIFICATE_PATH: `${folders.tls}/tls.crt`,
     SEKISHO_TLS_KEY_PATH: `${folders.tls}/tls.key`,
-    SEKISHO_PLATFORM_ADMINS: `github|${githubHost}|${platformAdmin.id}`,
+    // The users of the emulator are the only ones.
+    SEKISHO_ACCOUNTS: 'any',
     SEKISHO_API_SERVER_URL: addresses.apiServer.url,
     SEKISHO_API_SERVER_CA_PATH: addresses.apiServer.authorityPath,
     SEKISHO_REGISTRY: addresses.registry,
     SEKISHO_INGRESS_CLASS: 'traefik',
+    SEKISHO_INGRESS_FROM: `${node.address}/32,${node.podGateway}/32`,
+    SEKISHO_APPLICATION_EGRESS: atNode([githubPort, ...nodePorts.applications]),
+    SEKISHO_BUILD_EGRESS: atNode(nodePorts.builds),
     SEKISHO_APPLICATION_URL: `http://localhost:${addresses.ingressPort}`,
     SEKISHO_SOURCE_URL: addresses.sourceUrl,
     SEKISHO_LOG_LEVEL: 'info',

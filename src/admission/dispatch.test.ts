@@ -11,7 +11,13 @@ import { rules } from './rules/index.ts'
 const broker = 'system:serviceaccount:sekisho-system:broker'
 const controllers = 'system:serviceaccount:sekisho-system:controllers'
 /** Broker and controllers under an identity each, so that the tests see which of them a rule allows. */
-const identities: PlatformIdentities = { brokers: [broker], controllers: [controllers], reapers: [], platformAdminGroups: [] }
+const identities: PlatformIdentities = {
+  brokers: [broker],
+  controllers: [controllers],
+  reapers: [],
+  endpointControllers: [],
+  platformAdminGroups: [],
+}
 const deps = (overrides: Partial<DispatchDeps> = {}): DispatchDeps => ({
   rules,
   identities,

@@ -10,6 +10,8 @@ export type PlatformIdentities = {
   readonly controllers: readonly string[]
   /** Kubernetes' own controllers that delete objects when their namespace or owner is deleted. */
   readonly reapers: readonly string[]
+  /** Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`. */
+  readonly endpointControllers: readonly string[]
   /** Groups that only a cluster administrator can assign. GitHub groups are written `github|…` and cannot collide. */
   readonly platformAdminGroups: readonly string[]
 }
@@ -23,6 +25,12 @@ export function platformIdentities(): PlatformIdentities {
     reapers: [
       'system:serviceaccount:kube-system:namespace-controller',
       'system:serviceaccount:kube-system:generic-garbage-collector',
+    ],
+    endpointControllers: [
+      'system:serviceaccount:kube-system:endpoint-controller',
+      'system:serviceaccount:kube-system:endpointslice-controller',
+      'system:serviceaccount:kube-system:endpointslicemirroring-controller',
+      'system:kube-controller-manager',
     ],
     platformAdminGroups: ['sekisho:platform-admins'],
   }

@@ -3,6 +3,7 @@
 // running process owns that field by server-side apply.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { platformNamespace } from '../api/names.ts'
+import type { PlatformIdentities } from './identities.ts'
 import { type Manifest, resourceRules, tenantNamespaces } from './policies.ts'
 import type { Rule } from './rule.ts'
 import { rules } from './rules/index.ts'
@@ -39,16 +40,23 @@ function webhook(name: string, target: WebhookTarget, path: string, matching: ob
   }
 }
 
-function validating(target: WebhookTarget): readonly object[] {
+function validating(target: WebhookTarget, identities: PlatformIdentities): readonly object[] {
   const path = '/validate'
-  const plain = rules.filter(rule => rule.scope === 'everywhere' && rule.webhookCondition === undefined)
-  const inTenants = rules.filter(rule => rule.scope === 'tenant-namespaces')
-  const conditional = rules.filter(rule => rule.webhookCondition !== undefined)
+  const always = rules.filter(rule => rule.webhookCondition === undefined)
+  const plain = always.filter(rule => rule.scope === 'everywhere')
+  const inTenants = always.filter(rule => rule.scope === 'tenant-namespaces')
+  const conditional = rules.flatMap(rule =>
+    rule.webhookCondition ? [{ rule, condition: rule.webhookCondition(identities) }] : [],
+  )
   return [
     webhook('kinds', target, path, { rules: rulesOf(plain) }),
     webhook('tenants', target, path, { rules: rulesOf(inTenants), namespaceSelector: tenantNamespaces }),
-    ...conditional.map(rule =>
-      webhook(rule.name, target, path, { rules: rulesOf([rule]), matchConditions: [rule.webhookCondition] }),
+    ...conditional.map(({ rule, condition }) =>
+      webhook(rule.name, target, path, {
+        rules: rulesOf([rule]),
+        ...(rule.scope === 'tenant-namespaces' ? { namespaceSelector: tenantNamespaces } : {}),
+        matchConditions: [condition],
+      }),
     ),
   ]
 }
@@ -58,10 +66,10 @@ function rulesOf(some: readonly Rule[]): readonly object[] {
 }
 
 /** The ValidatingWebhookConfiguration and the MutatingWebhookConfiguration, in this order. */
-export function registrations(target: WebhookTarget): readonly Manifest[] {
+export function registrations(target: WebhookTarget, identities: PlatformIdentities): readonly Manifest[] {
   const metadata = { name: registrationName, labels: partOf }
   return [
-    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validating(target) },
+    { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata, webhooks: validating(target, identities) },
     {
       apiVersion,
       kind: 'MutatingWebhookConfiguration',

@@ -1,8 +1,9 @@
 // The HTTPS server that answers AdmissionReviews: routes and limits. It answers by pure rules, without a credential or the database, and
-// discloses nothing but the reason of a refusal: any client in the cluster's network can call it.
+// discloses nothing but the reason of a refusal: a network policy keeps away all but API servers, and nothing here relies on that.
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { limitBodies } from '../web/body-budget.ts'
 import { createWebServer, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
 import { type AdmissionResponse, evaluate, fill } from './dispatch.ts'
@@ -19,11 +20,17 @@ export type ReviewServerDeps = {
 
 /** Room for two objects of 1.5 MB (etcd's limit), escaped. */
 const bodyLimit = 8 * 1024 * 1024
+/** An API server sends one review for each write in progress; most are a few KiB. Reviews are parsed on the thread that answers them. */
+const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
+/** API servers keep a few connections each. */
+const mostConnections = 256
 
 /** A server that does not listen yet. */
 export async function createReviewServer({ log, certificate, identities }: ReviewServerDeps): Promise<WebServer> {
   // All requests come from a few API servers: a limit per address would refuse writes of the whole cluster.
   const server = await createWebServer({ log, certificate, bodyLimit, requestsPerMinute: 'unlimited' })
+  server.server.maxConnections = mostConnections
+  limitBodies(server, budget)
   const answer = (reply: FastifyReply, response: AdmissionResponse): FastifyReply =>
     reply.type('application/json').send(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }))
   // A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read.

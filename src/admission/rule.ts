@@ -30,7 +30,7 @@ export type Rule = {
   readonly scope: 'everywhere' | 'tenant-namespaces'
   readonly matches: readonly Match[]
   /** Limits the requests that are sent to the webhook, by CEL over the request; must never depend on what a tenant can write. */
-  readonly webhookCondition?: { readonly name: string; readonly expression: string }
+  readonly webhookCondition?: (identities: PlatformIdentities) => { readonly name: string; readonly expression: string }
   /** The message of the refusal; undefined when the request passes. Pure; throwing counts as a refusal. */
   readonly check: (request: AdmissionRequest, identities: PlatformIdentities) => string | undefined
   readonly policy: (identities: PlatformIdentities) => {

@@ -52,6 +52,21 @@ export const auditEvents = {
     outcomes: { denied: 'Nobody was signed in.' },
     details: { host },
   },
+  'session.ended': {
+    description:
+      'All sign-ins of a person were ended: sessions of the web pages, and sign-ins of programs such as kubectl. An ID token that was issued before works until it expires.',
+    actor: 'The person, or the platform admin who revoked the sign-ins.',
+    object: '`session`',
+    outcomes: {
+      allowed:
+        'The reason says why: the person signed out everywhere or withdrew the App on GitHub, or a platform admin revoked them.',
+    },
+    details: {
+      person: 'Whose sign-ins ended, as `github|<host>|<numeric user id>`.',
+      webSessions: 'How many sessions of the web pages ended.',
+      programs: 'How many sign-ins of programs ended.',
+    },
+  },
   'tenant.onboarded': {
     description: 'An owner bound a GitHub account to a tenant: the Tenant and its Installation were created.',
     actor: person,
@@ -67,6 +82,63 @@ export const auditEvents = {
       permissions: 'Permission → level in the ceiling of the Installation.',
       developerTeamIds: 'The numeric ids of the teams that got the role `developer`.',
     },
+  },
+  'onboarding.confirmed': {
+    description:
+      'An owner confirmed that a GitHub account shall be onboarded. Recorded before a Tenant or an Installation is created.',
+    actor: person,
+    object: '`GitHubInstallation/<numeric id>`',
+    outcomes: {
+      allowed: 'The person proved to administer the account. The reason says whether a platform admin has to approve it.',
+    },
+    details: {
+      onboarding: 'The id of the onboarding.',
+      host,
+      accountId: 'The numeric id of the account on GitHub.',
+      accountLogin: 'The login of the account at that time.',
+    },
+  },
+  'onboarding.decided': {
+    description: 'A platform admin approved or refused the onboarding of an account that is not listed in `SEKISHO_ACCOUNTS`.',
+    actor: 'The platform admin.',
+    object: '`GitHubInstallation/<numeric id>`',
+    outcomes: {
+      allowed: 'It was approved, after the person who requested it proved again to administer the account.',
+      denied: 'It was refused. The reason is what the admin gave, if any.',
+    },
+    details: {
+      onboarding: 'The id of the onboarding.',
+      host,
+      accountId: 'The numeric id of the account on GitHub.',
+      accountLogin: 'The login of the account at that time.',
+      person: 'Who requested the onboarding.',
+    },
+  },
+  'installation.replaced': {
+    description:
+      'An Installation is about to be deleted because its owner bound the account again: another installation, ceiling or person.',
+    actor: 'The person who bound the account again.',
+    object: '`Installation/<namespace>/<name>`',
+    outcomes: { allowed: 'Its tokens are revoked before it is gone; then the new one is created.' },
+    details: {
+      onboarding: 'The id of the onboarding.',
+      installationId,
+      installationUid: 'The UID of the Installation that ends.',
+    },
+  },
+  'installation.ended': {
+    description: 'An Installation was deleted, and its tokens were revoked.',
+    actor: '`sekisho:installation`: Kubernetes records in its own audit log who deleted the object.',
+    object: '`Installation/<namespace>/<name>`',
+    outcomes: { allowed: 'No token is issued under it any more.' },
+    details: { host, installationId, installationUid: 'The UID of the Installation.' },
+  },
+  'tenant.ended': {
+    description: 'A Tenant was deleted: its tokens were revoked and its namespaces deleted.',
+    actor: '`sekisho:tenant`: Kubernetes records in its own audit log who deleted the object.',
+    object: '`Tenant/<name>`',
+    outcomes: { allowed: 'Nothing of the tenant is left in the cluster.' },
+    details: { host, accountId: 'The numeric id of the account on GitHub.', tenantUid: 'The UID of the Tenant.' },
   },
   'binding.denied': {
     description: 'A person tried to onboard a GitHub account without proving to administer it.',
@@ -95,12 +167,14 @@ export const auditEvents = {
     },
   },
   'webhook.refused': {
-    description: 'A request to the webhook endpoint was refused. At most 10 of them are recorded per minute.',
+    description:
+      'A request to the webhook endpoint was refused. The first 10 of each minute are recorded one by one, the others together when the minute ends.',
     actor: '`sekisho:webhook-inbox`: it is not known who it was.',
     object: '`Webhook`',
     outcomes: { denied: 'The signature is not valid, or the body does not fit the event. The reason says which.' },
     details: {
       address: 'The IP address from which the request came.',
+      addresses: 'In the record of the others: address → how many requests came from it, the 10 most frequent.',
       refusalsThisMinute: 'How many requests were refused in this minute so far.',
     },
   },
@@ -166,7 +240,8 @@ export const auditEvents = {
     object: tokenObject,
     outcomes: {
       allowed: 'GitHub does not accept the token any more. The reason says why it was revoked.',
-      failed: 'GitHub did not revoke the token yet. The platform tries again until the token expires.',
+      failed:
+        'GitHub did not revoke the token yet: it did not answer, or the installation is suspended, so that the token can be used for nothing. The platform tries again until the token expires. Recorded at the first attempt, at the first one of a suspension, and when the token expires unrevoked.',
     },
     details: tokenDetails,
   },

@@ -17,6 +17,19 @@ export const labels = {
 /** Secrets whose names begin with this belong to the platform: admission refuses every use of them by a tenant. */
 export const reservedSecretPrefix = 'ghtok-'
 
+/** Secrets whose names begin with this hold the platform's credentials for the image registry: only the platform makes or changes them. */
+export const registrySecretPrefix = 'sekisho-registry-'
+
+/** The Secrets with registry credentials: of builds in a build namespace, of pods in a tenant's namespace, of kpack in the platform's. */
+export const registrySecrets = {
+  build: `${registrySecretPrefix}build`,
+  pull: `${registrySecretPrefix}pull`,
+  platform: `${registrySecretPrefix}platform`,
+} as const
+
+/** On a Tenant: a platform admin changes its value to revoke the tenant's registry credentials at once and to have new ones made. */
+export const registryGenerationAnnotation = `${domain}/registry-generation`
+
 /** The audience a workload's ServiceAccount token must have for the token desk. */
 export const tokenDeskAudience = 'sekisho'
 
@@ -56,6 +69,12 @@ export const groups = {
 export function isGroup(name: string): boolean {
   return /^github\|[a-z0-9][a-z0-9.:-]*\|org\|[1-9][0-9]{0,14}\|(owners|members|team\|[1-9][0-9]{0,14})$/.test(name)
 }
+
+/**
+ * Who administers the platform: whoever RBAC allows this verb on this resource. The resource has no objects; the ClusterRole
+ * `sekisho:platform-admin` (deploy/rbac/platform.yaml) contains the rule, and cluster administrators have it by `*`.
+ */
+export const platformAdministration = { group: domain, resource: 'platforms', verb: 'administer' } as const
 
 /** Role in `Tenant.spec.roles` → the ClusterRole that is bound in the namespace of the tenant (deploy/rbac/tenant-roles.yaml). */
 export const tenantRoles = {

@@ -11,6 +11,7 @@ import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
+import type { ProvenClient } from '../web/clients/client-key.ts'
 import { type SecurityHeaderOptions, securityHeaders } from '../web/security-headers.ts'
 import { createWebServer, listen, type WebServer } from '../web/server.ts'
 import type { Certificate } from '../web/tls.ts'
@@ -19,11 +20,16 @@ import type { BrokerSettings } from './config.ts'
 import type { BrokerContext } from './context.ts'
 import { createBrokerGitHub, endpointsOfApp } from './github.ts'
 import { createBrokerIssuer } from './issuer.ts'
+import { createKnownBrowsers } from './known-browsers.ts'
 import { createBrokerMetrics } from './metrics.ts'
+import { mayOnboard } from './onboarding/approval/accounts.ts'
 import { createOnboardingController } from './onboarding/onboarding-controller.ts'
 import { createOnboardingRecords } from './onboarding/onboarding-records.ts'
+import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import { errorPage } from './pages/layout.ts'
 import { createPeople } from './people/people.ts'
+import { createPlatformAdmins } from './people/platform-admins.ts'
+import { createProvenClient } from './proven-client.ts'
 import { registerRoutes } from './routes/index.ts'
 import { createPersonSessions } from './sessions.ts'
 import { createSweeper } from './sweeper.ts'
@@ -58,7 +64,7 @@ export async function createBrokerApp(options: BrokerDeps): Promise<BrokerApp> {
   const { settings, log } = deps
   const headers = createHeaders(deps)
   const { context, loops } = await createParts(deps, headers)
-  const server = await createServer(deps, headers)
+  const server = await createServer(deps, headers, createProvenClient(context))
   await registerRoutes(server, context)
   return {
     async start() {
@@ -81,12 +87,14 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
   const apps = manager.cache(clusterGitHubApp)
 
   const github = createBrokerGitHub({ appName: settings.githubApp, clientSecret: settings.clientSecret, apps, log, clock })
-  const people = createPeople({ users: store.users, github, tenants, clock, log })
+  const platformAdmins = createPlatformAdmins({ kube, clock })
+  const people = createPeople({ users: store.users, github, tenants, platformAdmins, clock, log })
   const sessions = createPersonSessions({ sessions: store.sessions, clock, lifeHours: settings.sessionHours })
 
   const onboardings = createOnboardingRecords(store.onboardings, log)
-  const onboarding = { github, people, onboardings, audit: store.audit, clock, log }
-  const onboardingController = createOnboardingController({ kube, onboardings, audit: store.audit, log, clock })
+  const mayBeOnboarded: OnboardingDeps['mayOnboard'] = account => mayOnboard(account, settings.accounts, tenants.list())
+  const onboarding = { github, people, onboardings, audit: store.audit, mayOnboard: mayBeOnboarded, clock, log }
+  const onboardingController = createOnboardingController({ ...onboarding, kube, random })
   manager.add(onboardingController.definition)
 
   const deliveryDeps = { kube, store, candidates: createCandidateReader(manager), onboarding, log }
@@ -110,7 +118,9 @@ async function createParts(deps: BrokerDeps, headers: () => SecurityHeaderOption
     store,
     github,
     people,
+    platformAdmins,
     sessions,
+    knownBrowsers: createKnownBrowsers(issuer.issuerKeys.cookieKey),
     tenants,
     installations: manager.cache(installation),
     ...issuer,
@@ -134,9 +144,16 @@ function createHeaders({ settings, manager }: BrokerDeps): () => SecurityHeaderO
   }
 }
 
-async function createServer({ certificate, log }: BrokerDeps, headers: () => SecurityHeaderOptions): Promise<WebServer> {
+async function createServer(
+  { settings, certificate, log }: BrokerDeps,
+  headers: () => SecurityHeaderOptions,
+  proven: ProvenClient,
+): Promise<WebServer> {
   const server = await createWebServer({
     log,
+    trustedProxies: settings.trustedProxies,
+    proxyProtocol: settings.proxyProtocol === 'required',
+    provenClient: proven,
     ...(certificate ? { certificate } : {}),
     headers,
     errorPage: (answer, requestId) => errorPage(answer.message, requestId, answer.status),

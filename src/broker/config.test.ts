@@ -10,26 +10,17 @@ const environment = {
 }
 
 test('reads its settings, with secrets that are not serialised', () => {
-  const settings = readBrokerSettings({
-    ...environment,
-    SEKISHO_PLATFORM_ADMINS: 'github|github.com|42, github|github.com|org|7|owners',
-  })
-  expect(settings.platformAdmins).toEqual(['github|github.com|42', 'github|github.com|org|7|owners'])
+  const settings = readBrokerSettings(environment)
   expect(settings.port).toBe(8443)
+  expect(settings.accounts).toEqual(new Set())
   expect(JSON.stringify(settings)).not.toContain('s1')
-})
-
-test('there is no platform admin by default', () => {
-  expect(readBrokerSettings(environment).platformAdmins).toEqual([])
 })
 
 test.each([
   ['SEKISHO_PUBLIC_URL', 'http://sekisho.example.com', 'https'],
   ['SEKISHO_PUBLIC_URL', 'https://example.com/sekisho', 'no path'],
   ['SEKISHO_API_SERVER_URL', 'http://10.0.0.1:8080', 'https'],
-  ['SEKISHO_PLATFORM_ADMINS', 'olivia', 'subjects such as'],
-  ['SEKISHO_PLATFORM_ADMINS', 'system:masters', 'subjects such as'],
-  ['SEKISHO_PLATFORM_ADMINS', 'github|github.com|42,github|github.com|org|acme|owners', 'org.acme.owners; .* with numbers'],
+  ['SEKISHO_ACCOUNTS', 'acme', 'numeric account ids'],
   ['SEKISHO_BROKER_PORT', '99999', 'whole number'],
 ])('%s=%s is refused by name', (variable, value, words) => {
   expect(() => readBrokerSettings({ ...environment, [variable]: value })).toThrow(new RegExp(`${variable}.*${words}`))

@@ -1,7 +1,7 @@
 // The broker's settings: one table, read once; everything missing or wrong is reported at once, by variable. The App's host, client id and
 // addresses are not here: they come from the ClusterGitHubApp object.
-import { isGroup, parseUserSubject } from '../api/names.ts'
 import {
+  choiceSetting,
   type Environment,
   integerSetting,
   optional,
@@ -12,23 +12,9 @@ import {
   textSetting,
   urlSetting,
 } from '../lib/config.ts'
-
-/** A list of subjects or groups, separated by commas. */
-function namesSetting(variable: string, description: string): Setting<readonly string[]> {
-  const parse = (text: string): readonly string[] => {
-    const names = text
-      .split(',')
-      .map(name => name.trim())
-      .filter(name => name !== '')
-    // A login in place of a number would silently match nobody.
-    const wrong = names.find(name => parseUserSubject(name) === undefined && !isGroup(name))
-    if (wrong === undefined) return names
-    throw new Error(
-      `holds ${wrong.slice(0, 100)}; it must hold only subjects such as github|github.com|42 or groups such as github|github.com|org|7|owners, with numbers`,
-    )
-  }
-  return { name: variable, description, kind: 'list', default: '', parse }
-}
+import { AppError } from '../lib/errors.ts'
+import { addressListSetting } from '../web/clients/address-list.ts'
+import { type ListedAccounts, parseAccounts } from './onboarding/approval/accounts.ts'
 
 /** People's tokens and cookies are sent there: never over plain http. */
 function httpsSetting(variable: string, description: string): Setting<URL> {
@@ -51,6 +37,11 @@ function publicUrlSetting(variable: string, description: string): Setting<URL> {
   return { ...secure, parse }
 }
 
+/** Which accounts may be onboarded without a platform admin. */
+function accountsSetting(variable: string, description: string): Setting<ListedAccounts> {
+  return { name: variable, description, kind: 'list', default: '', parse: parseAccounts }
+}
+
 export const brokerSettings = {
   publicUrl: publicUrlSetting(
     'SEKISHO_PUBLIC_URL',
@@ -64,14 +55,24 @@ export const brokerSettings = {
   ),
   address: textSetting('SEKISHO_BROKER_ADDRESS', 'the address to listen on', { default: '0.0.0.0' }),
   port: portSetting('SEKISHO_BROKER_PORT', 'the port to listen on', { default: '8443' }),
+  trustedProxies: addressListSetting(
+    'SEKISHO_TRUSTED_PROXIES',
+    'addresses or CIDRs of the proxies in front of the broker, separated by commas: only they may name the address of a client, by X-Forwarded-For or the PROXY protocol; every hop must be in the list',
+  ),
+  proxyProtocol: choiceSetting(
+    'SEKISHO_PROXY_PROTOCOL',
+    'required: every connection must come from one of SEKISHO_TRUSTED_PROXIES and begin with a PROXY protocol header (version 1 or 2); all others are closed',
+    ['off', 'required'],
+    { default: 'off' },
+  ),
   certificatePath: textSetting(
     'SEKISHO_TLS_CERTIFICATE_PATH',
     'a PEM file with the serving certificate and its chain; reloaded when it changes',
   ),
   privateKeyPath: textSetting('SEKISHO_TLS_KEY_PATH', 'a PEM file with the key of the serving certificate'),
-  platformAdmins: namesSetting(
-    'SEKISHO_PLATFORM_ADMINS',
-    'subjects or groups, separated by commas, that may read the whole audit log',
+  accounts: accountsSetting(
+    'SEKISHO_ACCOUNTS',
+    'numeric ids of the GitHub accounts (organisations and users) that their owners may onboard, separated by commas, or `any`; every other account waits for a platform admin',
   ),
   apiServerUrl: optional(
     httpsSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; read by sekisho kubeconfig'),
@@ -93,5 +94,11 @@ export type BrokerSettings = ReturnType<typeof readBrokerSettings>
 
 /** Throws `invalid_configuration` that names every variable at fault. */
 export function readBrokerSettings(environment: Environment) {
-  return readSettings(brokerSettings, environment)
+  const settings = readSettings(brokerSettings, environment)
+  if (settings.proxyProtocol === 'required' && settings.trustedProxies.isEmpty)
+    throw new AppError(
+      'invalid_configuration',
+      'configuration is not usable:\n- SEKISHO_TRUSTED_PROXIES is empty, but SEKISHO_PROXY_PROTOCOL is required: name the addresses of the proxies, or nobody could connect',
+    )
+  return settings
 }

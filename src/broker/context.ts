@@ -9,10 +9,12 @@ import type { Store } from '../store/store.ts'
 import type { BrokerSettings } from './config.ts'
 import type { BrokerGitHub } from './github.ts'
 import type { BrokerIssuer } from './issuer.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { BrokerMetrics } from './metrics.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 import type { OnboardingDeps } from './onboarding/prove-binding.ts'
 import type { People } from './people/people.ts'
+import type { PlatformAdmins } from './people/platform-admins.ts'
 import type { PersonSessions } from './sessions.ts'
 
 export type BrokerContext = BrokerIssuer & {
@@ -20,7 +22,9 @@ export type BrokerContext = BrokerIssuer & {
   readonly store: Store
   readonly github: BrokerGitHub
   readonly people: People
+  readonly platformAdmins: PlatformAdmins
   readonly sessions: PersonSessions
+  readonly knownBrowsers: KnownBrowsers
   readonly tenants: Cache<Tenant>
   readonly installations: Cache<Installation>
   /** What onboarding needs to prove and remember. */

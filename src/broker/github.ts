@@ -31,10 +31,15 @@ export type BrokerGitHub = {
   readonly app: () => GitHubAppFacts
   /** The App, and every ClusterGitHubApp on its host: whose webhooks are ours. */
   readonly ourApps: () => OurApps
-  /** The client that exchanges and refreshes people's tokens. */
+  /** The client that exchanges codes, for a sign-in at the App's host. */
   readonly oauth: () => OAuthClient
-  /** The client to GitHub as the person whom the token belongs to. */
-  readonly userClient: (token: SecretString) => UserClient
+  /** The client that refreshes tokens of `host`. Throws as `userClient`. */
+  readonly oauthOf: (host: string) => OAuthClient
+  /**
+   * The client to GitHub as the person whom the token belongs to. Throws `unauthenticated` when the App is on another host than the token: a
+   * token must never be sent to a host that did not issue it.
+   */
+  readonly userClient: (host: string, token: SecretString) => UserClient
 }
 
 export type BrokerGitHubDeps = {
@@ -64,6 +69,16 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
     if (found !== undefined) return factsOf(found)
     throw new AppError('unavailable', `the ClusterGitHubApp ${appName} does not exist yet: a platform admin has to create it`)
   }
+  const appOn = (host: string): GitHubAppFacts => {
+    const facts = app()
+    if (facts.endpoints.host === host) return facts
+    throw new AppError(
+      'unauthenticated',
+      `you signed in at ${host}, and the platform uses ${facts.endpoints.host} now: sign in again`,
+    )
+  }
+  const oauthWith = ({ endpoints, clientId }: GitHubAppFacts): OAuthClient =>
+    createOAuthClient({ endpoints, clientId, clientSecret })
   return {
     app,
     ourApps() {
@@ -71,10 +86,8 @@ export function createBrokerGitHub(deps: BrokerGitHubDeps): BrokerGitHub {
       const here = apps.list().filter(({ spec }) => spec.host === endpoints.host)
       return { endpoints, signInAppId: appId, appIds: new Set(here.map(({ spec }) => spec.appId)) }
     },
-    oauth() {
-      const { endpoints, clientId } = app()
-      return createOAuthClient({ endpoints, clientId, clientSecret })
-    },
-    userClient: token => createUserClient({ endpoints: app().endpoints, token, log, clock }),
+    oauth: () => oauthWith(app()),
+    oauthOf: host => oauthWith(appOn(host)),
+    userClient: (host, token) => createUserClient({ endpoints: appOn(host).endpoints, token, log, clock }),
   }
 }

@@ -1,6 +1,7 @@
 // The broker as an OIDC issuer: its keys, the issuer that follows them through their periods, and the verifier of its tokens. Composition only:
 // what a token contains is decided in src/identity and by `people`, which read the claims from GitHub whenever a token is made.
 import { kubernetesClientId } from '../api/names.ts'
+import { createIssuedHandles, type IssuedHandles } from '../identity/oidc/issued-handles.ts'
 import { createIssuer, type Issuer } from '../identity/oidc/issuer.ts'
 import type { IssuerAccounts } from '../identity/oidc/issuer-configuration.ts'
 import { type IssuerKeys, loadIssuerKeys } from '../identity/oidc/issuer-keys.ts'
@@ -17,6 +18,8 @@ import type { People } from './people/people.ts'
 export type BrokerIssuer = {
   readonly issuer: Issuer
   readonly issuerKeys: IssuerKeys
+  /** The codes and refresh tokens that this process issued lately. */
+  readonly issuedHandles: IssuedHandles
   /** Rejects with `unauthenticated` for a token that is not a valid ID token of this issuer. */
   readonly verifyIdToken: (token: string) => Promise<IdentityClaims>
 }
@@ -38,6 +41,7 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
     log.error({ error: messageOf(error) }, 'failed to load signing keys'),
   )
   const accounts = issuerAccounts(people, store.audit)
+  const issuedHandles = createIssuedHandles()
   const issuer = createRotatingIssuer(issuerKeys, () =>
     createIssuer({
       publicUrl,
@@ -45,6 +49,7 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
       records: store.oidc,
       accounts,
       pages: issuerPages,
+      handles: issuedHandles,
       headers,
       now: clock.now,
       log,
@@ -59,7 +64,7 @@ export async function createBrokerIssuer(deps: BrokerIssuerDeps): Promise<Broker
     },
     clock,
   })
-  return { issuer, issuerKeys, verifyIdToken }
+  return { issuer, issuerKeys, issuedHandles, verifyIdToken }
 }
 
 /** People as the issuer needs them, and an audit record for every token. */

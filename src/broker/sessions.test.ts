@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
 import { SecretString } from '../lib/secret-string.ts'
 import type { Session, Sessions } from '../store/sessions.ts'
-import { browserCookie, createPersonSessions, sessionCookie } from './sessions.ts'
+import { createPersonSessions, sessionCookie } from './sessions.ts'
 
 const clock = { now: () => new Date('2026-01-01T00:00:00Z'), sleep: async () => {} }
 const olivia = { host: 'github.com', userId: 1, login: 'olivia' }
@@ -25,7 +25,9 @@ function memorySessions(): Sessions & { readonly held: Map<string, Session> } {
     revoke: async handle => void held.delete(handle),
     createLoginState: unused,
     takeLoginState: unused,
+    useOnce: unused,
     revokeAllOf: unused,
+    people: unused,
     deleteExpired: unused,
   }
 }
@@ -72,18 +74,4 @@ test('a session is in a cookie of this host only, and a new one ends the former'
   await sessions.end(request(), reply)
   expect(store.held.size).toBe(0)
   expect(cookies.size).toBe(0)
-})
-
-test('a binding is valid in its browser only, and every new binding prolongs the cookie', () => {
-  const sessions = createPersonSessions({ sessions: memorySessions(), clock, lifeHours: 12 })
-  const [mine, other] = [browser(), browser()]
-  const binding = sessions.bindBrowser(mine.request(), mine.reply)
-  expect(sessions.bindBrowser(mine.request(), mine.reply)).toBe(binding)
-  // Set again: one that was about to expire would end in the middle of the second sign-in.
-  expect(mine.written).toEqual([browserCookie, browserCookie])
-  expect(sessions.isBoundBrowser(mine.request(), binding)).toBe(true)
-  expect(sessions.isBoundBrowser(other.request(), binding)).toBe(false)
-  sessions.bindBrowser(other.request(), other.reply)
-  expect(sessions.isBoundBrowser(other.request(), binding)).toBe(false)
-  expect(binding).not.toBe(mine.cookies.get(browserCookie)?.value)
 })

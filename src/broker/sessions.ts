@@ -1,6 +1,6 @@
-// Knows who uses the browser: session and sign-in cookies, and the CSRF secret of forms. Handles are random; the store keeps only their hashes.
+// Knows who uses the browser: the session cookie, and the CSRF secret of forms. Handles are random; the store keeps only their hashes.
 // Cookies are `__Host-`: https only, this host only, whole site (RFC 6265bis §4.1.3.2), so that no other host can plant one.
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { userSubject } from '../api/names.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -9,7 +9,6 @@ import type { SecretString } from '../lib/secret-string.ts'
 import type { Sessions } from '../store/sessions.ts'
 
 export const sessionCookie = '__Host-sekisho-session'
-export const browserCookie = '__Host-sekisho-browser'
 
 /** A person as GitHub identifies them. The login is for display only. */
 export type SignedInPerson = { readonly host: string; readonly userId: number; readonly login: string }
@@ -27,27 +26,17 @@ export type PersonSessions = {
   readonly requireForm: (request: FastifyRequest, csrf: unknown) => Promise<Person>
   /** Begins a new session and sets its cookie. An earlier session of this browser ends: a planted handle is never signed in. */
   readonly begin: (request: FastifyRequest, reply: FastifyReply, person: SignedInPerson) => Promise<void>
-  /** Ends the session of this browser, and clears its cookies. */
+  /** Ends the session of this browser, and clears its cookie. */
   readonly end: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  /** Binds what begins now to this browser: the hash of a secret that only this browser holds. Sets the cookie, or prolongs it. */
-  readonly bindBrowser: (request: FastifyRequest, reply: FastifyReply) => string
-  /** Whether `binding` is what `bindBrowser` returned for this browser. */
-  readonly isBoundBrowser: (request: FastifyRequest, binding: unknown) => boolean
 }
 
 /** The attributes of all our cookies; the prefix `__Host-` requires the first two. */
 export const cookieAttributes = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const
-/** Far longer than the ten minutes of a sign-in. */
-const browserCookieSeconds = 3600
 const handlePattern = /^[A-Za-z0-9_-]{20,200}$/
 
 function handleIn(request: FastifyRequest, name: string): string | undefined {
   const value = request.cookies[name]
   return value !== undefined && handlePattern.test(value) ? value : undefined
-}
-
-function hashed(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url')
 }
 
 /** Derived from the session's handle: nothing to store, it ends with the session, and it is useless without the cookie. */
@@ -95,17 +84,7 @@ export function createPersonSessions(deps: {
     async end(request, reply) {
       const handle = handleIn(request, sessionCookie)
       if (handle !== undefined) await sessions.revoke(handle)
-      for (const name of [sessionCookie, browserCookie]) reply.clearCookie(name, cookieAttributes)
-    },
-    bindBrowser(request, reply) {
-      const secret = handleIn(request, browserCookie) ?? randomBytes(32).toString('base64url')
-      // An existing cookie is set again: it must outlive the sign-in that begins now.
-      reply.setCookie(browserCookie, secret, { ...cookieAttributes, maxAge: browserCookieSeconds })
-      return hashed(secret)
-    },
-    isBoundBrowser(request, binding) {
-      const secret = handleIn(request, browserCookie)
-      return secret !== undefined && typeof binding === 'string' && sameText(hashed(secret), binding)
+      reply.clearCookie(sessionCookie, cookieAttributes)
     },
   }
 }

@@ -1,4 +1,5 @@
-// Periodic housekeeping: continues onboardings that were interrupted, and deletes expired sessions, sign-ins, issuer records and old deliveries.
+// Periodic housekeeping: continues onboardings that were interrupted, and deletes expired sessions, sign-ins, issuer records, old deliveries and
+// onboardings that ended.
 // Never the way by which anything becomes fast: events are for that.
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -8,11 +9,12 @@ import type { Store } from '../store/store.ts'
 import type { OnboardingController } from './onboarding/onboarding-controller.ts'
 
 const intervalMilliseconds = 30_000
+const keepEndedMilliseconds = 30 * 24 * 60 * 60_000
 const keepHandledMilliseconds = 7 * 24 * 60 * 60_000
 
 /** One task after the other; one that fails does not keep the others from running. */
 export function createSweeper(deps: {
-  readonly store: Pick<Store, 'sessions' | 'oidc' | 'inbox'>
+  readonly store: Pick<Store, 'sessions' | 'oidc' | 'inbox' | 'onboardings'>
   readonly onboardingController: Pick<OnboardingController, 'sweep'>
   readonly clock: Clock
   readonly log: Log
@@ -21,6 +23,7 @@ export function createSweeper(deps: {
 
   const tasks = (now: Date): Readonly<Record<string, () => Promise<unknown>>> => ({
     onboardings: () => onboardingController.sweep(),
+    endedOnboardings: () => store.onboardings.deleteEndedBefore(new Date(now.getTime() - keepEndedMilliseconds)),
     sessions: () => store.sessions.deleteExpired(now),
     issuerRecords: () => store.oidc.deleteExpired(now),
     deliveries: () => store.inbox.deleteHandledBefore(new Date(now.getTime() - keepHandledMilliseconds)),

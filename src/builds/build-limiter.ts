@@ -1,10 +1,11 @@
-// Limits concurrent builds. Decides by `queue.ts`, keeps the queue, and counts a build that was just admitted as running until the cache
+// Limits concurrent builds. Decides by `nextTurns`, keeps the queue, and counts a build that was just admitted as running until the cache
 // shows it; without that, two reconciles at once could both take the last free slot. One per process; only the leader builds.
 // Deciding and recording happen in one synchronous step, so a build that ends afterwards finds every queued owner.
 import type { ObjectKey } from '../api/resource.ts'
 import type { Clock } from '../lib/clock.ts'
+import { nextTurns, sharerText } from '../policy/fair-share.ts'
 import type { Builder, BuildKey, BuildOwner, RunningBuild } from './builder.ts'
-import { buildText, nextBuilds, type QueuedBuild, queuedMessage } from './queue.ts'
+import { type QueuedBuild, queuedMessage } from './queue.ts'
 
 export type SlotOutcome = { readonly kind: 'acquired' } | { readonly kind: 'queued'; readonly message: string }
 
@@ -41,17 +42,17 @@ export function createBuildLimiter(
   return {
     tryAcquire(owner, build) {
       const occupied = running()
-      const text = buildText(build)
+      const text = sharerText(build)
       if (acquired.has(text)) return { kind: 'acquired' }
       queue.set(owner.uid, { owner, build })
       const queued = [...queue.values()].map(entry => entry.build)
-      if (!nextBuilds(occupied, queued, platformBuilds).has(text))
+      if (!nextTurns(occupied, queued, platformBuilds).has(text))
         return { kind: 'queued', message: queuedMessage(build, occupied, platformBuilds) }
       queue.delete(owner.uid)
       acquired.set(text, { tenant: build.tenant, name: build.name, until: clock.now().getTime() + slotMilliseconds })
       return { kind: 'acquired' }
     },
-    release: ({ namespace, name }) => void acquired.delete(buildText({ tenant: namespace, name })),
+    release: ({ namespace, name }) => void acquired.delete(sharerText({ tenant: namespace, name })),
     dequeue: ownerUid => void queue.delete(ownerUid),
     queued: kind =>
       [...queue.values()]

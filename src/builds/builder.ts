@@ -1,6 +1,11 @@
 // The port to whatever builds images: it turns one commit into one image, in the tenant's build namespace. `kpack/kpack-builder.ts` is the
 // first implementation; another one replaces it without a change elsewhere. A builder never gets a GitHub token.
 
+import type { ObjectKey } from '../api/resource.ts'
+
+/** The ServiceAccount that build pods run as. It has no permissions, its pods get no token, and it names the registry credential for kpack. */
+export const builderServiceAccount = 'builder'
+
 /** Names one build: `namespace` is the tenant's build namespace. */
 export type BuildKey = { readonly namespace: string; readonly name: string }
 
@@ -23,6 +28,14 @@ export type StartOutcome =
   /** The build cannot be started now; the message says what has to change. */
   | { readonly kind: 'refused'; readonly message: string }
 
+/** Which commit an image was built from, according to the image itself. */
+export type CommitProof =
+  | { readonly kind: 'proven'; readonly commit: string }
+  /** The image names no commit, and will not. */
+  | { readonly kind: 'absent'; readonly message: string }
+  /** The image cannot be read now. */
+  | { readonly kind: 'unreadable'; readonly message: string }
+
 export type BuildState =
   | { readonly kind: 'absent' }
   | {
@@ -35,7 +48,7 @@ export type BuildState =
       /** When a build that has not ended is given up. */
       readonly deadline: Date
     }
-  | { readonly kind: 'succeeded'; readonly image: string; readonly commit: string; readonly startedAt?: string }
+  | { readonly kind: 'succeeded'; readonly image: string; readonly proof: CommitProof; readonly startedAt?: string }
   | {
       readonly kind: 'failed'
       readonly step: string
@@ -43,6 +56,8 @@ export type BuildState =
       readonly detail: string
       /** It ended before it had read the source: no code of the tenant ran, so the tenant did not cause the failure. */
       readonly sourceUnread: boolean
+      /** The registry refused the builder's credential: the tenant cannot cure it. */
+      readonly registryRefused: boolean
       readonly startedAt?: string
     }
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }
@@ -63,6 +78,8 @@ export type Builder = {
   readonly cancel: (key: BuildKey) => Promise<void>
   /** The builds of one owner, newest first, whether or not they have ended. */
   readonly ofOwner: (owner: BuildOwner) => readonly OwnedBuild[]
+  /** The builds of all objects that have or had this kind and key, with the uid of each owner, except those that are being deleted. */
+  readonly ofKey: (kind: string, key: ObjectKey) => readonly { readonly key: BuildKey; readonly ownerUid: string }[]
   readonly running: () => readonly RunningBuild[]
   /** Whether the build has been observed (ended or not): from then on `running` counts it. */
   readonly known: (key: BuildKey) => boolean

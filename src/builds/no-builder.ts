@@ -9,6 +9,7 @@ export const noBuilder: Builder = {
   observe: () => Promise.resolve({ kind: 'absent' }),
   cancel: () => Promise.resolve(),
   ofOwner: () => [],
+  ofKey: () => [],
   running: () => [],
   known: () => false,
 }

@@ -1,8 +1,9 @@
 // The queue: limits are never exceeded, tenants take turns, no build waits for ever.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { nextTurns, sharerText } from '../policy/fair-share.ts'
 import type { RunningBuild } from './builder.ts'
-import { buildText, nextBuilds, type QueuedBuild, queuedMessage } from './queue.ts'
+import { type QueuedBuild, queuedMessage } from './queue.ts'
 
 function queued(tenant: string, name: string, since: number, tenantLimit = 2): QueuedBuild {
   return { tenant, name, since: new Date(since).toISOString(), tenantLimit }
@@ -11,16 +12,16 @@ function queued(tenant: string, name: string, since: number, tenantLimit = 2): Q
 describe('build queue', () => {
   test('a tenant with many queued builds gets the same turns as a tenant with one', () => {
     const many = Array.from({ length: 10 }, (_, index) => queued('a', `a${index}`, index))
-    expect([...nextBuilds([], [...many, queued('b', 'b0', 99)], 3)]).toEqual(['a/a0', 'b/b0', 'a/a1'])
+    expect([...nextTurns([], [...many, queued('b', 'b0', 99)], 3)]).toEqual(['a/a0', 'b/b0', 'a/a1'])
   })
 
   test('the tenant limit holds while platform slots are free', () => {
-    expect([...nextBuilds([{ tenant: 'a', name: 'x' }], [queued('a', 'y', 1), queued('a', 'z', 2)], 3)]).toEqual(['a/y'])
+    expect([...nextTurns([{ tenant: 'a', name: 'x' }], [queued('a', 'y', 1), queued('a', 'z', 2)], 3)]).toEqual(['a/y'])
   })
 
   test('a full platform starts nothing', () => {
     const running = ['x', 'y', 'z'].map(tenant => ({ tenant, name: 'n' }))
-    expect(nextBuilds(running, [queued('a', 'n', 1)], 3).size).toBe(0)
+    expect(nextTurns(running, [queued('a', 'n', 1)], 3).size).toBe(0)
   })
 
   const build = fc.record({
@@ -28,7 +29,7 @@ describe('build queue', () => {
     name: fc.stringMatching(/^[a-z]{1,3}$/),
     since: fc.integer({ min: 0, max: 9 }),
   })
-  const unique = fc.uniqueArray(build, { selector: buildText, maxLength: 20 })
+  const unique = fc.uniqueArray(build, { selector: sharerText, maxLength: 20 })
 
   test('no limit is ever exceeded, and no slot that a queued build may take stays free', () => {
     fc.assert(
@@ -40,12 +41,12 @@ describe('build queue', () => {
         (all, cut, platform, perTenant) => {
           const running: readonly RunningBuild[] = all.slice(0, cut)
           const rest = all.slice(cut).map(item => queued(item.tenant, item.name, item.since, perTenant))
-          const admitted = nextBuilds(running, rest, platform)
-          const after = [...running, ...rest.filter(item => admitted.has(buildText(item)))]
+          const admitted = nextTurns(running, rest, platform)
+          const after = [...running, ...rest.filter(item => admitted.has(sharerText(item)))]
           const count = (tenant: string): number => after.filter(item => item.tenant === tenant).length
           if (admitted.size > 0) expect(after.length).toBeLessThanOrEqual(platform)
           for (const item of rest) {
-            if (admitted.has(buildText(item))) expect(count(item.tenant)).toBeLessThanOrEqual(perTenant)
+            if (admitted.has(sharerText(item))) expect(count(item.tenant)).toBeLessThanOrEqual(perTenant)
             else expect(after.length >= platform || count(item.tenant) >= perTenant).toBe(true)
           }
         },

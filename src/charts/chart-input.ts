@@ -28,6 +28,8 @@ export type ChartInput = {
   readonly ingressClassName: string
   /** Whether the ingress serves these hosts over TLS. */
   readonly tls: boolean
+  /** The Secrets with which its pods pull the image; absent when the registry asks for no credential. */
+  readonly imagePullSecrets?: readonly string[]
 }
 
 /** Where a chart's code comes from. `revision` changes exactly when the code does. */

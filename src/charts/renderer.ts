@@ -1,9 +1,10 @@
 // Runs charts in worker threads with limits on time, memory and size. Owns the threads; never runs chart code in the main thread.
 // Each worker keeps one warm thread for built-in charts; a chart from a ConfigMap gets a fresh thread each time, so that no rendering sees
-// what an earlier one left behind. Requests beyond the number of workers wait in order.
+// what an earlier one left behind. Requests beyond the number of workers wait for their tenant's turn.
 import { AppError } from '../lib/errors.ts'
 import type { ChartInput, ChartOutcome, ChartSource } from './chart-input.ts'
 import { type ChartThread, startChartThread } from './chart-thread.ts'
+import { createWorkerTurns } from './worker-turns.ts'
 
 /** The port of this service. */
 export type ChartRenderer = {
@@ -18,7 +19,7 @@ export type ChartRenderer = {
 }
 
 export type RendererOptions = {
-  /** Renderings that run at once. Default 2. */
+  /** Renderings that run at once, of one tenant all but one. Default 3. */
   readonly workers?: number
   /** Of one thread. Default 256. */
   readonly heapMegabytes?: number
@@ -26,27 +27,20 @@ export type RendererOptions = {
   readonly longestAnswer?: number
 }
 
+/** Checks are the platform's own; no namespace has this name. */
+const platform = ''
+
 type ChartWorker = { warm: ChartThread | undefined; current: ChartThread | undefined }
 
 /** Starts no thread before `warmUp` or the first request. */
 export function createChartRenderer(options: RendererOptions = {}): ChartRenderer {
   const { heapMegabytes = 256, longestAnswer = 1_048_576 } = options
-  const idle: ChartWorker[] = Array.from({ length: options.workers ?? 2 }, () => ({ warm: undefined, current: undefined }))
+  const workerCount = options.workers ?? 3
+  const idle: ChartWorker[] = Array.from({ length: workerCount }, () => ({ warm: undefined, current: undefined }))
   const workers = [...idle]
-  const waiting: ((worker: ChartWorker) => void)[] = []
+  const turns = createWorkerTurns(workerCount)
   let nextId = 1
   let stopped = false
-
-  function acquire(): Promise<ChartWorker> {
-    const worker = idle.pop()
-    return worker ? Promise.resolve(worker) : new Promise(resolve => waiting.push(resolve))
-  }
-
-  function release(worker: ChartWorker): void {
-    const next = waiting.shift()
-    if (next) next(worker)
-    else idle.push(worker)
-  }
 
   function threadFor(worker: ChartWorker, chart: ChartSource): ChartThread {
     if (chart.kind === 'module') return startChartThread({ heapMegabytes })
@@ -55,7 +49,9 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
   }
 
   async function run(chart: ChartSource, input: ChartInput | 'check', timeoutMilliseconds: number): Promise<ChartOutcome> {
-    const worker = await acquire()
+    const turn = await turns.acquire(input === 'check' ? platform : input.namespace)
+    // There is one for every turn. The last one that was used: its thread is warm.
+    const worker = idle.pop() ?? { warm: undefined, current: undefined }
     try {
       if (stopped) throw new AppError('unavailable', 'the chart renderer has stopped')
       const thread = threadFor(worker, chart)
@@ -65,7 +61,8 @@ export function createChartRenderer(options: RendererOptions = {}): ChartRendere
       return outcome
     } finally {
       worker.current = undefined
-      release(worker)
+      idle.push(worker)
+      turn.done()
     }
   }
 

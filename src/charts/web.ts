@@ -68,6 +68,7 @@ function addDeployment(chart: Chart, input: ChartInput, process: ChartProcess): 
         spec: {
           automountServiceAccountToken: false,
           enableServiceLinks: false,
+          ...(input.imagePullSecrets ? { imagePullSecrets: input.imagePullSecrets.map(name => ({ name })) } : {}),
           securityContext: restrictedPodSecurity,
           containers: [container(input, process)],
           volumes: [scratchVolume],

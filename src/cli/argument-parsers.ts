@@ -1,5 +1,6 @@
 // Validates arguments before a command sends anything. commander adds the name of the option to the errors thrown here.
 import { InvalidArgumentError } from 'commander'
+import { parseUserSubject } from '../api/names.ts'
 
 /** A whole number from 1 to `most`; it stays a text, because it becomes a query parameter. */
 export function countUpTo(most: number): (text: string) => string {
@@ -19,4 +20,16 @@ export function httpsUrl(text: string): string {
 export function namespaceName(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text
   throw new InvalidArgumentError('It must be the name of a namespace: lower-case letters, digits and dashes.')
+}
+
+/** A person as the platform names them. A login is not accepted: another person can take it over. */
+export function userSubjectText(text: string): string {
+  if (parseUserSubject(text) !== undefined) return text
+  throw new InvalidArgumentError('It must be a subject such as github|github.com|42, as sekisho sessions list shows it.')
+}
+
+/** The id of an onboarding. */
+export function onboardingIdText(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be the id of an onboarding, as sekisho onboardings list shows it.')
 }

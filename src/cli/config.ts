@@ -43,6 +43,7 @@ export const cliVariables = {
   XDG_STATE_HOME: 'Where `sekisho audit verify` remembers the newest entry. Default: `~/.local/state`.',
   HOME: 'The home folder of the user.',
   KUBECONFIG: 'The kubeconfig that `sekisho kubeconfig` writes: the first file in the list. Default: `~/.kube/config`.',
+  KUBERNETES_EXEC_INFO: 'Set by kubectl when it runs `sekisho token`: names the version of the credential that it expects.',
   DISPLAY: 'On Linux, `sekisho login` opens a browser only if this or `WAYLAND_DISPLAY` is set.',
   WAYLAND_DISPLAY: 'See `DISPLAY`.',
 } as const
@@ -72,6 +73,11 @@ function cliFolders(environment: NodeJS.ProcessEnv): CliFolders {
 /** The command to write into kubeconfigs: the wrapper when it started this process, else the name on PATH. */
 export function ownCommand(environment: NodeJS.ProcessEnv = process.env): string {
   return variable(environment, 'SEKISHO_COMMAND') ?? 'sekisho'
+}
+
+/** What kubectl passes to its exec plugin. */
+export function execInfo(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return variable(environment, 'KUBERNETES_EXEC_INFO')
 }
 
 /** The first file of KUBECONFIG, else ~/.kube/config. */

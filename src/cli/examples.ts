@@ -10,7 +10,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'sekisho login --device', does: 'sign in on a computer without a browser' },
   ],
   token: [{ line: 'sekisho token', does: 'print a credential; kubectl runs this command itself' }],
-  logout: [{ line: 'sekisho logout', does: 'sign out' }],
+  logout: [
+    { line: 'sekisho logout', does: 'sign out' },
+    { line: 'sekisho logout --everywhere', does: 'sign out in every browser and on every computer' },
+  ],
   whoami: [{ line: 'sekisho whoami -o wide', does: 'show your tenants, roles and groups' }],
   kubeconfig: [
     { line: 'sekisho kubeconfig --namespace acme', does: 'write the context sekisho with the namespace acme' },
@@ -26,6 +29,18 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'audit verify': [
     { line: 'sekisho audit verify', does: 'verify the whole log' },
     { line: 'sekisho audit verify --checkpoint checkpoints.json', does: 'verify it also against checkpoints that you kept' },
+  ],
+  'sessions list': [{ line: 'sekisho sessions list', does: 'show who is signed in' }],
+  'sessions revoke': [{ line: "sekisho sessions revoke 'github|github.com|42'", does: 'end all sign-ins of one person' }],
+  'onboardings list': [{ line: 'sekisho onboardings list', does: 'show which accounts wait' }],
+  'onboardings approve': [
+    { line: 'sekisho onboardings approve 0b0e7a3c-5a4e-4c55-9d4b-0e6f5d1f2a3b', does: 'let its owner onboard the account' },
+  ],
+  'onboardings refuse': [
+    {
+      line: 'sekisho onboardings refuse 0b0e7a3c-5a4e-4c55-9d4b-0e6f5d1f2a3b --reason unknown',
+      does: 'refuse it, with a reason for its owner',
+    },
   ],
 }
 

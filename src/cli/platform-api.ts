@@ -7,6 +7,8 @@ import type { Connection } from './connection.ts'
 export type PlatformApi = {
   /** Rejects with an AppError for any status except 2xx, and for a response that is not JSON. */
   readonly json: (path: string, query?: URLSearchParams) => Promise<unknown>
+  /** Sends a JSON body. Rejects as `json` does. */
+  readonly post: (path: string, body: object) => Promise<unknown>
   /** One JSON value per line. Rejects as `json` does. */
   readonly lines: (path: string, query: URLSearchParams) => Promise<readonly unknown[]>
 }
@@ -30,16 +32,23 @@ function parsed(text: string, path: string, issuer: string): unknown {
 
 /** Sends requests over the connection, which it does not close. */
 export function createPlatformApi(issuer: string, idToken: string, connection: Connection): PlatformApi {
-  const fetchText = async (path: string, query: URLSearchParams | undefined, accept: string): Promise<string> => {
+  const fetchText = async (path: string, query: URLSearchParams | undefined, accept: string, body?: object): Promise<string> => {
     const url = new URL(path, issuer)
     if (query) url.search = query.toString()
-    const response = await connection.fetch(url, { headers: { authorization: `Bearer ${idToken}`, accept } })
+    const headers = { authorization: `Bearer ${idToken}`, accept }
+    const response = await connection.fetch(
+      url,
+      body === undefined
+        ? { headers }
+        : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) },
+    )
     const text = await response.text()
     if (response.status >= 300) throw failure(response.status, text)
     return text
   }
   return {
     json: async (path, query) => parsed(await fetchText(path, query, 'application/json'), path, issuer),
+    post: async (path, body) => parsed(await fetchText(path, undefined, 'application/json', body), path, issuer),
     lines: async (path, query) =>
       (await fetchText(path, query, 'application/x-ndjson'))
         .split('\n')

@@ -2,7 +2,7 @@
 // starts `sekisho token` for every command.
 import { Command, Option } from 'commander'
 import { auditActions } from '../api/audit-event.ts'
-import { countUpTo, httpsUrl, namespaceName } from './argument-parsers.ts'
+import { countUpTo, httpsUrl, namespaceName, onboardingIdText, userSubjectText } from './argument-parsers.ts'
 import { type CommandContext, withContext } from './commands/context.ts'
 import type { CliFlags } from './config.ts'
 import { addExamples } from './examples.ts'
@@ -21,15 +21,26 @@ function outputOption(...more: readonly 'wide'[]): Option {
 const exitCodeHelp = `
 Exit codes: 0 success, ${exitCodes.failed} failure, ${exitCodes.usage} invalid usage, ${exitCodes.signIn} not signed in, ${exitCodes.notVerified} the audit log does not verify.`
 
+/** Turns the function of a command, loaded when the command runs, into an action of commander. */
+function runners(terminal: Terminal) {
+  const run =
+    <O>(load: () => Promise<(context: CommandContext, options: O) => Promise<void>>) =>
+    (options: O & CliFlags): Promise<void> =>
+      withContext(options, terminal, async context => (await load())(context, options))
+  /** For a command with one argument, which it gets as `argument`. */
+  const runOn =
+    <O>(load: () => Promise<(context: CommandContext, options: O & { readonly argument: string }) => Promise<void>>) =>
+    (argument: string, options: O & CliFlags): Promise<void> =>
+      withContext(options, terminal, async context => (await load())(context, { ...options, argument }))
+  return { run, runOn }
+}
+
 /** All commands. Parsing throws commander's own error instead of ending the process. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('sekisho').description('Sign in to a Sekisho platform, use kubectl there, read its audit log.')
   program.exitOverride().addHelpText('after', exitCodeHelp)
   program.configureOutput({ writeErr: text => terminal.say(text.trimEnd()), writeOut: text => terminal.result(text.trimEnd()) })
-  const run =
-    <O>(load: () => Promise<(context: CommandContext, options: O) => Promise<void>>) =>
-    (options: O & CliFlags): Promise<void> =>
-      withContext(options, terminal, async context => (await load())(context, options))
+  const { run, runOn } = runners(terminal)
 
   shared(program.command('login'))
     .description('sign in with your browser')
@@ -43,6 +54,7 @@ export function createProgram(terminal: Terminal): Command {
     .action(run(async () => (await import('./commands/token.ts')).token))
   shared(program.command('logout'))
     .description('sign out on this computer and at the platform')
+    .option('--everywhere', 'end all your sign-ins: in every browser and on every computer')
     .addOption(outputOption())
     .action(run(async () => (await import('./commands/login.ts')).logout))
   shared(program.command('whoami'))
@@ -73,6 +85,38 @@ export function createProgram(terminal: Terminal): Command {
     .option('--checkpoint <file>', 'signed checkpoints that you kept: statements, or the exported ConfigMap as JSON')
     .addOption(outputOption())
     .action(run(async () => (await import('./commands/audit.ts')).auditVerify))
+  addPlatformCommands(program, { run, runOn })
   addExamples(program)
   return program
+}
+
+/** The commands that only platform admins can use. */
+function addPlatformCommands(program: Command, { run, runOn }: ReturnType<typeof runners>): void {
+  const sessions = program.command('sessions').description('for platform admins: who is signed in, and ending sign-ins')
+  shared(sessions.command('list'))
+    .description('list who is signed in, on the pages and with programs such as kubectl')
+    .addOption(outputOption())
+    .action(run(async () => (await import('./commands/sessions.ts')).sessionsList))
+  shared(sessions.command('revoke'))
+    .description('end all sign-ins of a person; they can sign in again with GitHub')
+    .argument('<user>', 'the person, such as github|github.com|42', userSubjectText)
+    .addOption(outputOption())
+    .action(runOn(async () => (await import('./commands/sessions.ts')).sessionsRevoke))
+
+  const onboardings = program.command('onboardings').description('for platform admins: accounts that wait for an approval')
+  shared(onboardings.command('list'))
+    .description('list the GitHub accounts whose owners asked for a tenant')
+    .addOption(outputOption())
+    .action(run(async () => (await import('./commands/onboardings.ts')).onboardingsList))
+  shared(onboardings.command('approve'))
+    .description('approve one: its owner is proved again, then the tenant is created')
+    .argument('<id>', 'the id that the list shows', onboardingIdText)
+    .addOption(outputOption())
+    .action(runOn(async () => (await import('./commands/onboardings.ts')).onboardingsApprove))
+  shared(onboardings.command('refuse'))
+    .description('refuse one')
+    .argument('<id>', 'the id that the list shows', onboardingIdText)
+    .option('--reason <text>', 'what its owner reads')
+    .addOption(outputOption())
+    .action(runOn(async () => (await import('./commands/onboardings.ts')).onboardingsRefuse))
 }

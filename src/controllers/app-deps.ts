@@ -1,4 +1,5 @@
 // What the composition of the controllers receives from its process.
+import type { Registry } from 'prom-client'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Manager } from '../kube/manager.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,4 +14,6 @@ export type ControllersDeps = {
   readonly manager: Manager
   readonly log: Log
   readonly clock: Clock
+  /** Where the process's metrics are registered; none without it. */
+  readonly metrics?: Registry
 }

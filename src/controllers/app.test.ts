@@ -17,6 +17,8 @@ test('an app that was never started can be stopped, also twice', async () => {
   const manager = createManager({ ...deps, client: kube, random: Math.random })
   const settings = readControllersSettings({
     SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_FROM: 'traefik',
+    SEKISHO_REGISTRY_AUTHENTICATION: 'none',
     SEKISHO_INGRESS_CLASS: 'web',
     SEKISHO_APPLICATION_URL: 'https://apps.example.com',
   })

@@ -4,16 +4,19 @@ import { platformNamespace } from '../api/names.ts'
 import { type ChartRenderer, createChartRenderer } from '../charts/renderer.ts'
 import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
+import { openNetworkProbe } from '../network-probe/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
+import type { ControllersSettings } from './config.ts'
 import { createInstallationController } from './installation/index.ts'
-import { type Builds, openBuilds } from './open-builds.ts'
 import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
-import { createTenantController, type EgressRule } from './tenant/index.ts'
+import { type Builds, openBuilds } from './services/open-builds.ts'
+import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
+import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
 
 export type ControllersApp = {
   /** Resolves when the token desk and the source store listen. */
@@ -29,21 +32,25 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
   const services: Services = {
     tokenDesk: await openTokenDesk({ ...deps, log }),
     builds: await openBuilds({ ...deps, log }),
+    registry: await openRegistry({ ...deps, log }),
     renderer: createChartRenderer(),
     events: createEventRecorder({ client, clock, log, component: 'sekisho-controllers' }),
   }
-  const { tokenDesk, builds, renderer, events } = services
+  const { tokenDesk, builds, registry, renderer, events } = services
+  const networkProbe = openNetworkProbe({ manager, host: settings.probeHost, metrics: deps.metrics, clock, log })
   for (const controller of createControllers({ ...deps, log }, services)) manager.add(controller)
 
   return {
     async start() {
       await builds.start()
+      await registry.start()
       renderer.warmUp()
       await tokenDesk.start()
+      networkProbe.start()
       log.info({ tokenDesk: settings.tokenDeskPort, sources: settings.sourcePort }, 'token desk and source store listening')
     },
     async stop() {
-      await Promise.all([tokenDesk.stop(), builds.stop(), renderer.stop()])
+      await Promise.all([tokenDesk.stop(), builds.stop(), registry.stop(), renderer.stop(), networkProbe.stop()])
       await events.flush()
     },
   }
@@ -52,6 +59,7 @@ export async function createControllersApp(deps: ControllersDeps): Promise<Contr
 type Services = {
   readonly tokenDesk: OpenTokenDesk
   readonly builds: Builds
+  readonly registry: OpenRegistry
   readonly renderer: ChartRenderer
   readonly events: EventRecorder
 }
@@ -59,35 +67,42 @@ type Services = {
 /** One controller per kind. */
 function createControllers(deps: ControllersDeps, services: Services): readonly ControllerDefinition[] {
   const { settings, store, manager, clock, log } = deps
-  const { renderer, events, builds } = services
+  const { renderer, events, builds, registry } = services
   const { desk, githubApps, certificateAuthority } = services.tokenDesk
   const shared = { client: manager.client, manager, events, clock, log, platformNamespace }
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
-  const buildEgress = buildEgressOf(settings.registry)
-  const tenantSettings = { sourceStorePort: settings.sourcePort, buildEgress, certificateAuthority }
+  const tenantSettings = { network: networkOf(settings, registry.tokenPort), certificateAuthority }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
   return [
-    createTenantController({ ...onGitHub, settings: tenantSettings }),
+    createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
     createApplicationChartController({ ...shared, renderer }),
-    createApplicationController({ ...shared, renderer, ingress }),
+    createApplicationController({ ...shared, renderer, ingress, registry }),
     createRemoteSyncController({
       ...shared,
       tokens: desk,
       endpointsOf: async name => (await githubApps.get(name)).endpoints,
       sources: builds.sources,
       kpack: builds.kpack,
+      labelsOf: registry.labelsOf,
       platformBuilds: settings.platformBuilds,
       sweepMilliseconds: settings.sweepSeconds * 1000,
     }),
   ]
 }
 
-/** Builds may reach the image registry and package registries at any address, except the metadata address of clouds. */
-function buildEgressOf(registry: string): readonly EgressRule[] {
-  const port = /^[^/]+:([0-9]{1,5})(\/|$)/.exec(registry)?.[1]
-  const ports = [...new Set([80, 443, ...(port === undefined ? [] : [Number(port)])])]
-  return [{ name: 'registries', cidr: '0.0.0.0/0', except: ['169.254.0.0/16'], ports }]
+/** Builds reach the internet by http(s) and at the registry's port; a registry that is named by address may be at a private one. */
+function networkOf(settings: ControllersSettings, registryTokenPort: number | undefined): NetworkSettings {
+  const { ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, buildEgress, tokenDeskPort } = settings
+  const own = registryRange(settings.registry)
+  const port = registryPort(settings.registry)
+  return {
+    ...{ ingressFrom, clusterRanges, privateRanges, dnsRanges, applicationEgress, tokenDeskPort },
+    sourceStorePort: settings.sourcePort,
+    ...(registryTokenPort === undefined ? {} : { registryTokenPort }),
+    buildEgress: own === undefined ? buildEgress : [own, ...buildEgress],
+    buildPorts: [...new Set([80, 443, ...(port === undefined ? [] : [port])])],
+  }
 }

@@ -1,5 +1,25 @@
 // The settings of the controllers: one table, read once. All missing and invalid variables are reported together, by name.
-import { type Environment, integerSetting, portSetting, readSettings, textSetting, urlSetting } from '../lib/config.ts'
+import {
+  choiceSetting,
+  type Environment,
+  integerSetting,
+  listSetting,
+  optional,
+  portSetting,
+  readSettings,
+  secretSetting,
+  textSetting,
+  urlSetting,
+} from '../lib/config.ts'
+import { networkSettings } from './tenant/index.ts'
+
+/** Refuses an item of a list that has another form than `form` describes. */
+function matching(pattern: RegExp, form: string): (item: string) => string {
+  return item => {
+    if (pattern.test(item)) return item
+    throw new Error(`holds ${item.slice(0, 100)}; it must hold only ${form}`)
+  }
+}
 
 export const controllersSettings = {
   dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'a folder of this process for fetched sources and the embedded database', {
@@ -9,6 +29,45 @@ export const controllersSettings = {
     'SEKISHO_REGISTRY',
     'the registry and path that builds push images to, such as registry.example.com/apps',
   ),
+  registryAuthentication: choiceSetting(
+    'SEKISHO_REGISTRY_AUTHENTICATION',
+    'who gives credentials for the registry: token-server (the platform, for a registry with token authentication), secret (the registry has accounts of its own, in Secrets that an admin makes for each tenant), or none (anybody may read and replace the images of all tenants)',
+    ['token-server', 'secret', 'none'],
+  ),
+  registryAliases: listSetting(
+    'SEKISHO_REGISTRY_ALIASES',
+    'other names of the host of the registry, separated by commas, by which a tenant could name images of another tenant',
+    matching(/^[A-Za-z0-9.[\]:-]{1,255}$/, 'hosts such as registry.internal:5000'),
+  ),
+  registryPlatformPaths: listSetting(
+    'SEKISHO_REGISTRY_PLATFORM_PATHS',
+    'paths in the registry, separated by commas, with images that builds may pull and kpack may push: builder, stack and buildpacks (token-server only)',
+    matching(/^[a-z0-9]+([._/-]+[a-z0-9]+)*$/, 'paths such as cnb'),
+    { default: 'cnb,kpack' },
+  ),
+  registryService: textSetting('SEKISHO_REGISTRY_SERVICE', '`auth.token.service` of the registry (token-server only)', {
+    default: 'sekisho-registry',
+  }),
+  registryAuthorityCertificate: optional(
+    textSetting(
+      'SEKISHO_REGISTRY_AUTHORITY_CERTIFICATE',
+      'the PEM certificate of the authority that the registry trusts, the same as in `auth.token.rootcertbundle` of the registry (token-server only)',
+    ),
+  ),
+  registryAuthorityKey: optional(
+    secretSetting('SEKISHO_REGISTRY_AUTHORITY_KEY', 'the PKCS #8 PEM key of that authority, EC P-256 (token-server only)'),
+  ),
+  registryTokenPort: portSetting('SEKISHO_REGISTRY_TOKEN_PORT', 'the port of the token server of the registry', {
+    default: '8445',
+  }),
+  registryTokenCertificatePath: textSetting(
+    'SEKISHO_REGISTRY_TOKEN_CERTIFICATE_PATH',
+    'a PEM file with the serving certificate of the token server, which nodes, builds and kpack must trust; reloaded when it changes',
+    { default: '/etc/sekisho/tls/tls.crt' },
+  ),
+  registryTokenKeyPath: textSetting('SEKISHO_REGISTRY_TOKEN_KEY_PATH', 'a PEM file with the key of that certificate', {
+    default: '/etc/sekisho/tls/tls.key',
+  }),
   clusterBuilder: textSetting('SEKISHO_CLUSTER_BUILDER', 'the kpack ClusterBuilder', { default: 'sekisho' }),
   ingressClass: textSetting('SEKISHO_INGRESS_CLASS', 'the ingress class of Applications'),
   applicationUrl: urlSetting(
@@ -42,6 +101,7 @@ export const controllersSettings = {
     'the seconds between two searches for webhooks that GitHub could not deliver',
     { minimum: 10, maximum: 86_400, default: '300' },
   ),
+  ...networkSettings,
   sourceMegabytes: integerSetting('SEKISHO_SOURCE_MEGABYTES', 'the maximum size of one fetched commit in MiB', {
     minimum: 1,
     maximum: 10_000,

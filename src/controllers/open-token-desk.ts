@@ -2,15 +2,18 @@
 // It is the only place in this process where App keys and installation tokens meet; it never holds a user's token.
 import { secrets } from '../api/builtin/index.ts'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
+import { installation } from '../api/github/installation.ts'
 import { platformNamespace } from '../api/names.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
-import { endpointsOf } from '../github/index.ts'
+import { createTokenRevoker, endpointsOf } from '../github/index.ts'
 import { createRedelivery } from '../redelivery/poll.ts'
 import { createGitHubApps, type GitHubApps } from '../token-desk/app-clients.ts'
 import { createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../token-desk/index.ts'
 import { openTokenDeskCertificate } from '../token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../web/server.ts'
 import type { ControllersDeps } from './app-deps.ts'
+import { readyInstallations } from './ready-installations.ts'
+import { tenantsByNamespace } from './tenants-by-namespace.ts'
 
 export type OpenTokenDesk = {
   readonly desk: TokenDesk
@@ -27,17 +30,16 @@ export type OpenTokenDesk = {
 export async function openTokenDesk({ settings, store, kube, manager, clock, log }: ControllersDeps): Promise<OpenTokenDesk> {
   const { isLeader } = manager
   const apps = manager.cache(clusterGitHubApp)
-  const tenants = manager.cache(tenant)
+  const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const githubApps = createGitHubApps({ apps, secrets: manager.cache(secrets, { namespace: platformNamespace }), log, clock })
-  const appOf = (host: string, appId?: number) =>
-    apps.list().find(({ spec }) => spec.host === host && (appId === undefined || spec.appId === appId))
   const deps = {
     client: kube,
     githubApps,
     tokens: store.tokens,
     audit: store.audit,
-    appNameOf: (host: string, appId: number) => appOf(host, appId)?.metadata.name,
-    tenantOf: (namespace: string) => tenants.list().find(({ spec }) => spec.namespace === namespace),
+    revokeAtGitHub: createTokenRevoker({ log, clock }),
+    isReady: readyInstallations(manager.cache(installation)),
+    tenantOf: (namespace: string) => tenantsIn(namespace)[0],
     clock,
     log,
   }
@@ -45,7 +47,7 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
   const certificate = await openTokenDeskCertificate({ keys: store.keys, host: settings.tokenDeskHost, clock, log })
   const server = await createWebServer({ log, certificate, requestsPerMinute: 6000 })
   const endpointsOfHost = (host: string) => {
-    const app = appOf(host)
+    const app = apps.list().find(({ spec }) => spec.host === host)
     return app && endpointsOf(app.spec)
   }
   await server.register(tokenRoutes({ desk, client: kube, endpointsOfHost }))

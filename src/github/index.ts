@@ -12,6 +12,7 @@ export {
   type RepositoryFacts,
   type RepositoryPermission,
 } from './clients/repository-client.ts'
+export { createTokenRevoker, type RevocationResult, type TokenRevoker } from './clients/token-revoker.ts'
 export { createUserClient, type UserClient } from './clients/user-client.ts'
 export type { Delivery } from './delivery.ts'
 export { endpointsOf, type GitHubEndpoints, installationPage } from './endpoints.ts'

@@ -74,6 +74,24 @@ export function urlSetting(name: string, description: string, options: Options =
   return { name, description, kind: 'url', ...options, parse }
 }
 
+/** The items of a text, separated by commas. */
+export function itemsOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+}
+
+/** Items separated by commas, none by default. `read` throws an Error that continues the sentence “SEKISHO_… …”. */
+export function listSetting<T>(
+  name: string,
+  description: string,
+  read: (item: string) => T,
+  options: Options = { default: '' },
+): Setting<readonly T[]> {
+  return { name, description, kind: 'list', ...options, parse: text => itemsOf(text).map(read) }
+}
+
 /** One of a closed list of words. */
 export function choiceSetting<const T extends string>(
   name: string,

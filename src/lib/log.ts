@@ -11,7 +11,8 @@ export type Log = {
   readonly child: (fields: LogFields) => Log
 }
 
-const tokenShapes = /\b(gh[a-z]_[A-Za-z0-9._-]{20,}|github_pat_[A-Za-z0-9_]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9._-]{20,})/g
+const tokenShapes =
+  /\b(gh[a-z]_[A-Za-z0-9._-]{20,}|skr_[A-Za-z0-9_-]{40,}|github_pat_[A-Za-z0-9_]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9._-]{20,})/g
 
 /** Replaces everything that has the shape of a token. Apply it also to external texts before they reach a status or an Event. */
 export function redactTokens(text: string): string {

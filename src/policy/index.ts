@@ -1,4 +1,4 @@
 // Pure decisions. The only importer of casbin.
 export { decideGrant } from './decide-grant.ts'
 export type { GrantDecision, GrantFacts } from './grant-facts.ts'
-export type { GrantRule } from './grant-rule.ts'
+export { defaultGrantRules, type GrantRule } from './grant-rule.ts'

@@ -18,6 +18,8 @@ export type TokenPermissions = { readonly [permission: string]: string }
 export type TokenIntent = {
   readonly cacheKey: string
   readonly installation: InstallationIdentity
+  /** The base URL of the REST API that mints the token, where it is also revoked. */
+  readonly api: string
   readonly grantUid: string
   readonly grantName: string
   readonly subject: TokenSubject
@@ -36,6 +38,16 @@ export type MintedFacts = {
 /** A token that GitHub still accepts as far as we know. */
 export type LiveToken = TokenIntent & MintedFacts & { readonly id: string; readonly mintedAt: Date }
 
+/** A token whose revocation may have begun. */
+export type EndingToken = LiveToken & {
+  /** How often GitHub was asked to revoke it and did not. */
+  readonly attempts: number
+  /** When it is tried again; undefined before the first attempt. */
+  readonly retryAt: Date | undefined
+  /** GitHub did not revoke it because the installation is suspended: it can be used for nothing meanwhile. */
+  readonly suspended: boolean
+}
+
 /** An intent without an outcome: the process ended between the request to GitHub and the record of its answer. */
 export type OrphanedIntent = TokenIntent & { readonly id: string; readonly intendedAt: Date }
 
@@ -52,6 +64,7 @@ export function intentColumns(intent: TokenIntent) {
   return {
     cacheKey: intent.cacheKey,
     host: intent.installation.host,
+    api: intent.api,
     appId: BigInt(intent.installation.appId),
     installationId: BigInt(intent.installation.installationId),
     namespace: intent.subject.namespace,
@@ -82,6 +95,7 @@ export function intentOf(row: TokenRow): TokenIntent {
   return {
     cacheKey: row.cacheKey,
     installation: { host: row.host, appId: Number(row.appId), installationId: Number(row.installationId) },
+    api: row.api,
     grantUid: row.grantUid,
     grantName: row.grantName,
     subject: { kind: row.subjectKind, namespace: row.namespace, name: row.subjectName, uid: row.subjectUid },
@@ -103,6 +117,12 @@ export function liveToken(sealer: Sealer, row: TokenRow): LiveToken {
     repositoryIds: row.repositoryIds.map(Number),
     permissions: row.permissions as TokenPermissions,
   }
+}
+
+/** As `liveToken`, with how far its revocation is. */
+export function endingToken(sealer: Sealer, row: TokenRow): EndingToken {
+  const { attempts, retryAt, suspended } = row
+  return { ...liveToken(sealer, row), attempts, retryAt: retryAt ?? undefined, suspended }
 }
 
 /** The rows that pass every filter that is given. */

@@ -11,11 +11,12 @@ import type { Sealer } from './seal.ts'
 /** The JSON form of what the provider stores. */
 export type OidcPayload = { readonly [key: string]: JsonValue | undefined }
 
-/** Other handles by which a record can be found or revoked. */
+/** Other handles by which a record can be found or revoked. `account` is the subject of the person, which is not a secret: stored as it is. */
 export type OidcLookup = {
   readonly grantId?: string | undefined
   readonly userCode?: string | undefined
   readonly uid?: string | undefined
+  readonly account?: string | undefined
 }
 
 /** A record of a model of the provider; without `expiresAt` it does not expire. */
@@ -45,9 +46,17 @@ export type OidcRecords = {
   readonly consume: (model: string, id: string) => Promise<boolean>
   readonly destroy: (model: string, id: string) => Promise<void>
   readonly revokeByGrantId: (grantId: string) => Promise<void>
+  /** Deletes every record of a person: sessions, grants, codes and all refresh tokens. Returns how many sign-ins of programs (grants) ended. */
+  readonly endAllOf: (account: string) => Promise<number>
+  /** People with sign-ins of programs that have not expired, at most 1000, sorted. */
+  readonly signIns: () => Promise<readonly { readonly account: string; readonly count: number }[]>
   /** Returns how many records were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
+
+/** The provider's model of what a person allowed a program; one for each sign-in of a program. */
+const grantModel = 'Grant'
+const mostPeople = 1000
 
 type OidcRecordsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -69,6 +78,7 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
         grantHash: hash('grant', lookup.grantId) ?? null,
         userCodeHash: hash('user-code', lookup.userCode) ?? null,
         uidHash: hash('uid', lookup.uid) ?? null,
+        account: lookup.account ?? null,
         expiresAt: expiresAt ?? null,
       }
       await rows.upsert({
@@ -102,6 +112,21 @@ export function createOidcRecords(deps: OidcRecordsDeps): OidcRecords {
     async revokeByGrantId(grantId) {
       const grantHash = hash('grant', grantId)
       if (grantHash !== undefined) await rows.deleteMany({ where: { grantHash } })
+    },
+    async endAllOf(account) {
+      const grants = await rows.count({ where: { account, model: grantModel, expiresAt: { gt: clock.now() } } })
+      await rows.deleteMany({ where: { account } })
+      return grants
+    },
+    async signIns() {
+      const groups = await rows.groupBy({
+        by: ['account'],
+        where: { account: { not: null }, model: grantModel, expiresAt: { gt: clock.now() } },
+        _count: { _all: true },
+        orderBy: { account: 'asc' },
+        take: mostPeople,
+      })
+      return groups.flatMap(({ account, _count }) => (account === null ? [] : [{ account, count: _count._all }]))
     },
     async deleteExpired(now) {
       return (await rows.deleteMany({ where: { expiresAt: { lte: now } } })).count

@@ -16,6 +16,7 @@ import type { Store } from './store.ts'
 const intent = {
   cacheKey: 'k',
   installation: { host: 'github.localhost', appId: 1, installationId: 2 },
+  api: 'https://api.github.example',
   grantUid: 'g',
   grantName: 'read-shop',
   subject: { kind: 'ServiceAccount', namespace: 'acme', name: 'runner', uid: 'u' },

@@ -47,14 +47,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { prisma, pool } = databases.main
   const audit = createAuditLog({ pool: databases.audit.pool, clock })
   const inbox = createInbox({ pool, clock })
+  const leases = createLeases({ prisma, clock })
   return {
     audit,
     tokens: createTokenRegistry({ prisma, sealer: sealers.tokens, clock }),
     inbox,
     sessions: createSessions({ prisma, sealer: sealers.sessions, clock }),
-    onboardings: createOnboardings({ prisma, clock }),
+    onboardings: createOnboardings({ prisma, clock, leases }),
     oidc: createOidcRecords({ prisma, sealer: sealers.oidc, clock }),
-    users: createUsers({ prisma, sealer: sealers.users, clock, leases: createLeases({ prisma, clock }) }),
+    users: createUsers({ prisma, sealer: sealers.users, clock, leases }),
     keys: createPlatformKeys({ prisma, sealer: sealers.keys, clock }),
     healthy: async () => (await Promise.all([answers(databases.main), answers(databases.audit)])).every(Boolean),
     async close() {

@@ -14,6 +14,8 @@ export type Sealer = {
   readonly open: (sealed: string, context: string) => SecretString
 }
 
+/** In bytes. Without it Node.js accepts shorter, weaker tags when it opens. */
+const authTagLength = 16
 const version = 'v1'
 
 /**
@@ -34,7 +36,7 @@ export function createSealer(keys: readonly SecretString[], purpose: string): Se
   return {
     seal(secret, context) {
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce, { authTagLength })
       cipher.setAAD(Buffer.from(context))
       const body = Buffer.concat([cipher.update(secret.reveal(), 'utf8'), cipher.final()])
       return [version, sealing.id, Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')].join('.')
@@ -46,7 +48,7 @@ export function createSealer(keys: readonly SecretString[], purpose: string): Se
         throw new AppError('integrity_violation', 'a sealed value names a key that is not in the keyring')
       const bytes = Buffer.from(payload, 'base64url')
       try {
-        const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, 12))
+        const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, 12), { authTagLength })
         decipher.setAAD(Buffer.from(context))
         decipher.setAuthTag(bytes.subarray(12, 28))
         return new SecretString(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8'))

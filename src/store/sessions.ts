@@ -19,6 +19,9 @@ export type Session = {
   readonly data: JsonValue
 }
 
+/** A person with at least one session. */
+export type SignedInPerson = Pick<Session, 'host' | 'userId' | 'login'> & { readonly sessions: number }
+
 /** A session to create; the store sets `createdAt`. */
 export type NewSession = Omit<Session, 'createdAt'>
 
@@ -28,16 +31,22 @@ export type Sessions = {
   readonly createLoginState: (state: { readonly data: JsonValue; readonly expiresAt: Date }) => Promise<SecretString>
   /** Returns the data once, to one caller; undefined when unknown, used or expired. */
   readonly takeLoginState: (handle: string) => Promise<JsonValue | undefined>
+  /** True for one caller, who may go on; false for every later call with the same state, which must not be older than `expiresAt`. */
+  readonly useOnce: (state: string, expiresAt: Date) => Promise<boolean>
   /** Resolves to the handle for the person's cookie; only its hash is stored. */
   readonly create: (session: NewSession) => Promise<SecretString>
   /** Undefined when unknown, revoked or expired. */
   readonly find: (handle: string) => Promise<Session | undefined>
   readonly revoke: (handle: string) => Promise<void>
+  /** People with sessions that have not expired, at most 1000, by host and id. */
+  readonly people: () => Promise<readonly SignedInPerson[]>
   /** Ends every session of a person; returns how many. */
   readonly revokeAllOf: (host: string, userId: number) => Promise<number>
   /** Returns how many sessions and sign-in states were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
+
+const mostPeople = 1000
 
 type SessionsDeps = { readonly prisma: PrismaClient; readonly sealer: Sealer; readonly clock: Clock }
 
@@ -60,6 +69,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
         DELETE FROM broker.login_states WHERE handle_hash = ${hash} RETURNING sealed_data AS sealed, expires_at AS expires`
       const [row] = taken
       return row === undefined || row.expires <= clock.now() ? undefined : open(row.sealed, hash)
+    },
+    async useOnce(state, expiresAt) {
+      const hash = handleHash('used-state', state)
+      if (hash === undefined) return false
+      // The row says only that it was used: nothing is sealed in it, and no handle of `takeLoginState` has this hash.
+      const used = await prisma.loginStateRow.createMany({
+        data: [{ handleHash: hash, sealedData: '', expiresAt }],
+        skipDuplicates: true,
+      })
+      return used.count === 1
     },
     async create(session) {
       const { handle, hash } = newHashedHandle('session')
@@ -88,6 +107,19 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async revoke(handle) {
       const hash = handleHash('session', handle)
       if (hash !== undefined) await prisma.sessionRow.deleteMany({ where: { handleHash: hash } })
+    },
+    async people() {
+      const groups = await prisma.sessionRow.groupBy({
+        by: ['host', 'userId'],
+        where: { expiresAt: { gt: clock.now() } },
+        _count: { _all: true },
+        _max: { login: true },
+        orderBy: [{ host: 'asc' }, { userId: 'asc' }],
+        take: mostPeople,
+      })
+      return groups.map(({ host, userId, _count, _max }) => {
+        return { host, userId: Number(userId), login: _max.login ?? '', sessions: _count._all }
+      })
     },
     async revokeAllOf(host, userId) {
       return (await prisma.sessionRow.deleteMany({ where: { host, userId: BigInt(userId) } })).count

@@ -29,6 +29,7 @@ describe.each(databases)('the store on $name', ({ start }) => {
       return {
         cacheKey: `key-${counter}`,
         installation: { host: 'github.localhost', appId: 1, installationId: 1000 + counter },
+        api: 'https://github.localhost/api/v3',
         grantUid: `grant-${counter}`,
         grantName: 'read-shop',
         subject: { kind: 'ServiceAccount', namespace: `tenant-${counter}`, name: 'runner', uid: 'uid-1' },
@@ -55,6 +56,27 @@ describe.each(databases)('the store on $name', ({ start }) => {
       clock.advance(3001)
       expect(await store.tokens.findLive(request.cacheKey, 600)).toBeUndefined()
       expect(await store.tokens.findLive(request.cacheKey, 500)).toMatchObject({ id })
+    })
+
+    test('deletes the ciphertext of a token that expired, and keeps its row for the quota', async () => {
+      const request = intent()
+      const id = await store.tokens.intend(request)
+      await store.tokens.recordMinted(id, minted('ghs_expired'))
+      const revoking = intent()
+      await store.tokens.recordMinted(await store.tokens.intend(revoking), minted('ghs_unrevoked'), 'it was wider')
+      await store.tokens.expire(clock.now())
+      expect(await store.tokens.hasLive({ grantUid: request.grantUid })).toBe(true)
+      clock.advance(3600)
+      const unrevoked = await store.tokens.expiredUnrevoked()
+      expect(unrevoked.map(({ grantUid }) => grantUid)).toContain(revoking.grantUid)
+      await store.tokens.expire(clock.now())
+      expect(await store.tokens.expiredUnrevoked()).toEqual([])
+      // The database holds no ciphertext in any other state than minted and revoking (`tokens_sealed_while_alive`).
+      await expect(store.tokens.recordDelivered(id)).rejects.toMatchObject({ code: 'conflict' })
+      const quota = { limit: 1, since: inSeconds(-7200) }
+      expect(await store.tokens.intendWithin(request, quota)).toBeUndefined()
+      clock.advance(7200)
+      await store.tokens.deleteExpired(clock.now())
     })
 
     test('does not find a revoked token, and refuses to deliver it', async () => {
@@ -271,6 +293,11 @@ describe.each(databases)('the store on $name', ({ start }) => {
       const base = { host: 'github.localhost', login: 'x', data: null, expiresAt: inSeconds(100) }
       const mine = await store.sessions.create({ ...base, userId: 501 })
       const other = await store.sessions.create({ ...base, userId: 502 })
+      await store.sessions.create({ ...base, userId: 502 })
+      expect((await store.sessions.people()).filter(({ userId }) => userId > 500)).toEqual([
+        { host: 'github.localhost', userId: 501, login: 'x', sessions: 1 },
+        { host: 'github.localhost', userId: 502, login: 'x', sessions: 2 },
+      ])
       expect(await store.sessions.revokeAllOf('github.localhost', 501)).toBe(1)
       expect(await store.sessions.find(mine.reveal())).toBeUndefined()
       expect(await store.sessions.find(other.reveal())).toBeDefined()
@@ -278,25 +305,78 @@ describe.each(databases)('the store on $name', ({ start }) => {
   })
 
   describe('onboardings', () => {
+    let person = 100
+    const intent = (change: object = {}) => {
+      person += 1
+      const host = 'github.localhost'
+      return { host, accountId: 10, userId: person, state: 'proved' as const, data: { login: 'acme' }, ...change }
+    }
+    const begin = (change: object = {}) => store.onboardings.begin(intent(change))
+
     test('are stored and advance until they are finished', async () => {
-      const begun = await store.onboardings.begin({
-        host: 'github.localhost',
-        accountId: 10,
-        userId: 1,
-        state: 'waiting-for-approval',
-        data: { login: 'acme' },
-      })
-      expect(await store.onboardings.unfinished()).toMatchObject([{ id: begun.id, state: 'waiting-for-approval' }])
+      const begun = await begin({ state: 'waiting-for-approval' })
       const proved = await store.onboardings.advance(begun.id, 'proved', {
         installationId: 77,
         data: { login: 'acme', roles: [] },
       })
       expect(proved).toMatchObject({ state: 'proved', installationId: 77, data: { login: 'acme', roles: [] } })
+      expect(await store.onboardings.active()).toEqual([])
+      await store.onboardings.advance(begun.id, 'confirmed')
+      expect(await store.onboardings.active()).toMatchObject([{ id: begun.id, state: 'confirmed' }])
       await store.onboardings.advance(begun.id, 'finished')
-      expect(await store.onboardings.unfinished()).toEqual([])
+      expect(await store.onboardings.active()).toEqual([])
       expect(await store.onboardings.find(begun.id)).toMatchObject({ state: 'finished', installationId: 77 })
       expect(await store.onboardings.find('no-uuid')).toBeUndefined()
       await expect(store.onboardings.advance('00000000-0000-4000-8000-000000000000', 'proved')).rejects.toThrow('no such')
+    })
+
+    test('of two decisions one counts', async () => {
+      const { id } = await begin()
+      const decisions = await Promise.allSettled(
+        (['confirmed', 'refused'] as const).map(state => store.onboardings.advance(id, state, { from: 'proved' })),
+      )
+      expect(decisions.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect(decisions.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'conflict' } })
+    })
+
+    test('that wait are bounded for a person, also when they begin at once, and never hide the active ones', async () => {
+      const of = { userId: 7 }
+      const attempts = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, index) => begin({ ...of, accountId: 20 + index, state: 'waiting-for-approval' })),
+      )
+      expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+      expect(attempts.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'too_many_requests' } })
+      const other = await begin()
+      await store.onboardings.advance(other.id, 'tenant-written')
+      expect((await store.onboardings.active()).map(({ id }) => id)).toContain(other.id)
+      expect((await store.onboardings.active()).map(({ state }) => state)).not.toContain('waiting-for-approval')
+      const [newest] = await store.onboardings.ofPerson('github.localhost', 7)
+      await store.onboardings.advance(newest?.id ?? '', 'abandoned')
+      await begin(of)
+    })
+
+    test('that are proved again for the same account replace the earlier one, and ended ones are forgotten', async () => {
+      const of = { userId: 8 }
+      for (let round = 0; round < 30; round += 1) {
+        const { id } = await begin(of)
+        if (round % 2 === 0) await store.onboardings.advance(id, 'refused')
+      }
+      const own = await store.onboardings.ofPerson('github.localhost', 8)
+      expect(own.filter(({ state }) => state === 'proved')).toHaveLength(1)
+      for (let round = 0; round < 20; round += 1) await store.onboardings.advance((await begin(of)).id, 'finished')
+      expect((await store.onboardings.ofPerson('github.localhost', 8)).length).toBeLessThanOrEqual(22)
+    })
+
+    test('end when nobody acts in time, and are deleted later', async () => {
+      const { id } = await begin()
+      await store.onboardings.advance(id, 'waiting-for-admin')
+      expect((await store.onboardings.waitingForAdmin()).map(one => one.id)).toEqual([id])
+      const later = inSeconds(1)
+      expect(await store.onboardings.abandon('waiting-for-admin', clock.now())).toBe(0)
+      expect(await store.onboardings.abandon('waiting-for-admin', later)).toBe(1)
+      expect(await store.onboardings.find(id)).toMatchObject({ state: 'abandoned' })
+      expect(await store.onboardings.deleteEndedBefore(later)).toBeGreaterThan(0)
+      expect(await store.onboardings.find(id)).toBeUndefined()
     })
   })
 
@@ -337,6 +417,32 @@ describe.each(databases)('the store on $name', ({ start }) => {
       expect(await store.oidc.find('AccessToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'r')).toBeUndefined()
       expect(await store.oidc.find('RefreshToken', 'other')).toBeDefined()
+    })
+
+    test('are listed and deleted by person, whatever their grant', async () => {
+      const [account, another] = ['github|h|1', 'github|h|12']
+      for (const [model, id] of [
+        ['Session', 's'],
+        ['Grant', 'g4'],
+        ['Grant', 'g5'],
+        ['RefreshToken', 'r4'],
+      ] as const)
+        await upsert(model, id, {}, { account, grantId: id })
+      await upsert('Grant', 'g6', {}, { account: another })
+      await store.oidc.upsert({ model: 'Grant', id: 'old', payload: {}, expiresAt: clock.now(), lookup: { account } })
+      expect(await store.oidc.signIns()).toEqual([
+        { account, count: 2 },
+        { account: another, count: 1 },
+      ])
+      expect(await store.oidc.endAllOf(account)).toBe(2)
+      expect(await store.oidc.signIns()).toEqual([{ account: another, count: 1 }])
+      for (const [model, id] of [
+        ['Session', 's'],
+        ['Grant', 'g5'],
+        ['RefreshToken', 'r4'],
+      ] as const)
+        expect(await store.oidc.find(model, id)).toBeUndefined()
+      expect(await store.oidc.find('Grant', 'g6')).toBeDefined()
     })
   })
 

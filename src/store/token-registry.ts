@@ -5,6 +5,8 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { PrismaClient } from './generated/client.ts'
 import {
+  type EndingToken,
+  endingToken,
   filterColumns,
   intentColumns,
   intentOf,
@@ -19,6 +21,7 @@ import {
 import type { Sealer } from './seal.ts'
 
 export type {
+  EndingToken,
   InstallationIdentity,
   LiveToken,
   LiveTokenFilter,
@@ -49,16 +52,24 @@ export type TokenRegistry = {
   readonly recordDelivered: (id: string) => Promise<void>
   /** From now on the token is found by `liveBy` only and cannot be delivered; it stays sealed so that the revocation can be retried. */
   readonly markRevoking: (id: string, reason: string) => Promise<void>
-  /** Up to 1000 tokens whose revocation began and has not ended, and that are not expired. */
-  readonly revoking: () => Promise<readonly LiveToken[]>
+  /** Up to 1000 tokens whose revocation began and has not ended, and that are not expired; those to be tried first come first. */
+  readonly revoking: () => Promise<readonly EndingToken[]>
+  /** GitHub did not revoke the token: counts the attempt and records when the next one is due. */
+  readonly deferRevocation: (id: string, next: { readonly retryAt: Date; readonly suspended: boolean }) => Promise<void>
   /** Ends the token and deletes its ciphertext. */
   readonly markRevoked: (id: string, reason: string) => Promise<void>
   /** Ends an intent for which GitHub minted no token, or whose token is known to be dead. */
   readonly abandon: (id: string, reason: string) => Promise<void>
   /** Throws `invalid_request` for a filter without any field. */
-  readonly liveBy: (filter: LiveTokenFilter) => Promise<readonly LiveToken[]>
+  readonly liveBy: (filter: LiveTokenFilter) => Promise<readonly EndingToken[]>
+  /** Whether `liveBy` would find a token that can still be delivered; opens none. */
+  readonly hasLive: (filter: LiveTokenFilter) => Promise<boolean>
   /** Up to 1000 intents from before `olderThan` that have no outcome, oldest first. */
   readonly orphans: (olderThan: Date) => Promise<readonly OrphanedIntent[]>
+  /** Up to 1000 tokens that expired before GitHub revoked them. */
+  readonly expiredUnrevoked: () => Promise<readonly (TokenIntent & { readonly id: string })[]>
+  /** Ends every token that has expired and deletes its ciphertext. */
+  readonly expire: (now: Date) => Promise<void>
   /** Returns how many rows were deleted. */
   readonly deleteExpired: (now: Date) => Promise<number>
 }
@@ -84,7 +95,7 @@ export function createTokenRegistry(deps: TokenRegistryDeps): TokenRegistry {
         where: {
           OR: [
             { state: { in: ['minted', 'revoking'] }, expiresAt: { lt: now }, intendedAt: { lt: counted } },
-            { state: { in: ['revoked', 'abandoned'] }, intendedAt: { lt: counted } },
+            { state: { in: ['revoked', 'abandoned', 'expired'] }, intendedAt: { lt: counted } },
           ],
         },
       })
@@ -121,7 +132,10 @@ function intents({ prisma, clock }: TokenRegistryDeps): Pick<TokenRegistry, 'int
   }
 }
 
-type Outcomes = Pick<TokenRegistry, 'recordMinted' | 'recordDelivered' | 'markRevoking' | 'markRevoked' | 'abandon'>
+type Outcomes = Pick<
+  TokenRegistry,
+  'recordMinted' | 'recordDelivered' | 'markRevoking' | 'deferRevocation' | 'markRevoked' | 'abandon' | 'expire'
+>
 
 function outcomes({ prisma, sealer, clock }: TokenRegistryDeps): Outcomes {
   const tokens = prisma.tokenRow
@@ -153,12 +167,23 @@ function outcomes({ prisma, sealer, clock }: TokenRegistryDeps): Outcomes {
     async markRevoking(id, reason) {
       await tokens.updateMany({ where: { id, state: 'minted' }, data: { state: 'revoking', reason: reason.slice(0, 1024) } })
     },
+    async deferRevocation(id, { retryAt, suspended }) {
+      await tokens.updateMany({ where: { id, state: 'revoking' }, data: { attempts: { increment: 1 }, retryAt, suspended } })
+    },
     markRevoked: (id, reason) => end(id, ['minted', 'revoking'], 'revoked', reason),
     abandon: (id, reason) => end(id, ['intended', 'minted', 'revoking'], 'abandoned', reason),
+    async expire(now) {
+      await tokens.updateMany({
+        where: { state: { in: ['minted', 'revoking'] }, expiresAt: { lte: now } },
+        data: { state: 'expired', sealedToken: null },
+      })
+    },
   }
 }
 
-function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): Pick<TokenRegistry, 'findLive' | 'revoking' | 'liveBy'> {
+type LiveTokens = Pick<TokenRegistry, 'findLive' | 'revoking' | 'expiredUnrevoked' | 'liveBy' | 'hasLive'>
+
+function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): LiveTokens {
   const tokens = prisma.tokenRow
   const clockWasSetBack = createBackwardsWatch(clock)
   const soon = (): Date => new Date(clock.now().getTime() + toleratedStepMilliseconds)
@@ -181,8 +206,16 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): Pick<TokenReg
     },
     async revoking() {
       await endUntrusted(clockWasSetBack())
-      const rows = await tokens.findMany({ where: { state: 'revoking', expiresAt: { gt: clock.now() } }, take: 1000 })
-      return rows.map(row => liveToken(sealer, row))
+      const rows = await tokens.findMany({
+        where: { state: 'revoking', expiresAt: { gt: clock.now() } },
+        orderBy: { retryAt: { sort: 'asc', nulls: 'first' } },
+        take: 1000,
+      })
+      return rows.map(row => endingToken(sealer, row))
+    },
+    async expiredUnrevoked() {
+      const rows = await tokens.findMany({ where: { state: 'revoking', expiresAt: { lte: clock.now() } }, take: 1000 })
+      return rows.map(row => ({ ...intentOf(row), id: row.id }))
     },
     async liveBy(filter) {
       if (Object.values(filter).every(value => value === undefined))
@@ -191,7 +224,11 @@ function liveTokens({ prisma, sealer, clock }: TokenRegistryDeps): Pick<TokenReg
         where: { ...filterColumns(filter), state: { in: ['minted', 'revoking'] }, expiresAt: { gt: clock.now() } },
         orderBy: { expiresAt: 'asc' },
       })
-      return rows.map(row => liveToken(sealer, row))
+      return rows.map(row => endingToken(sealer, row))
+    },
+    async hasLive(filter) {
+      const where = { ...filterColumns(filter), state: 'minted', expiresAt: { gt: clock.now() } }
+      return (await tokens.findFirst({ where, select: { id: true } })) !== null
     },
   }
 }

@@ -8,7 +8,7 @@ const facts: DeskFacts = {
   grant: grantObject(),
   grantUid: 'read-shop-uid',
   installation: installationObject,
-  app: { host, appId: 5001 },
+  app: { host, appId: 5001, api: 'http://x' },
   subject: runner,
   now: new Date('2026-06-01T00:00:00Z'),
 }
@@ -61,7 +61,7 @@ const refusals: readonly (readonly [string, string, Partial<DeskFacts>])[] = [
     },
   ],
   ['the App is gone', 'AppNotUsable', { app: undefined }],
-  ['the App belongs to another host', 'AppNotUsable', { app: { host: 'github.com', appId: 5001 } }],
+  ['the App belongs to another host', 'AppNotUsable', { app: { host: 'github.com', appId: 5001, api: 'http://x' } }],
   ['no repository was resolved', 'NoRepositories', { grant: grantObject({ status: { repositories: [] } }) }],
   ['the grant has no permission', 'NoPermissions', { grant: grantObject({ spec: { permissions: {} } }) }],
   [

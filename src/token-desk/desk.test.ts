@@ -35,6 +35,7 @@ function environment() {
     answer: (request: MintRequest): Partial<MintedToken> => ({ repositoryIds: [...(request.repositoryIds ?? [])] }),
     mintFails: undefined as Error | undefined,
     revokeFails: false,
+    suspended: false,
     auditFails: undefined as string | undefined,
     duringMint: async (): Promise<void> => {},
     tokensPerHour: 600,
@@ -78,7 +79,12 @@ function environment() {
     githubApps: {
       get: async () => ({ client: github as never, endpoints: { host, web: 'http://x', api: 'http://x' }, appId: 5001 }),
     },
-    appNameOf: () => 'sekisho',
+    async revokeAtGitHub(_api, token) {
+      if (state.suspended) return 'suspended'
+      await github.revoke(token)
+      return 'revoked'
+    },
+    isReady: () => !state.suspended,
     tokens: store.tokens,
     audit,
     clock,
@@ -161,6 +167,84 @@ describe('the token desk', () => {
     state.revokeFails = false
     await sweepOnce(deps)
     expect(state.revoked).toEqual(state.minted)
+  })
+
+  test('never delivers a wider token, also when the process ends before it is revoked', async () => {
+    const { state, deps, desk, request } = environment()
+    state.answer = () => ({ repositoryIds: [4001, 9] })
+    state.revokeFails = true
+    // As after a crash: whatever follows the first write of the token never happens.
+    const crashed = (): Promise<never> => Promise.reject(new Error('the process ended'))
+    const tokens = { ...store.tokens, markRevoking: crashed, markRevoked: crashed, abandon: crashed }
+    await expect(createTokenDesk({ ...deps, tokens }).request(request)).rejects.toMatchObject({ reason: 'TokenWider' })
+    const filter = { grantUid: request.grant.metadata.uid ?? '' }
+    expect(await store.tokens.liveBy(filter)).toHaveLength(1)
+    state.answer = () => ({})
+    const next = await desk.request(request)
+    expect(next.token.reveal()).toBe(state.minted[1])
+    state.revokeFails = false
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual([state.minted[0]])
+  })
+
+  test('revokes without the App and its key', async () => {
+    const { state, deps, desk, request } = environment()
+    await desk.request(request)
+    const get = () => Promise.reject(new AppError('not_found', 'there is no ClusterGitHubApp sekisho'))
+    const withoutApp = createTokenDesk({ ...deps, githubApps: { get } })
+    await withoutApp.revokeBy({ grantUid: request.grant.metadata.uid ?? '' }, 'the App was deleted')
+    expect(state.revoked).toEqual(state.minted)
+  })
+
+  test('a token of a suspended installation is said to be suspended, and is revoked when the suspension ends', async () => {
+    const { state, deps, desk, request } = environment()
+    await desk.request(request)
+    const filter = { grantUid: request.grant.metadata.uid ?? '' }
+    state.suspended = true
+    // Not an error: nothing would change by trying again at once.
+    expect(await desk.revokeBy(filter, 'the installation is suspended')).toBe(1)
+    expect(await desk.revokeBy(filter, 'the installation is suspended')).toBe(1)
+    for (let minute = 0; minute < 30; minute++) {
+      clock.advance(60)
+      await sweepOnce(deps)
+    }
+    expect(state.revoked).toEqual([])
+    const failed = (await store.audit.list({ limit: 50, action: 'token.revoked' })).filter(
+      ({ details, outcome }) => details['grantUid'] === filter.grantUid && outcome === 'failed',
+    )
+    expect(failed.map(({ reason }) => reason)).toEqual([expect.stringContaining('suspended')])
+    state.suspended = false
+    await sweepOnce(deps)
+    expect(state.revoked).toEqual(state.minted)
+  })
+
+  test('asks GitHub less and less often to revoke a token, and records when it expired unrevoked', async () => {
+    const { state, deps, desk, request } = environment()
+    let attempts = 0
+    const revokeAtGitHub = async (): Promise<never> => {
+      attempts += 1
+      throw new AppError('unavailable', 'GitHub answered 502')
+    }
+    await desk.request(request)
+    const filter = { grantUid: request.grant.metadata.uid ?? '' }
+    const failing = { ...deps, revokeAtGitHub }
+    await expect(createTokenDesk(failing).revokeBy(filter, 'the grant was deleted')).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+    for (let second = 0; second <= 3600; second += 15) {
+      await sweepOnce(failing)
+      clock.advance(15)
+    }
+    expect(attempts).toBeLessThanOrEqual(16)
+    expect(attempts).toBeGreaterThanOrEqual(8)
+    const recorded = (await store.audit.list({ limit: 50, action: 'token.revoked' })).filter(
+      ({ details }) => details['grantUid'] === filter.grantUid,
+    )
+    expect(recorded.map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
+      'failed it expired before GitHub revoked it',
+      'failed the grant was deleted; GitHub did not revoke it yet: GitHub answered 502',
+    ])
+    expect(state.revoked).toEqual([])
   })
 
   test('mints once for a hundred equal concurrent requests, and reuses the token while it is active', async () => {
@@ -249,6 +333,7 @@ describe('the token desk', () => {
     await expect(desk.revokeBy(filter, 'the grant was deleted')).rejects.toMatchObject({ code: 'unavailable' })
     expect(await store.tokens.liveBy(filter)).toHaveLength(1)
     state.revokeFails = false
+    clock.advance(20)
     await sweepOnce(deps)
     expect(state.revoked).toEqual(state.minted)
     expect(await store.tokens.liveBy(filter)).toEqual([])
@@ -259,6 +344,7 @@ describe('the token desk', () => {
     const id = await store.tokens.intend({
       cacheKey: 'orphan',
       installation: { host, appId: 5001, installationId: 77 },
+      api: 'http://x',
       grantUid: request.grant.metadata.uid ?? '',
       grantName: request.grant.metadata.name,
       subject: runner,

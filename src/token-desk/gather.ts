@@ -17,7 +17,7 @@ export type DeskFacts = {
   readonly grantUid: string | undefined
   readonly installation: Installation | undefined
   /** From the App's own settings; undefined when the App cannot be used. */
-  readonly app: { readonly host: string; readonly appId: number } | undefined
+  readonly app: { readonly host: string; readonly appId: number; readonly api: string } | undefined
   readonly subject: TokenSubject
   readonly now: Date
 }
@@ -43,7 +43,7 @@ export async function gather(deps: GatherDeps, request: TokenRequest): Promise<G
       grant,
       grantUid: uid,
       installation,
-      app: app && { host: app.endpoints.host, appId: app.appId },
+      app: app && { host: app.endpoints.host, appId: app.appId, api: app.endpoints.api },
       subject: request.subject,
       now: deps.clock.now(),
     },

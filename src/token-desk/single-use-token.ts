@@ -98,6 +98,7 @@ function intentOf(app: GitHubApp, request: PlatformRequest): TokenIntent {
     // Not a digest, so no request of the token desk has this key.
     cacheKey: `single-use:${randomUUID()}`,
     installation: { host: app.endpoints.host, appId: app.appId, installationId: request.installationId },
+    api: app.endpoints.api,
     grantUid: '',
     grantName: '',
     // The platform's own namespace: it does not count against a tenant's quota.

@@ -1,5 +1,5 @@
-// What the token desk does every minute: it records an outcome for intents whose process ended, retries revocations and deletes ended
-// rows. A token that was minted and never recorded is unknown to everybody; its audit record says when it expires at the latest.
+// What the token desk does every minute: it records an outcome for intents whose process ended, retries revocations, deletes the
+// ciphertext of tokens that expired, and deletes ended rows. A token that was minted and never recorded is unknown to everybody; its audit record says when it expires at the latest.
 import type { Clock } from '../lib/clock.ts'
 import { type Periodic, periodic } from '../lib/periodic.ts'
 import type { TokenRegistry } from '../store/token-registry.ts'
@@ -7,7 +7,8 @@ import { tokenRecord } from './desk-audit.ts'
 import { type RevokeDeps, retryRevocations } from './revoke.ts'
 
 export type SweepDeps = RevokeDeps & {
-  readonly tokens: RevokeDeps['tokens'] & Pick<TokenRegistry, 'orphans' | 'abandon' | 'deleteExpired'>
+  readonly tokens: RevokeDeps['tokens'] &
+    Pick<TokenRegistry, 'orphans' | 'abandon' | 'expiredUnrevoked' | 'expire' | 'deleteExpired'>
   readonly clock: Clock
 }
 
@@ -32,5 +33,9 @@ export async function sweepOnce(deps: SweepDeps): Promise<void> {
     await deps.tokens.abandon(orphan.id, reason)
   }
   await retryRevocations(deps)
+  const reason = 'it expired before GitHub revoked it'
+  for (const expired of await deps.tokens.expiredUnrevoked())
+    await deps.audit.append(tokenRecord(expired, { action: 'token.revoked', outcome: 'failed', reason }))
+  await deps.tokens.expire(now)
   await deps.tokens.deleteExpired(now)
 }

@@ -35,6 +35,7 @@ export type TokenDesk = {
   readonly request: (request: TokenRequest) => Promise<DeliveredToken>
   /**
    * Revokes every active token that the filter finds, and resolves to their number.
+   * A token of a suspended installation counts as revoked: it can be used for nothing, and is revoked when the suspension ends.
    * @throws AppError `unavailable` when GitHub did not revoke one: it can no longer be delivered, and the sweep retries until it expires
    */
   readonly revokeBy: (filter: LiveTokenFilter, reason: string) => Promise<number>

@@ -1,8 +1,8 @@
 // The only HTTP server factory: time limits, body limits, request ids, rate limits, one error handler, one log line per request.
-// It depends on no process and no route, and never trusts request ids or X-Forwarded-* headers that a client sends.
+// It depends on no process and no route, and never trusts request ids that a client sends, nor X-Forwarded-For but from trusted proxies.
 import { randomUUID } from 'node:crypto'
-import { createServer as createHttpServer, type RequestListener, type ServerOptions } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpServer, type Server as HttpServer, type RequestListener, type ServerOptions } from 'node:http'
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import rateLimit from '@fastify/rate-limit'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import {
@@ -19,6 +19,9 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { certificateAlarm } from './certificate-alarm.ts'
+import { type AddressList, parseAddressList } from './clients/address-list.ts'
+import { clientKey, type ProvenClient } from './clients/client-key.ts'
+import { type ConnectionGuard, type ConnectionOptions, guardConnections } from './connections/guard-connections.ts'
 import { type ErrorAnswer, errorAnswer } from './error-answer.ts'
 import type { Html } from './html.ts'
 import { addSecurityHeaders, type SecurityHeaderOptions } from './security-headers.ts'
@@ -41,27 +44,41 @@ export type WebServerOptions = {
   readonly clock?: Clock
   /** Bytes; a route may allow more. Default 64 KiB. */
   readonly bodyLimit?: number
-  /** Requests per minute and client address, over all routes. Default 1200. `unlimited` is for routes that limit their clients themselves. */
+  /** Requests per minute and client, over all routes without a limit of their own. Default 1200. `unlimited`: routes limit their clients themselves. */
   readonly requestsPerMinute?: number | 'unlimited'
+  /** The proxies whose `X-Forwarded-For` counts, one entry per hop from the right. Default: nobody's. */
+  readonly trustedProxies?: AddressList
+  /** Every connection must then be one of a trusted proxy and begin with a header of the PROXY protocol. Default false. */
+  readonly proxyProtocol?: boolean
+  readonly connections?: Pick<ConnectionOptions, 'most' | 'mostOfClient'>
+  /** How long clients may take, in milliseconds; tests shorten it. */
+  readonly patience?: Partial<typeof defaultPatience>
+  /** Recognises clients that are counted by themselves rather than by their address. */
+  readonly provenClient?: ProvenClient
   /** Called for every reply, because the allowed form targets can change while the server runs. */
   readonly headers?: () => SecurityHeaderOptions
   /** The error page for browsers. Without it, and for programs, errors are JSON. */
   readonly errorPage?: (answer: ErrorAnswer, requestId: string) => Html
 }
 
-const requestTimeoutMilliseconds = 30_000
+/** For a TLS handshake, for the headers of a request after its connection or the request before, and for a whole request. */
+const defaultPatience = { handshake: 10_000, headers: 10_000, request: 30_000 }
 
-function nodeServer(listener: RequestListener, { certificate, log, clock = systemClock }: WebServerOptions) {
+function nodeServer(listener: RequestListener, options: WebServerOptions): HttpServer | HttpsServer {
+  const { certificate, log, clock = systemClock, patience } = options
+  const { handshake, headers, request } = { ...defaultPatience, ...patience }
   const limits: ServerOptions = {
-    requestTimeout: requestTimeoutMilliseconds,
-    headersTimeout: 10_000,
+    requestTimeout: request,
+    headersTimeout: headers,
+    // By default Node looks at the two limits above only every half minute.
+    connectionsCheckingInterval: Math.min(1000, headers),
     keepAliveTimeout: 72_000,
     maxHeaderSize: 32_768,
   }
   if (certificate === undefined) return createHttpServer(limits, listener)
   const pair = certificate.current()
   const server = createHttpsServer(
-    { ...limits, cert: pair.certificate, key: pair.privateKey.reveal(), minVersion: 'TLSv1.2' },
+    { ...limits, handshakeTimeout: handshake, cert: pair.certificate, key: pair.privateKey.reveal(), minVersion: 'TLSv1.2' },
     listener,
   )
   const unsubscribe = certificate.onChange(next =>
@@ -82,21 +99,31 @@ function wantsPage(request: FastifyRequest): boolean {
 
 /** A server that does not listen yet and has no routes; `listen` starts it. */
 export async function createWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { log } = options
+  const { log, trustedProxies, connections, proxyProtocol = false } = options
+  let guard: ConnectionGuard | undefined
   const server = fastify({
     logger: false,
-    serverFactory: listener => nodeServer(listener, options),
+    serverFactory(listener) {
+      const made = nodeServer(listener, options)
+      guard = guardConnections(made, {
+        ...connections,
+        ...(proxyProtocol ? { proxies: trustedProxies ?? parseAddressList('') } : {}),
+      })
+      return made
+    },
     bodyLimit: options.bodyLimit ?? 65_536,
-    connectionTimeout: requestTimeoutMilliseconds,
-    requestTimeout: requestTimeoutMilliseconds,
+    connectionTimeout: defaultPatience.request,
+    requestTimeout: options.patience?.request ?? defaultPatience.request,
     forceCloseConnections: 'idle',
-    trustProxy: false,
+    // A client address, never a host or scheme: nothing reads those from a request.
+    trustProxy: address => trustedProxies?.contains(address) ?? false,
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 200 },
   }).withTypeProvider<TypeBoxTypeProvider>()
   server.setValidatorCompiler(TypeBoxValidatorCompiler)
 
+  server.addHook('preClose', async () => guard?.endSilent())
   server.addHook('onRequest', (request, reply, next) => {
     reply.header('x-request-id', request.id)
     next()
@@ -116,6 +143,7 @@ export async function createWebServer(options: WebServerOptions): Promise<WebSer
   await server.register(rateLimit, {
     ...(requestsPerMinute === 'unlimited' ? { global: false } : { global: true, max: requestsPerMinute }),
     timeWindow: 60_000,
+    keyGenerator: request => clientKey(request, options.provenClient),
     errorResponseBuilder: (_request, context) =>
       new AppError('too_many_requests', 'too many requests: try again later', {
         retryAfterSeconds: Math.ceil(context.ttl / 1000),

@@ -36,7 +36,7 @@ const pathOf = ({ kind, metadata }: Manifest): string => {
   return `${registry}/${plural}/${metadata.name}`
 }
 const policies = [...policyFiles(identities).values()].flat()
-const [validating, mutating] = registrations({ kind: 'url', origin: `https://${address.host}:${address.port}` })
+const [validating, mutating] = registrations({ kind: 'url', origin: `https://${address.host}:${address.port}` }, identities)
 
 const install = (manifest: Manifest | undefined) => {
   if (!manifest) throw new Error('nothing to install')

@@ -5,6 +5,7 @@ import type { AttackCluster } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
 import { dave, everything, mia } from './identities.ts'
 import { followers, installation, namespace, secret, secretShapes, tenant, tenantLabel, workloads } from './objects.ts'
+import { serviceFixtures } from './rows/service-rows.ts'
 
 /** Installs our kinds and creates the objects; the cluster must be empty. */
 export async function createFixtures({ admin, as }: AttackCluster): Promise<void> {
@@ -51,6 +52,11 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
   if (!environment || !pod || !deployment) throw new Error('the objects of the attacks are incomplete')
   await admin.call('POST', pod.path('acme'), pod.object('runner', environment('plain')))
   await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
+  for (const { path, object, leaving } of serviceFixtures) {
+    const made = await admin.call('POST', path, object)
+    const { name } = (made as { metadata: { name: string } }).metadata
+    if (leaving) await admin.call('DELETE', `${path}/${name}`)
+  }
   const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')
   if (status !== 200) throw new Error(`the attackers should have cluster-admin, but a read was answered with ${status}`)
 }

@@ -1,6 +1,8 @@
 // The people and machines of the attacks. All of them have cluster-admin through a group, so that only admission can refuse.
 import type { Identity } from './impersonation.ts'
 
+export type { Identity } from './impersonation.ts'
+
 /** Bound to cluster-admin by the fixtures. */
 export const everything = 'attack:everything'
 
@@ -24,3 +26,4 @@ export const impostor = serviceAccount('acme', 'sekisho')
 export const namespaceController = serviceAccount('kube-system', 'namespace-controller')
 export const garbageCollector = serviceAccount('kube-system', 'generic-garbage-collector')
 export const replicaSetController = serviceAccount('kube-system', 'replicaset-controller')
+export const endpointSliceController = serviceAccount('kube-system', 'endpointslice-controller')

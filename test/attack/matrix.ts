@@ -6,6 +6,7 @@ import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
 import type { Row } from './rows/row.ts'
 import { secretRows } from './rows/secret-rows.ts'
+import { networkRows } from './rows/service-rows.ts'
 import { tenantRows } from './rows/tenant-rows.ts'
 
 export const matrix: readonly Row[] = [
@@ -16,4 +17,5 @@ export const matrix: readonly Row[] = [
   ...referenceRows,
   ...laterRows,
   ...namespaceRows,
+  ...networkRows,
 ]

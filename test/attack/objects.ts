@@ -93,6 +93,14 @@ export const secret = (metadata: Readonly<Record<string, unknown>>, more: object
   ...more,
 })
 
+/** A Service of port 80; `spec` is merged over what it needs. */
+export const service = (metadata: Readonly<Record<string, unknown>>, spec: object = {}): Body => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata,
+  spec: { selector: { app: 'x' }, ports: [{ port: 80 }], ...spec },
+})
+
 type PodSpec = Readonly<Record<string, unknown>>
 type Workload = { readonly path: (namespace: string) => string; readonly object: (name: string, spec: PodSpec) => Body }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Browser, offers } from '../../dev/demo/browser.ts'
 import { passSignIn } from '../../dev/demo/scenario/sign-in.ts'
+import { platformAdmin as admin } from '../../dev/up/settings-map.ts'
 import { type Chromium, openChromium } from './chromium.ts'
 import { list } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -31,7 +32,7 @@ afterEach(() => browser.close())
 
 /** Deletes the Tenant as a platform admin and uninstalls the App from globex on GitHub's page as gary, so that he can onboard it again. */
 async function forgetGlobex(): Promise<void> {
-  const platformAdmin = ['--as=e2e', '--as-group=sekisho:platform-admins', '--as-group=system:authenticated']
+  const platformAdmin = [`--as=${admin.subject}`, '--as-group=system:authenticated']
   const ended = await platform.asAdministrator([
     'delete',
     'tenant',

@@ -10,29 +10,29 @@ let platform: Platform
 
 beforeAll(async () => {
   platform = await openPlatform([])
-  await commandLineLogin(platform.world, platform.world.people.noah)
+  await commandLineLogin(platform.world, platform.world.people.dave)
 })
 
 afterAll(async () => {
-  const { noah } = platform.world.people
-  await rm(noah.home, { recursive: true, force: true })
+  const { dave } = platform.world.people
+  await rm(dave.home, { recursive: true, force: true })
   await platform.admin.close()
 })
 
 async function tokenFiles(): Promise<readonly string[]> {
-  const folder = join(platform.world.people.noah.home, 'cache/sekisho/tokens')
+  const folder = join(platform.world.people.dave.home, 'cache/sekisho/tokens')
   return (await readdir(folder)).filter(name => name.endsWith('.json')).map(name => join(folder, name))
 }
 
 test('an expired login is reported with what to do, also through kubectl', async () => {
   const [file = ''] = await tokenFiles()
   const cached = JSON.parse(await readFile(file, 'utf8'))
-  expect(await platform.sekisho('noah', ['token'])).toMatchObject({ code: 0 })
+  expect(await platform.sekisho('dave', ['token'])).toMatchObject({ code: 0 })
   await writeFile(file, JSON.stringify({ ...cached, expiresAt: 1, refreshToken: 'an-old-one' }))
-  const kubectl = await platform.kubectl('noah', ['get', 'applications', '-n', 'acme'])
+  const kubectl = await platform.kubectl('dave', ['get', 'applications', '-n', 'acme'])
   expect(kubectl.code).not.toBe(0)
   expect(kubectl.errors).toMatch(/run sekisho login/)
-  const token = await platform.sekisho('noah', ['token'])
+  const token = await platform.sekisho('dave', ['token'])
   expect(token.code).not.toBe(0)
   expect(token.output).toBe('')
   expect(token.errors).toMatch(/you are not signed in to https:\S+: run sekisho login/)
@@ -41,18 +41,18 @@ test('an expired login is reported with what to do, also through kubectl', async
 })
 
 test('the first call with an expired login reports that it has ended', async () => {
-  await commandLineLogin(platform.world, platform.world.people.noah)
+  await commandLineLogin(platform.world, platform.world.people.dave)
   const [file = ''] = await tokenFiles()
   const cached = JSON.parse(await readFile(file, 'utf8'))
   await writeFile(file, JSON.stringify({ ...cached, expiresAt: 1, refreshToken: 'an-old-one' }))
-  const { code, errors } = await platform.sekisho('noah', ['token'])
+  const { code, errors } = await platform.sekisho('dave', ['token'])
   expect(code).not.toBe(0)
   expect(errors.trim()).toMatch(/your login has ended: run sekisho login$/)
 })
 
 test('reading the audit log without permission is refused with a reason', async () => {
-  await commandLineLogin(platform.world, platform.world.people.noah)
-  const { code, errors } = await platform.sekisho('noah', ['audit', 'list'])
+  await commandLineLogin(platform.world, platform.world.people.dave)
+  const { code, errors } = await platform.sekisho('dave', ['audit', 'list'])
   expect(code).not.toBe(0)
   expect(errors).toMatch(/there is no audit log that you may read/)
 })
@@ -62,6 +62,7 @@ const required = [
   'SEKISHO_GITHUB_WEBHOOK_SECRET',
   'SEKISHO_PUBLIC_URL',
   'SEKISHO_REGISTRY',
+  'SEKISHO_INGRESS_FROM',
   'SEKISHO_SEALING_KEYS',
   'SEKISHO_TLS_CERTIFICATE_PATH',
   'SEKISHO_TLS_KEY_PATH',

@@ -17,6 +17,7 @@ import {
   chartOf,
   type Fixture,
   installKinds,
+  otherRegistry,
   patience,
   podsOf,
   readyReason,
@@ -44,7 +45,7 @@ async function startControllers(fixture: Fixture): Promise<void> {
   const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
   const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
   const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ingress }))
+  manager.add(createApplicationController({ ...deps, ingress, registry: otherRegistry }))
   manager.add(createApplicationChartController(deps))
   await manager.start()
   onTestFinished(() => manager.stop())

@@ -1,8 +1,9 @@
 // Attacks on the broker's endpoints: onboarding, sign-in, the issuer, webhooks. Each test is an attack and its required outcome; none may create
 // anything in the cluster.
 import { createHmac, randomBytes } from 'node:crypto'
+import { connect } from 'node:tls'
 import { SignJWT, UnsecuredJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Browser } from '../../dev/github/testing/browser.ts'
 import { install } from '../../dev/github/testing/people.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
@@ -172,13 +173,20 @@ describe('an owner is asked', () => {
       button: 'Request',
     })
     expect(waiting.text).toContain('An owner was asked')
-    expect((await environment.store.onboardings.unfinished()).map(item => item.state)).toContain('waiting-for-approval')
+    const ofMia = async () => (await environment.store.onboardings.ofPerson(environment.host, 1003)).map(item => item.state)
+    expect(await ofMia()).toEqual(['waiting-for-approval'])
+    expect((await browser.open(`${environment.url}/onboard`)).text).toContain(
+      'waiting for an owner of the organisation, whom GitHub',
+    )
     const before = await denied()
 
     const owner = await environment.signIn('olivia')
     await install(environment.github, owner.browser, environment.organization.id, { repositoryIds: 'all' })
     await waitUntil('the refusal', async () => (await denied()) > before || undefined, patience)
-    expect((await environment.store.onboardings.unfinished()).filter(item => item.state === 'waiting-for-approval')).toEqual([])
+    await waitUntil('the outcome', async () => (await ofMia()).includes('needs-owner') || undefined, patience)
+    const told = (await browser.open(`${environment.url}/onboard`)).text
+    expect(told).toContain(`an owner has installed the App on ${environment.organization.login}`)
+    expect(told).toMatch(/Only an owner can onboard the organisation: ask one of them to sign in here/)
     expect((await environment.kube.list(tenant)).filter(item => item.spec.account.host === environment.host)).toEqual([])
     target = github().installations.find(({ accountId }) => accountId === environment.organization.id)?.id ?? 0
   })
@@ -373,5 +381,104 @@ describe('webhooks', () => {
       () => 413,
     )
     expect(status).toBe(413)
+  })
+})
+
+describe('floods', () => {
+  const send = (body: string, signature: string) =>
+    environment.fetch(`${environment.url}/webhooks/github`, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': 'push',
+        'x-github-delivery': randomBytes(16).toString('hex'),
+        'x-hub-signature-256': signature,
+      },
+    })
+  const genuine = (body: string) =>
+    `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`
+  const wrong = `sha256=${'0'.repeat(64)}`
+  const push = JSON.stringify({
+    ref: 'refs/heads/main',
+    before: 'a',
+    after: 'b',
+    repository: { id: 4001, full_name: 'x/y' },
+    sender: { id: 1 },
+  })
+  /** Ten at a time, so that it is the number that counts. */
+  async function flood(count: number, one: () => Promise<{ readonly status: number }>): Promise<readonly number[]> {
+    const statuses: number[] = []
+    for (let sent = 0; sent < count; sent += 10)
+      statuses.push(...(await Promise.all(Array.from({ length: 10 }, one))).map(({ status }) => status))
+    return statuses
+  }
+
+  test('2,000 unsigned deliveries do not stop a signed one from the same address, and cost a dozen records', async () => {
+    const refusals = async () => (await environment.store.audit.list({ action: 'webhook.refused', limit: 1000 })).length
+    const before = await refusals()
+    const statuses = await flood(2000, async () => {
+      const answer = await send(push, wrong)
+      await answer.arrayBuffer()
+      return answer
+    })
+    expect(new Set(statuses)).toEqual(new Set([401]))
+    expect((await send(push, genuine(push))).status).toBe(202)
+    const large = JSON.stringify({ ...JSON.parse(push), commits: 'x'.repeat(200_000) })
+    expect((await send(large, genuine(large))).status).toBe(202)
+    expect((await refusals()) - before).toBeLessThanOrEqual(40)
+  })
+
+  test('200 slow large bodies do not stop a signed large one', async () => {
+    const { hostname, port } = new URL(environment.url)
+    const sockets = Array.from({ length: 200 }, () =>
+      connect({ host: hostname, port: Number(port), ca: environment.certificateAuthority }),
+    )
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    for (const socket of sockets) {
+      socket.on('error', () => socket.destroy())
+      socket.write(
+        `POST /webhooks/github HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2000000\r\nx-hub-signature-256: ${wrong}\r\n\r\n{"a":"`,
+      )
+    }
+    // Only 64 may arrive at once.
+    await waitUntil(
+      'the slowest are ended',
+      async () => sockets.filter(socket => socket.destroyed).length >= 100 || undefined,
+      patience,
+    )
+    const large = JSON.stringify({ ...JSON.parse(push), commits: 'x'.repeat(5_000_000) })
+    expect((await send(large, genuine(large))).status).toBe(202)
+  })
+
+  test('500 sign-ins that nobody ends do not stop anybody, and leave no row', async () => {
+    const statuses = await flood(500, () => environment.fetch(`${environment.url}/login`, { redirect: 'manual' }))
+    expect(new Set(statuses)).toEqual(new Set([303]))
+    const { browser } = await environment.signIn('dave')
+    expect((await browser.open(environment.url)).text).toContain('Signed in as <strong>dave</strong>')
+    environment.advance(3600)
+    expect(await environment.store.sessions.deleteExpired(new Date(Date.now() + 1_800_000))).toBeLessThan(50)
+  })
+
+  test('a person who signed in here before is not limited by what strangers at the same address do', async () => {
+    const { browser } = await environment.signIn('mia')
+    const cookie = Object.entries(browser.cookies(environment.url))
+      .map(pair => pair.join('='))
+      .join('; ')
+    const home = (headers: Record<string, string>) => environment.fetch(environment.url, { headers, redirect: 'manual' })
+    expect(await flood(1300, () => home({}))).toContain(429)
+    expect((await home({ cookie })).status).toBe(200)
+    // A cookie that somebody made up proves nobody.
+    expect((await home({ cookie: cookie.replace(/(__Host-sekisho-known=[^.]+)\.[^;]+/, '$1.AAAA') })).status).toBe(429)
+  })
+
+  test('API servers get the signing keys, whatever strangers at the same address do', async () => {
+    const paths = ['/.well-known/openid-configuration', '/oidc/jwks']
+    for (const path of paths)
+      expect(new Set(await flood(1500, () => environment.fetch(environment.url + path)))).toEqual(new Set([200]))
+    expect(await flood(700, () => environment.fetch(`${environment.url}/oidc/token`, { method: 'POST' }))).toContain(429)
+    for (const path of paths) expect((await environment.fetch(environment.url + path)).status).toBe(200)
   })
 })

@@ -67,7 +67,7 @@ async function age(person: string): Promise<Record<string, unknown>> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sekisho-cli-'))
-  fixture = await startBrokerEnvironment({ platformAdmins: host => `github|${host}|1001` })
+  fixture = await startBrokerEnvironment({ platformAdmins: ['olivia'] })
   await writeFile(join(folder, 'ca.pem'), fixture.certificateAuthority)
   await bringOrganization(fixture)
   const onboarded = async () => (await fixture.store.audit.list({ action: 'tenant.onboarded', limit: 1 })).at(0)
@@ -127,16 +127,38 @@ describe('sekisho login', () => {
     expect(new Set(all.map(({ out }) => out)).size).toBe(1)
   })
 
-  test('a user who left the organization loses its groups at the next refresh', async () => {
-    const { login: organization } = fixture.organization
-    const left = await fetch(`${fixture.github.apiUrl}/orgs/${organization}/memberships/mia`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${fixture.github.personalTokens['olivia']}` },
-    })
-    expect(left.status).toBe(204)
+  test('a user who left the organization, and has no other role, gets no new token until they are back', async () => {
+    const { login: organization, id } = fixture.organization
+    const membership = `${fixture.github.apiUrl}/orgs/${organization}/memberships/mia`
+    const headers = { authorization: `Bearer ${fixture.github.personalTokens['olivia']}` }
+    expect((await fetch(membership, { method: 'DELETE', headers })).status).toBe(204)
     await age('mia')
+    const refused = await sekisho('mia', ['token'])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toMatch(/no role in any tenant of this platform: ask an owner/)
+
+    const memberships = fixture.github.context.state.organizations.find(one => one.id === id)?.memberships
+    fixture.github.context.store.change(() => memberships?.push({ userId: 1003, role: 'member', state: 'active' }))
     const credential = JSON.parse((await sekisho('mia', ['token'])).out)
-    expect(decodeJwt(credential.status.token)['groups']).toEqual([])
+    expect(decodeJwt(credential.status.token)['groups']).toEqual([groups.members(fixture.host, id)])
+  })
+
+  test('a user without any role gets no token, and the command says what to do', async () => {
+    const file = join(folder, 'noah.url')
+    const running = sekisho('noah', ['login', '--no-browser', '--print-url-file', file])
+    const url = await waitUntil(
+      'the address',
+      async () => (await readFile(file, 'utf8').catch(() => undefined))?.trim() || undefined,
+      patience,
+    )
+    const { browser } = await fixture.signIn('noah')
+    await browser.open(url)
+    const { code, out, err } = await running
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/the sign-in was refused: you have no role in any tenant of this platform: ask an owner/)
+    expect(
+      (await fixture.store.audit.list({ action: 'kubectl-token.issued', limit: 100 })).map(({ actor }) => actor),
+    ).not.toContain(fixture.subjectOf('noah'))
   })
 
   test('without a login the command fails quickly with a hint and nothing on standard output', async () => {
@@ -146,9 +168,9 @@ describe('sekisho login', () => {
   })
 
   test('logout ends the refresh token at the platform', async () => {
-    await login('noah')
-    const { tokens } = await cachedTokens('noah')
-    const ended = await sekisho('noah', ['logout', '-o', 'json'])
+    await login('olivia')
+    const { tokens } = await cachedTokens('olivia')
+    const ended = await sekisho('olivia', ['logout', '-o', 'json'])
     expect(JSON.parse(ended.out)).toEqual({ issuer: fixture.url, signedOut: true })
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
@@ -157,6 +179,40 @@ describe('sekisho login', () => {
     })
     const answer = await fixture.fetch(`${fixture.url}/oidc/token`, { method: 'POST', body })
     expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: 'invalid_grant' })
+  })
+})
+
+describe('sekisho sessions', () => {
+  test('a platform admin lists who is signed in and ends the sign-ins of a person', async () => {
+    await login('olivia')
+    await login('dave')
+    const user = fixture.subjectOf('dave')
+    const refused = await sekisho('dave', ['sessions', 'list'])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('only platform admins')
+    const listed = JSON.parse((await sekisho('olivia', ['sessions', 'list', '-o', 'json'])).out)
+    expect(listed).toContainEqual(expect.objectContaining({ user, login: 'dave' }))
+    expect((await sekisho('olivia', ['sessions', 'list'])).out).toMatch(/^USER +LOGIN +WEB SESSIONS +PROGRAMS\n/)
+    expect(await sekisho('olivia', ['sessions', 'revoke', 'dave'])).toMatchObject({ code: 2, out: '' })
+    expect((await sekisho('olivia', ['sessions', 'revoke', user])).out).toContain(`ended all sign-ins of ${user}`)
+    await age('dave')
+    expect(await sekisho('dave', ['token'])).toMatchObject({ code: 3, out: '' })
+  })
+
+  test('logout --everywhere ends the sign-ins of the user on every computer', async () => {
+    await login('olivia')
+    const { tokens } = await cachedTokens('olivia')
+    const ended = JSON.parse((await sekisho('olivia', ['logout', '--everywhere', '-o', 'json'])).out)
+    expect(ended).toMatchObject({ issuer: fixture.url, signedOut: true, user: fixture.subjectOf('olivia') })
+    expect(ended.programs).toBeGreaterThan(0)
+    expect((await sekisho('olivia', ['token'])).code).toBe(3)
+    const body = new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: String(tokens['refreshToken']),
+      client_id: 'kubernetes',
+    })
+    const answer = await fixture.fetch(`${fixture.url}/oidc/token`, { method: 'POST', body })
     expect(await answer.json()).toMatchObject({ error: 'invalid_grant' })
   })
 })

@@ -10,7 +10,12 @@ import { waitUntil } from '../fixtures/harness.ts'
 
 let environment: BrokerEnvironment
 
-type TokenAnswer = { readonly id_token?: string; readonly refresh_token?: string; readonly error?: string }
+type TokenAnswer = {
+  readonly id_token?: string
+  readonly refresh_token?: string
+  readonly error?: string
+  readonly error_description?: string
+}
 type DeviceAnswer = { readonly device_code: string; readonly user_code: string; readonly verification_uri_complete: string }
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -116,6 +121,21 @@ describe('device flow', () => {
   })
 })
 
+describe('a person without any role', () => {
+  test('gets no token by a device: the page and the program say why', async () => {
+    const device = await startDevice()
+    const { browser } = await environment.signIn('gary')
+    const entry = await browser.open(`${environment.url}/device`)
+    const confirmation = await entry.form('Continue').submit({ user_code: device.user_code })
+    const refused = await confirmation.form('It is my computer').submit()
+    expect(refused.text).toContain('no role in any tenant of this platform')
+    expect((await poll(device)).body).toMatchObject({
+      error: 'access_denied',
+      error_description: expect.stringContaining('ask an owner'),
+    })
+  })
+})
+
 describe('refresh tokens', () => {
   test('of two refreshes at once one succeeds, and the whole token family is revoked', async () => {
     const device = await startDevice()
@@ -191,13 +211,36 @@ describe('discovery', () => {
     }
     const url = new URL('/oidc/authorize', environment.url)
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
-    const answer = await environment.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html' } })
+    const { browser } = await environment.signIn('dave')
+    const cookie = Object.entries(browser.cookies(environment.url))
+      .map(pair => pair.join('='))
+      .join('; ')
+    const answer = await environment.fetch(url.href, { redirect: 'manual', headers: { accept: 'text/html', cookie } })
     const location = answer.headers.get('location') ?? ''
     expect(location).not.toContain('evil.example')
     expect(location).not.toContain('/oidc/interaction')
     if (location === '') expect(answer.status).toBe(400)
     else expect(location).toMatch(/^http:\/\/127\.0\.0\.1:1\/callback[?#](.*&)?error=/)
   })
+})
+
+test('a stranger is sent to sign in before the issuer remembers anything, and a program that wants no page gets an error', async () => {
+  const url = new URL('/oidc/authorize', environment.url)
+  const parameters = {
+    client_id: 'kubernetes',
+    response_type: 'code',
+    scope: 'openid',
+    state: 'x',
+    code_challenge: 'a'.repeat(43),
+  }
+  const rest = { code_challenge_method: 'S256', redirect_uri: 'http://127.0.0.1:1/callback' }
+  for (const [name, value] of Object.entries({ ...parameters, ...rest })) url.searchParams.set(name, value)
+  const asked = await environment.fetch(url.href, { redirect: 'manual' })
+  expect(asked.headers.get('location')).toMatch(/^\/login\?return_to=%2Foidc%2Fauthorize/)
+  expect(asked.headers.getSetCookie()).toEqual([])
+  url.searchParams.set('prompt', 'none')
+  const answer = await environment.fetch(url.href, { redirect: 'manual' })
+  expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe('login_required')
 })
 
 describe('a push', () => {

@@ -89,6 +89,11 @@ const refused: Readonly<Record<string, Case>> = {
     spec: { ...grantSpec, repositories: ['acme/shop', 'acme/shop'] },
     says: /Duplicate/,
   },
+  'a grant with the same repository in two spellings': {
+    kind: 'RepositoryGrant',
+    spec: { ...grantSpec, repositories: ['acme/shop', 'acme/site', 'ACME/Shop'] },
+    says: /spec\.repositories: .*repositories must name each repository once/,
+  },
   'a grant with an unknown permission level': {
     kind: 'RepositoryGrant',
     spec: { ...grantSpec, permissions: { contents: 'owner' } },

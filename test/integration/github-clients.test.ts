@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setSuspended } from '../../dev/github/actions/install-app.ts'
 import { type RunningEmulator, startEmulator } from '../../dev/github/emulator.ts'
+import { createTokenRevoker } from '../../src/github/index.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { installedFixture } from '../fixtures/github-fixture.ts'
 
 describe.each(['short', 'stateless'] as const)('with %s tokens', installationTokenFormat => {
@@ -100,6 +103,37 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     await expect(client.mint(request)).rejects.toMatchObject({ code: 'forbidden', reason: 'InstallationSuspended' })
     expect((await client.installation(installation.id))?.suspendedAt).toBeInstanceOf(Date)
     setSuspended(github.context, installation, 1001, false)
+  })
+
+  test('a token is revoked with nothing but the token: without the App, its key or its client', async () => {
+    const { client, installation, repositoryClient } = installedFixture(github)
+    const { token } = await client.mint({
+      installationId: installation.id,
+      repositoryIds: [4001],
+      permissions: { metadata: 'read' },
+    })
+    const revoke = createTokenRevoker({ log: silentLog, clock: systemClock })
+    await expect(revoke(github.apiUrl, token)).resolves.toBe('revoked')
+    await expect(repositoryClient(token).branch(4001, 'main')).rejects.toMatchObject({ reason: 'CredentialRefused' })
+  })
+
+  test('a token of a suspended installation can be used for nothing, and is revoked when the suspension ends', async () => {
+    const { client, installation, repositoryClient } = installedFixture(github)
+    const { token } = await client.mint({
+      installationId: installation.id,
+      repositoryIds: [4001],
+      permissions: { contents: 'read' },
+    })
+    const revoke = createTokenRevoker({ log: silentLog, clock: systemClock })
+    const read = () => repositoryClient(token).branch(4001, 'main')
+    setSuspended(github.context, installation, 1001, true)
+    await expect(revoke(github.apiUrl, token)).resolves.toBe('suspended')
+    await expect(read()).rejects.toMatchObject({ reason: 'InstallationSuspended' })
+    setSuspended(github.context, installation, 1001, false)
+    // GitHub accepts the token again: only its revocation ends it.
+    await expect(read()).resolves.toBeDefined()
+    await expect(revoke(github.apiUrl, token)).resolves.toBe('revoked')
+    await expect(read()).rejects.toMatchObject({ reason: 'CredentialRefused' })
   })
 
   test('a token that reads members distinguishes owners from members by id', async () => {

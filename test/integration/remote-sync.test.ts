@@ -197,9 +197,7 @@ describe('RemoteSync', () => {
     const commit = await fixture.github.push('two')
     await fixture.wake()
     const build = await fixture.buildOf(commit)
-    const forged = { spec: { source: { git: { revision: 'f'.repeat(40) } } } }
-    await client.mergePatch(kpackBuilds, { namespace, name: build.metadata.name }, forged, { fieldManager })
-    await fixture.endBuild(build, succeeded(6))
+    await fixture.endBuild(build, succeeded(6), 'f'.repeat(40))
     await becomes(fixture, 'BuiltFromWrongCommit')
     expect((await client.get(application, { namespace, name: 'shop' }))?.spec.image).toBe(image(1))
   })
@@ -262,6 +260,36 @@ describe('RemoteSync', () => {
     expect(after.metadata.uid).not.toBe(before?.metadata.uid)
     expect(after.spec.requestedBy).toBe('github|github.localhost|2')
     await becomes(fixture, 'Deployed')
+  })
+
+  test('a build whose RemoteSync went without its finalizer is ended, and others stay', async () => {
+    const fixture = await deployed()
+    const { client, namespace } = fixture
+    const commit = await fixture.github.push('two')
+    await fixture.wake()
+    const { metadata, spec, apiVersion, kind } = await fixture.buildOf(commit)
+    // What a tenant leaves who removes the finalizer and deletes: of a name that is gone, and of one that exists again.
+    const left = (name: string, owner: string) => ({
+      apiVersion,
+      kind,
+      spec,
+      metadata: {
+        name,
+        namespace,
+        labels: { ...metadata.labels, 'sekisho.dev/remote-sync-uid': 'gone' },
+        annotations: { 'sekisho.dev/remote-sync': `${namespace}/${owner}` },
+      },
+    })
+    await client.create(kpackBuilds, left('left-1', 'ghost'), { fieldManager })
+    await client.create(kpackBuilds, left('left-2', 'shop'), { fieldManager })
+    await waitUntil(
+      'both are gone',
+      async () => {
+        const names = (await client.list(kpackBuilds, { namespace })).map(build => build.metadata.name)
+        return names.includes(metadata.name) && !names.some(name => name.startsWith('left-')) ? true : undefined
+      },
+      patience,
+    )
   })
 
   test('its deletion ends its build and its source, and leaves the Application running', async () => {

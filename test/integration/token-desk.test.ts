@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { namespaces, networkPolicies, pods, resourceQuotas, roleBindings, serviceAccounts } from '../../src/api/builtin/index.ts'
+import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
@@ -80,7 +81,9 @@ describe('Tenant', () => {
       ['sekisho:tenant-developer', 'github|github.localhost|org|2001|team|3001'],
     ])
     expect(await client.list(roleBindings, { namespace: build })).toEqual([])
-    expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain('deny-all')
+    expect((await client.list(networkPolicies, { namespace: build })).map(({ metadata }) => metadata.name)).toContain(
+      'sekisho-deny-all',
+    )
     const builder = await client.get(serviceAccounts, { namespace: build, name: 'builder' })
     expect(builder?.automountServiceAccountToken).toBe(false)
     await quiet(fixture)
@@ -103,6 +106,43 @@ describe('Tenant', () => {
     await waitUntil('only viewers are bound', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
     await client.delete(roleBindings, { namespace, name: 'sekisho:tenant-viewer' })
     await waitUntil('the binding is back', async () => (await names()) === 'sekisho:tenant-viewer' || undefined, patience)
+  })
+
+  test('deletes a network policy of an earlier version, which would keep open what it allowed, and recreates a deleted one', async () => {
+    const fixture = await readyTenant()
+    const { client, namespace } = fixture
+    const build = `${namespace}-build`
+    const owner = (await client.get(namespaces, { name: namespace }))?.metadata.ownerReferences ?? []
+    const labels = { 'sekisho.dev/tenant': namespace }
+    const create = (name: string, ownerReferences: typeof owner) =>
+      client.create(
+        networkPolicies,
+        {
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'NetworkPolicy',
+          metadata: { namespace: build, name, labels, ownerReferences },
+          spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{}] },
+        },
+        { fieldManager: 'test' },
+      )
+    await create('somebody-elses', [])
+    await create('allow-registries', owner)
+    await client.delete(networkPolicies, { namespace, name: 'sekisho-deny-all' })
+    const names = async () =>
+      (await Promise.all([namespace, build].map(name => client.list(networkPolicies, { namespace: name }))))
+        .flat()
+        .map(({ metadata }) => `${metadata.namespace === build ? 'build' : 'app'} ${metadata.name}`)
+        .sort()
+        .join()
+    const wanted = [
+      'app sekisho-deny-all',
+      'app sekisho-egress',
+      'app sekisho-ingress',
+      'build sekisho-deny-all',
+      'build sekisho-egress',
+    ]
+    const all = [...wanted, 'build somebody-elses'].sort().join()
+    await waitUntil('exactly the wanted policies of ours', async () => (await names()) === all || undefined, patience)
   })
 
   test('does not adopt a namespace that it did not create, whatever its labels are', async () => {
@@ -227,6 +267,20 @@ describe('RepositoryGrant', () => {
     await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'early' }, 'InstallationNotReady')
     await fixture.bind()
     await readyReason(fixture.client, repositoryGrant, { namespace: fixture.namespace, name: 'early' }, 'Approved')
+  })
+
+  test('that was denied while the App was not installed is approved as soon as it is bound anew', async () => {
+    const fixture = await withTenant(environment)
+    const { client, namespace } = fixture
+    await fixture.applyTenant()
+    await ready(fixture)
+    // The webhook of the removal can reach the grant before the Installation says so: GitHub knows no such installation.
+    await fixture.bind({ installationId: 999_999 })
+    await fixture.requestGrant('early', 'dave')
+    await readyReason(client, repositoryGrant, { namespace, name: 'early' }, 'RepositoryNotFound')
+    await client.delete(installation, { namespace, name: 'github' })
+    await fixture.bind()
+    await readyReason(client, repositoryGrant, { namespace, name: 'early' }, 'Approved')
   })
 
   test.each(['the grant is deleted', 'its Installation stops being ready', 'its time is over'])(

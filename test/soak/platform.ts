@@ -200,8 +200,11 @@ async function platformEnvironment(parts: {
     SEKISHO_TLS_KEY_PATH: leaf.key,
     SEKISHO_GITHUB_APP: appName,
     SEKISHO_GITHUB_CLIENT_SECRET: github.app.clientSecret,
+    SEKISHO_ACCOUNTS: 'any',
     SEKISHO_GITHUB_WEBHOOK_SECRET: github.app.webhookSecret,
-    SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_REGISTRY: 'registry.example.com/apps',
+    SEKISHO_REGISTRY_AUTHENTICATION: 'none',
+    SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.source}`,
@@ -263,7 +266,7 @@ async function ready(healthUrl: string): Promise<true | undefined> {
 /** Called after the platform serves: webhooks that fail closed would refuse its own first writes. */
 async function installAdmission({ admin }: ControlPlane): Promise<void> {
   const policies = [...policyFiles(platformIdentities()).values()].flat()
-  const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` })
+  const webhooks = registrations({ kind: 'url', origin: `https://127.0.0.1:${ports.admission}` }, platformIdentities())
   for (const manifest of [...policies, ...webhooks]) {
     const { kind, metadata } = manifest
     const plural = kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : `${kind.toLowerCase()}s`

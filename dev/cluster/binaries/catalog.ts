@@ -99,6 +99,16 @@ export const catalog = {
     tags: [],
     coldBuild: '1 minute on 2 cores',
   },
+  networkPolicies: {
+    name: 'network-policies',
+    version: '0.8.0',
+    module: 'network-policies',
+    builds: { 'network-policies': '.' },
+    links: {},
+    ldflags: ['-s', '-w'],
+    tags: [],
+    coldBuild: '2 minutes on 2 cores',
+  },
   traefik: {
     name: 'traefik',
     version: '3.6.12',

@@ -4,8 +4,10 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { catalog } from '../binaries/catalog.ts'
 import { findBinary } from '../binaries/ensure-binary.ts'
+import { isAccessible } from '../file-access.ts'
 import { aliveNames } from '../host/clean.ts'
 import { readHostRecord } from '../host/record.ts'
+import { policyMetricsPort } from '../node/layout.ts'
 import { missingPackages } from '../node/packages.ts'
 import { tryCommand } from '../run-command.ts'
 import type { ClusterSettings } from '../settings.ts'
@@ -38,12 +40,25 @@ async function takenPorts(settings: ClusterSettings): Promise<Facts['takenPorts'
     { port: settings.schedulerPort, purpose: 'kube-scheduler' },
     { port: settings.registryPort, purpose: 'registry' },
     { port: settings.ingressPort, purpose: 'ingress' },
-    { port: settings.dnsPort, purpose: 'DNS' },
+    { port: policyMetricsPort, purpose: 'network policies' },
     { port: 10_250, purpose: 'kubelet' },
   ]
   const wanted = settings.root ? [...controlPlane, ...node] : controlPlane
   const free = await Promise.all(wanted.map(item => isFree(item.port)))
   return wanted.filter((_item, index) => !free[index])
+}
+
+/** Loaded or built in (both show below /proc), or a module that modprobe would load. */
+async function hasPacketQueue(): Promise<boolean> {
+  const parts = { nfnetlink_queue: '/proc/net/netfilter/nfnetlink_queue', br_netfilter: '/proc/sys/net/bridge' }
+  const found = await Promise.all(
+    Object.entries(parts).map(async ([kernelModule, path]) => {
+      if (await isAccessible(path)) return true
+      const loadable = await tryCommand('modprobe', ['--dry-run', kernelModule]).catch(() => undefined) // no modprobe
+      return loadable?.code === 0
+    }),
+  )
+  return !found.includes(false)
 }
 
 async function freeGibibytes(folder: string): Promise<number> {
@@ -54,7 +69,7 @@ async function freeGibibytes(folder: string): Promise<number> {
 
 export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
   const entries = settings.root ? Object.values(catalog) : [catalog.etcd, catalog.kubernetes]
-  const [go, git, make, openssl, tar, missing, apt, taken, free, record, alive, found] = await Promise.all([
+  const [go, git, make, openssl, tar, missing, apt, taken, queue, free, record, alive, found] = await Promise.all([
     versionOf('go', 'version'),
     versionOf('git', '--version'),
     versionOf('make', '--version'),
@@ -63,6 +78,7 @@ export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
     missingPackages(),
     versionOf('apt-get', '--version'),
     takenPorts(settings),
+    hasPacketQueue(),
     freeGibibytes(settings.cacheFolder),
     readHostRecord(settings.hostRecordFolder),
     aliveNames(settings.hostRecordFolder),
@@ -77,6 +93,7 @@ export async function gatherFacts(settings: ClusterSettings): Promise<Facts> {
     missingPackages: missing,
     apt: apt !== undefined,
     takenPorts: taken,
+    packetQueue: queue,
     freeGibibytes: free,
     otherOwner: foreign ? record.repository : undefined,
   }

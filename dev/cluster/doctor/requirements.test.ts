@@ -18,6 +18,7 @@ const good: Facts = {
   missingPackages: [],
   apt: true,
   takenPorts: [],
+  packetQueue: true,
   freeGibibytes: 50,
   otherOwner: undefined,
 }
@@ -45,6 +46,7 @@ describe('findings', () => {
     ['a missing package that root can install', { missingPackages: [containerd] }, 'Debian', 'warning'],
     ['a missing package without apt', { missingPackages: [containerd], apt: false }, 'Debian', 'missing'],
     ['a port in use', { takenPorts: [{ port: 6443, purpose: 'API server' }] }, 'ports', 'missing'],
+    ['a kernel without packet queue', { packetQueue: false }, 'packet queue', 'missing'],
     ['little disk', { freeGibibytes: 3 }, 'disk', 'warning'],
     ['another checkout', { otherOwner: '/a' }, 'other', 'missing'],
     ['no Linux', { linux: false }, 'Linux', 'missing'],

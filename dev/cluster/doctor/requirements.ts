@@ -14,6 +14,8 @@ export type Facts = {
   readonly apt: boolean
   /** Ports on which another process listens: `port → purpose`. */
   readonly takenPorts: readonly { readonly port: number; readonly purpose: string }[]
+  /** Whether the kernel has, or can load, what the network policy agent uses. */
+  readonly packetQueue: boolean
   readonly freeGibibytes: number
   readonly otherOwner: string | undefined
 }
@@ -78,6 +80,18 @@ function packagesFinding(facts: Facts): Finding {
   }
 }
 
+/** Network policies are enforced by a queue of packets (NFQUEUE), between two pods only with the bridge's filter. */
+function packetQueueFinding(facts: Facts): Finding {
+  const name = 'packet queue'
+  if (facts.packetQueue) return { name, found: 'nfnetlink_queue and br_netfilter', state: 'ok' }
+  return {
+    name,
+    found: 'the kernel has no nfnetlink_queue or no br_netfilter: network policies cannot be enforced',
+    state: 'missing',
+    cure: 'modprobe -a nfnetlink_queue xt_NFQUEUE br_netfilter, or use a kernel that has them',
+  }
+}
+
 export function findings(facts: Facts): readonly Finding[] {
   const ports = facts.takenPorts.map(item => `${item.port} (${item.purpose})`).join(', ')
   return [
@@ -96,6 +110,7 @@ export function findings(facts: Facts): readonly Finding[] {
           cure: 'run as root, or set KUBECONFIG',
         },
     packagesFinding(facts),
+    ...(facts.root ? [packetQueueFinding(facts)] : []),
     ports === ''
       ? { name: 'ports', found: 'free, or used by this cluster', state: 'ok' }
       : {

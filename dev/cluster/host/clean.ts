@@ -17,10 +17,10 @@ import { removeRuntimeRemains } from './runtime-remains.ts'
 const stopOrder = [
   'kubelet',
   'traefik',
-  'coredns',
   'kube-proxy',
   'kube-scheduler',
   'containerd',
+  'network-policies',
   'registry',
   'kube-controller-manager',
   'kube-apiserver',

@@ -45,7 +45,7 @@ function parseChanges(value: unknown): HostChanges | undefined {
     return undefined
   const prefixes = chainPrefixes.filter(prefix => typeof prefix === 'string' && /^[A-Z]{2,10}-$/.test(prefix))
   const settings = Object.entries(sysctls).flatMap(([key, text]) =>
-    typeof text === 'string' && /^net(\/[A-Za-z0-9_]+)+$/.test(key) ? [[key, text] as const] : [],
+    typeof text === 'string' && /^net(\/[A-Za-z0-9_-]+)+$/.test(key) ? [[key, text] as const] : [],
   )
   return {
     ...(typeof address === 'string' && /^[0-9.]+\/32$/.test(address) ? { address } : {}),

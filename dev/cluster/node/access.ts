@@ -1,5 +1,5 @@
 // The API server access of the node's programs: a certificate and a kubeconfig each, and roles where Kubernetes has no built-in one.
-// CoreDNS and Traefik may only read what they need.
+// The network policy agent and Traefik may only read what they need.
 import { join } from 'node:path'
 import type { AdminClient } from '../control-plane/admin-client.ts'
 import { apiServerToKubeletUser } from '../control-plane/certificates.ts'
@@ -7,16 +7,16 @@ import { writeKubeconfig } from '../control-plane/kubeconfig.ts'
 import type { Authority } from '../pki/authority.ts'
 import type { NodeContext } from './layout.ts'
 
-export type NodeUser = 'kubelet' | 'kube-proxy' | 'kube-scheduler' | 'coredns' | 'traefik'
+export type NodeUser = 'kubelet' | 'kube-proxy' | 'kube-scheduler' | 'network-policies' | 'traefik'
 
 type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] }
 
 const read = ['get', 'list', 'watch'] as const
 
 export const extraRoles: Readonly<Record<string, readonly Rule[]>> = {
-  'sekisho-dev-coredns': [
-    { apiGroups: [''], resources: ['services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
-    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+  'sekisho-dev-network-policies': [
+    { apiGroups: [''], resources: ['pods', 'namespaces'], verbs: ['list', 'watch'] },
+    { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
   ],
   // Traefik, "Kubernetes Ressource and RBAC" for the Ingress provider; Secrets are for TLS of Ingresses.
   'sekisho-dev-traefik': [
@@ -33,7 +33,7 @@ export async function writeNodeAccess(context: NodeContext, authority: Authority
     kubelet: { commonName: `system:node:${context.settings.nodeName}`, organizations: ['system:nodes'] },
     'kube-proxy': { commonName: 'system:kube-proxy' },
     'kube-scheduler': { commonName: 'system:kube-scheduler' },
-    coredns: { commonName: 'sekisho-dev-coredns' },
+    'network-policies': { commonName: 'sekisho-dev-network-policies' },
     traefik: { commonName: 'sekisho-dev-traefik' },
   } as const
   const subject = subjects[user]

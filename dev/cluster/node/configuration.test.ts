@@ -8,9 +8,10 @@ import { cniConfiguration } from './cni.ts'
 import { containerdConfiguration, registryHosts } from './containerd.ts'
 import { kubeletConfiguration } from './kubelet.ts'
 import { nodeLayout } from './layout.ts'
+import { firewallRules } from './network-policies.ts'
 import { hasCondition } from './ready.ts'
 import { proxyConfiguration } from './scheduling.ts'
-import { corefile } from './services/coredns.ts'
+import { corefile, dnsObjects } from './services/coredns.ts'
 import { registryConfiguration } from './services/registry.ts'
 import { traefikArguments } from './services/traefik.ts'
 
@@ -63,10 +64,27 @@ test('the registry listens on the node address only and can delete', () => {
 })
 
 test('CoreDNS answers the cluster’s names and forwards others', () => {
-  const text = corefile(settings, '/k')
-  expect(text).toContain('.:1053')
+  const text = corefile(settings)
+  expect(text).toContain('.:53')
   expect(text).toContain('kubernetes cluster.local in-addr.arpa ip6.arpa')
   expect(text).toContain('forward . /etc/resolv.conf')
+})
+
+test('CoreDNS is a pod of kube-system that listens on port 53 without a capability', () => {
+  const objects = Object.values(dnsObjects(settings, 'sekisho.dev/coredns:1'))
+  expect(objects.find(({ kind }) => kind === 'Deployment')).toMatchObject({
+    metadata: { namespace: 'kube-system' },
+    spec: { template: { spec: { containers: [{ ports: [{ containerPort: 53 }, { containerPort: 53 }] }] } } },
+  })
+  expect(JSON.stringify(objects)).not.toContain('"add"')
+})
+
+test('no new connection of a pod passes unjudged: neither by a queue without a listener, nor to the node, nor over IPv6', () => {
+  const { iptables, ip6tables } = firewallRules(settings)
+  expect(JSON.stringify(iptables)).not.toContain('bypass')
+  expect(iptables.map(({ chain }) => chain)).toEqual(['SEKISHO-POLICY', 'POSTROUTING', 'POSTROUTING', 'INPUT'])
+  expect(ip6tables).toContainEqual({ chain: 'PREROUTING', match: ['-i', 'cni0', '-j', 'SEKISHO-POLICY'] })
+  expect(ip6tables).toContainEqual({ chain: 'SEKISHO-POLICY', match: ['-j', 'DROP'] })
 })
 
 test('Traefik listens on the node address and on loopback, not elsewhere', () => {

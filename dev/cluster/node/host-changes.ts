@@ -3,10 +3,14 @@
 import { ensureCgroup } from '../host/cgroups.ts'
 import { addAddress, hasAddress, readSysctl, writeSysctl } from '../host/network.ts'
 import type { HostChanges, HostRecord } from '../host/record.ts'
+import { tryCommand } from '../run-command.ts'
 import type { ClusterSettings } from '../settings.ts'
 import { bridgeName, cgroupName, chainPrefixes, cniNetwork } from './layout.ts'
 
 const forwarding = 'net/ipv4/ip_forward'
+/** Without these, packets between two pods of the bridge pass no firewall rule, and no network policy. They exist with the module br_netfilter. */
+const bridgeFilters = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'] as const
+const switchedOn = [forwarding, ...bridgeFilters]
 
 /** The changes that this start will make. Values from before an earlier start of this cluster are kept. */
 export async function plannedChanges(settings: ClusterSettings, earlier: HostRecord | undefined): Promise<HostChanges> {
@@ -19,12 +23,23 @@ export async function plannedChanges(settings: ClusterSettings, earlier: HostRec
     cniNetwork,
     cgroup: cgroupName,
     chainPrefixes,
-    sysctls: earlier?.node?.sysctls ?? { [forwarding]: await readSysctl(forwarding) },
+    sysctls: earlier?.node?.sysctls ?? (await valuesBefore()),
   }
+}
+
+/** A setting of a module that is not loaded has no value to return to. */
+async function valuesBefore(): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const name of switchedOn) {
+    const value = await readSysctl(name).catch(() => undefined)
+    if (value !== undefined) found[name] = value
+  }
+  return found
 }
 
 export async function prepareHost(changes: HostChanges): Promise<void> {
   if (changes.address !== undefined) await addAddress(changes.address)
-  await writeSysctl(forwarding, '1')
+  for (const kernelModule of ['br_netfilter', 'nfnetlink_queue']) await tryCommand('modprobe', [kernelModule]).catch(() => {}) // built in, or the next line says what is missing
+  for (const name of switchedOn) await writeSysctl(name, '1')
   await ensureCgroup(changes.cgroup)
 }

@@ -10,7 +10,11 @@ import { devClusterFolder } from '../settings.ts'
 export const bridgeName = 'cni0'
 export const cniNetwork = 'sekisho'
 export const cgroupName = 'sekisho'
-export const chainPrefixes = ['KUBE-', 'CNI-'] as const
+export const chainPrefixes = ['KUBE-', 'CNI-', 'SEKISHO-'] as const
+/** The netfilter queue in which new connections of pods wait for a verdict. */
+export const policyQueue = 100
+/** On loopback. */
+export const policyMetricsPort = 9180
 /** Where Debian's containernetworking-plugins installs its programs. */
 export const cniPluginFolder = '/usr/lib/cni'
 

@@ -10,7 +10,8 @@ import { writeCniConfiguration } from './cni.ts'
 import { startContainerd } from './containerd.ts'
 import { kubeletProgram } from './kubelet.ts'
 import type { NodeContext } from './layout.ts'
-import { buildPauseImage, importPauseImage } from './pause-image.ts'
+import { startNetworkPolicies } from './network-policies.ts'
+import { buildProgramImage, importProgramImage } from './program-image.ts'
 import { nodeReady } from './ready.ts'
 import { proxyProgram, schedulerProgram } from './scheduling.ts'
 import { startCoreDns } from './services/coredns.ts'
@@ -20,6 +21,7 @@ import { startTraefik } from './services/traefik.ts'
 export type NodePrograms = {
   readonly kubernetes: Programs
   readonly pause: Programs
+  readonly networkPolicies: Programs
   /** Built last, while the node already starts. */
   readonly coredns: Promise<Programs>
   readonly traefik: Promise<Programs>
@@ -36,10 +38,16 @@ export async function startNode(context: NodeContext, programs: NodePrograms, pk
     if (what !== 'running') progress.note(`${program.name} ${what}`)
   }
   await progress.step('registry', () => startRegistry(context))
+  await applyExtraRoles(controlPlane.admin)
+  const policyAccess = await writeNodeAccess(context, authority, 'network-policies')
+  // Before containerd: no pod may run unjudged.
+  await progress.step('network policies', () =>
+    startNetworkPolicies(context, programs.networkPolicies.path('network-policies'), policyAccess),
+  )
   await writeCniConfiguration(settings, layout)
-  const pause = await buildPauseImage(programs.pause.path('pause'), layout.folder)
+  const pause = await buildProgramImage('pause', programs.pause.path('pause'), layout.folder)
   await progress.step('containerd', () => startContainerd(context, pause.name))
-  await importPauseImage(context, pause)
+  await importProgramImage(context, pause)
 
   const serving = {
     commonName: settings.nodeName,
@@ -60,10 +68,8 @@ export async function startNode(context: NodeContext, programs: NodePrograms, pk
       hopeless: async () => (await hasEnded('kubelet', folders)) ?? hasEnded('containerd', folders),
     }),
   )
-  await applyExtraRoles(controlPlane.admin)
-  const dnsAccess = await writeNodeAccess(context, authority, 'coredns')
   const coredns = await programs.coredns
-  await progress.step('cluster DNS', () => startCoreDns(context, coredns.path('coredns'), dnsAccess))
+  await progress.step('cluster DNS', () => startCoreDns(context, coredns.path('coredns')))
   const ingressAccess = await writeNodeAccess(context, authority, 'traefik')
   const traefik = await programs.traefik
   await progress.step('Traefik', () => startTraefik(context, traefik.path('traefik'), ingressAccess))

@@ -3,7 +3,7 @@ import type { RepositoryGrant } from '../../../src/api/github/repository-grant.t
 import { type DemoContext, tenantNamespace } from '../context.ts'
 import { eventually, expectThat, type Step } from '../steps.ts'
 import { mustRun, type Person, type Result, run } from '../tools.ts'
-import { commandLineLogin } from './sign-in.ts'
+import { attemptLogin, commandLineLogin } from './sign-in.ts'
 import { type ProbeAnswers, probePod } from './token-probe.ts'
 
 export function accessSteps(demo: DemoContext): readonly Step[] {
@@ -41,12 +41,14 @@ export function accessSteps(demo: DemoContext): readonly Step[] {
       },
     },
     {
-      title: 'noah, who belongs to no tenant, signs in and cannot read anything',
+      title: 'noah, who belongs to no tenant, signs in to GitHub and gets no token for kubectl',
       run: async () => {
-        await commandLineLogin(demo, noah)
-        refused(await kubectl(noah, ['get', 'applications', '-n', tenantNamespace]), 'listing Applications of acme')
-        refused(await kubectl(noah, ['get', 'tenants']), 'listing tenants')
-        return refused(await kubectl(noah, ['get', 'namespaces']), 'listing namespaces')
+        const { code, said } = await attemptLogin(demo, noah)
+        expectThat(code !== 0, 'sekisho login of noah was not refused')
+        expectThat(/no role in any tenant/.test(said), `the login of noah failed for another reason: ${said}`)
+        const token = await run(noah, demo.tools.sekisho, ['token'])
+        expectThat(token.code !== 0 && token.output === '', 'noah has a token')
+        return said
       },
     },
     {

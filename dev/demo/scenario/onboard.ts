@@ -20,7 +20,7 @@ export function onboardSteps(demo: DemoContext): readonly Step[] {
     {
       title: 'olivia onboards acme: she installs the App, proves her ownership and creates the tenant',
       run: async () => {
-        const page = await onboardAcme(browser, demo)
+        const page = await onboardAccount(browser, demo, { name: 'acme', team: 'developers' })
         await browser.close()
         return page
       },
@@ -48,24 +48,25 @@ export function onboardSteps(demo: DemoContext): readonly Step[] {
   ]
 }
 
-/** Creates the tenant acme, unless an earlier run has created it; returns what it found or did. */
-async function onboardAcme(browser: Browser, demo: DemoContext): Promise<string> {
-  const existing = await browser.open(`${demo.tools.issuer}/tenants/acme`)
-  if (existing.status === 200) return 'an earlier run onboarded acme'
+/** An account that its owner onboards: its name, and the team of its developers where it has one. */
+type Account = { readonly name: string; readonly team?: string }
+
+/** Creates the tenant of the account, unless an earlier run has created it; returns what it found or did. The browser is signed in. */
+export async function onboardAccount(browser: Browser, demo: DemoContext, { name, team }: Account): Promise<string> {
+  const existing = await browser.open(`${demo.tools.issuer}/tenants/${name}`)
+  if (existing.status === 200) return `an earlier run onboarded ${name}`
   const choose = await browser.open(`${demo.tools.issuer}/onboard`)
-  const confirm = offers(choose, 'Continue with acme')
-    ? await browser.press(choose, 'Continue with acme')
-    : await installOnAcme(browser, choose)
+  const confirm = offers(choose, `Continue with ${name}`)
+    ? await browser.press(choose, `Continue with ${name}`)
+    : await installOn(browser, choose, name)
   expectThat(offers(confirm, 'Create the tenant'), `ownership was not accepted: ${summary(confirm)}`)
-  const team = confirm.root
-    .querySelectorAll('label')
-    .find(label => label.text.includes('developers'))
-    ?.querySelector('input')
-    ?.getAttribute('value')
-  expectThat(team !== undefined, `the page does not list the team developers: ${summary(confirm)}`)
-  let page: Page = await browser.press(confirm, 'Create the tenant', { team: [team] })
+  let page: Page = await browser.press(
+    confirm,
+    'Create the tenant',
+    team === undefined ? {} : { team: [teamChoice(confirm, team)] },
+  )
   await eventually('the tenant page to show Ready', 60, async () => {
-    page = await browser.open(`${demo.tools.issuer}/tenants/acme`)
+    page = await browser.open(`${demo.tools.issuer}/tenants/${name}`)
     const cells = page.root.querySelectorAll('td').map(cell => cell.text.trim())
     return cells.filter(cell => cell === 'Ready').length >= 2 || undefined
   }).catch(() => {
@@ -74,8 +75,19 @@ async function onboardAcme(browser: Browser, demo: DemoContext): Promise<string>
   return `tenant page: ${page.url.href}`
 }
 
-async function installOnAcme(browser: Browser, choose: Page): Promise<Page> {
+/** The value of the team's check box. */
+function teamChoice(confirm: Page, team: string): string {
+  const value = confirm.root
+    .querySelectorAll('label')
+    .find(label => label.text.includes(team))
+    ?.querySelector('input')
+    ?.getAttribute('value')
+  expectThat(value !== undefined, `the page does not list the team ${team}: ${summary(confirm)}`)
+  return value
+}
+
+async function installOn(browser: Browser, choose: Page, name: string): Promise<Page> {
   const accounts = await browser.press(choose, 'Install the App on GitHub')
-  const repositories = await browser.follow(accounts, 'Install on acme')
+  const repositories = await browser.follow(accounts, `Install on ${name}`)
   return browser.press(repositories, 'Install', { repository_selection: 'all' })
 }

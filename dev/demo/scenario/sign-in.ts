@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Browser, offers, type Page, summary } from '../browser.ts'
-import type { DemoContext } from '../context.ts'
+import { type DemoContext, tenantNamespace } from '../context.ts'
 import { expectThat } from '../steps.ts'
 import { mustRun, type Person } from '../tools.ts'
 
@@ -27,8 +27,15 @@ async function press(browser: Browser, page: Page, text: string): Promise<Page> 
   return isLink ? browser.follow(page, text) : browser.press(page, text)
 }
 
-/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user. */
-export async function commandLineLogin(demo: DemoContext, who: Person): Promise<void> {
+/** Runs `sekisho login` and signs in on its pages; afterwards kubectl authenticates as that user, in this namespace by default. */
+export async function commandLineLogin(demo: DemoContext, who: Person, namespace = tenantNamespace): Promise<void> {
+  const { code, said } = await attemptLogin(demo, who)
+  expectThat(code === 0, `sekisho login of ${who.login} failed: ${said}`)
+  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', namespace])
+}
+
+/** As `commandLineLogin`, whether it succeeds or not; resolves to the exit code and the last line that the command wrote. */
+export async function attemptLogin(demo: DemoContext, who: Person): Promise<{ readonly code: number; readonly said: string }> {
   const browser = new Browser({ certificateAuthority: demo.certificateAuthority })
   const child = spawn(demo.tools.sekisho, ['login', '--no-browser'], {
     env: { ...who.environment },
@@ -51,10 +58,9 @@ export async function commandLineLogin(demo: DemoContext, who: Person): Promise<
       ended.then(code => reject(new Error(`sekisho login failed with exit code ${code}: ${said.join('; ')}`)), reject)
     })
     await passSignIn(browser, await browser.open(address), who.login)
-    expectThat((await ended) === 0, `sekisho login of ${who.login} failed: ${said.slice(-3).join('; ')}`)
+    return { code: await ended, said: said.at(-1) ?? '' }
   } finally {
     if (child.exitCode === null) child.kill()
     await browser.close()
   }
-  await mustRun(who, demo.tools.sekisho, ['kubeconfig', '--namespace', 'acme'])
 }

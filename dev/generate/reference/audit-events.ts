@@ -39,7 +39,7 @@ const entryFields = [
 const verifying = `## How to read and verify the log
 
 \`sekisho audit list\` shows entries, newest first; \`-o json\` shows all fields. Admins of a tenant see the entries of its namespace, platform
-admins (\`SEKISHO_PLATFORM_ADMINS\`) see all.
+admins see all.
 
 \`sekisho audit verify\` is for platform admins. It downloads the whole log and recomputes every hash on your computer. It also checks the
 signature of the platform over the newest entry, and that the log still contains the newest entry that the command saw the last time. Exit

@@ -2,7 +2,7 @@
 import { Registry } from 'prom-client'
 import { createBrokerMetrics } from '../../../src/broker/metrics.ts'
 import { createKubeMetrics } from '../../../src/kube/metrics.ts'
-import { prometheusRegistry } from '../../../src/web/metrics.ts'
+import { createPlatformMetrics, prometheusRegistry } from '../../../src/web/metrics.ts'
 import { code, page, table } from '../markdown.ts'
 
 /** What prom-client keeps of a metric; its types hide the labels. */
@@ -28,6 +28,7 @@ function metricTable(registry: Registry): string {
 export function metricsPage(): string {
   const ours = new Registry()
   createKubeMetrics(ours)
+  createPlatformMetrics(ours)
   createBrokerMetrics(ours)
   const node = prometheusRegistry({ process: 'standalone' })
   const sections = [
@@ -43,6 +44,7 @@ export function metricsPage(): string {
         ['`code`', 'the HTTP status of the response; `0` if there was none'],
         ['`result`', '`success`, `requeue_after`, `error` or `timeout`'],
         ['`priority`', '`normal`; `low` for objects that are checked at the start of the process or again after a time'],
+        ['`direction`', '`ingress` or `egress`'],
         ['`reason`', 'why a watch ended, such as `ended` or `unreachable`; why a delivery was ignored, such as `another_app`'],
       ],
     ),

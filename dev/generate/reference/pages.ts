@@ -1,4 +1,5 @@
 // The reference pages that are generated from the code of the product, by their path in the repository.
+import { attacksPage } from './attacks.ts'
 import { auditEventsPage } from './audit-events.ts'
 import { cliPage } from './cli.ts'
 import { environmentPage } from './environment.ts'
@@ -15,5 +16,6 @@ export function referencePages(read: (path: string) => string): ReadonlyMap<stri
     ['docs/reference/metrics.md', metricsPage()],
     ['docs/reference/audit-events.md', auditEventsPage()],
     ['docs/reference/cli.md', cliPage()],
+    ['docs/reference/attacks.md', attacksPage()],
   ])
 }

@@ -3,6 +3,8 @@
 import type { Rule } from '../rule.ts'
 import { installationWriters } from './installation-writers.ts'
 import { namespaceGuard } from './namespace-guard.ts'
+import { endpointWriters } from './network/endpoint-writers.ts'
+import { serviceAddresses } from './network/service-addresses.ts'
 import { requestedBy } from './requested-by.ts'
 import { reservedSecrets } from './reserved-secrets.ts'
 import { secretKinds } from './secret-kinds.ts'
@@ -19,4 +21,6 @@ export const rules: readonly Rule[] = [
   secretReferences,
   secretReferencesElsewhere,
   namespaceGuard,
+  serviceAddresses,
+  endpointWriters,
 ]

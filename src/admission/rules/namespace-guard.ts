@@ -39,10 +39,10 @@ export const namespaceGuard: Rule = {
       operations: ['CREATE', 'UPDATE', 'DELETE'],
     },
   ],
-  webhookCondition: {
+  webhookCondition: () => ({
     name: 'tenant-namespace',
     expression: `(object != null && ${tenantText} in object.metadata.?labels.orValue({})) || (oldObject != null && ${tenantText} in oldObject.metadata.?labels.orValue({}))`,
-  },
+  }),
   check(request, identities) {
     const { username, operation, object, oldObject } = request
     if (!isOfTenant(request)) return undefined

@@ -154,6 +154,8 @@ export const application = defineKind({
     Available: 'All replicas run this generation.',
     WaitingForImage: '`spec.image` is not set. Create a RemoteSync that builds it, or set it.',
     InvalidName: '`metadata.name` is not a DNS label of at most 63 characters. Create the Application under another name.',
+    ForeignImage:
+      "`spec.image` is in the part of the platform's registry that belongs to another tenant. Use an image of your own.",
     DomainTaken: 'Another Application already uses one of the host names. Choose another host name, or remove it there first.',
     ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
     ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
@@ -184,6 +186,7 @@ export const applicationReasons = {
   available: 'Available',
   waitingForImage: 'WaitingForImage',
   invalidName: 'InvalidName',
+  foreignImage: 'ForeignImage',
   domainTaken: 'DomainTaken',
   chartNotFound: 'ChartNotFound',
   chartFailed: 'ChartFailed',

@@ -34,3 +34,18 @@ export type TokenReview = KubeObject & {
   }
 }
 export const tokenReviews = clusterKind<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews')
+
+/** Asks what RBAC, and any other authorizer, answers for a user: https://kubernetes.io/docs/reference/access-authn-authz/authorization/ */
+export type SubjectAccessReview = KubeObject & {
+  readonly spec: {
+    readonly user: string
+    readonly groups?: readonly string[]
+    readonly resourceAttributes: { readonly group: string; readonly resource: string; readonly verb: string }
+  }
+  readonly status?: { readonly allowed: boolean; readonly denied?: boolean; readonly reason?: string }
+}
+export const subjectAccessReviews = clusterKind<SubjectAccessReview>(
+  'authorization.k8s.io/v1',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+)

@@ -23,6 +23,11 @@ export type Ingress = KubeObject & {
 export const ingresses = namespacedKind<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
 
 export type NetworkPolicy = KubeObject & {
-  readonly spec?: { readonly podSelector: object; readonly policyTypes?: readonly string[] }
+  readonly spec?: {
+    readonly podSelector: object
+    readonly policyTypes?: readonly string[]
+    readonly ingress?: readonly object[]
+    readonly egress?: readonly object[]
+  }
 }
 export const networkPolicies = namespacedKind<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')

@@ -39,6 +39,13 @@ export const repositoryGrant = defineKind({
           min: 1,
           max: 50,
           unique: 'set',
+          rules: [
+            {
+              rule: 'self.all(name, self.exists_one(other, other.lowerAscii() == name.lowerAscii()))',
+              message: 'repositories must name each repository once: GitHub does not distinguish upper and lower case',
+              reason: 'FieldValueInvalid',
+            },
+          ],
         },
       ),
       permissions: map(permissionLevel, {
@@ -93,6 +100,13 @@ export const repositoryGrant = defineKind({
       timestamp('When GitHub was last asked whether the repositories exist and the requester has access to them.'),
     ),
     observedWake: observedWakeField,
+    observedInputs: optional(
+      text({
+        description:
+          'A digest of the Installation and the policy rules that the decision was made from. When they change, the grant is decided again.',
+        max: 64,
+      }),
+    ),
     expiresAt: optional(timestamp('When the grant expires. Set at the first approval.')),
     repositories: optional(
       list(

@@ -113,6 +113,7 @@ export const tenant = defineKind({
   conditions: {
     Ready: 'Both namespaces exist, with their roles, quotas and network policies.',
     RolesResolved: 'Every team in `spec.roles` exists in the organization.',
+    NetworkPoliciesEnforced: 'The network plugin of the cluster enforces the network policies of the namespaces.',
   },
   reasons: {
     NamespacesReady: 'Both namespaces can be used.',
@@ -121,11 +122,18 @@ export const tenant = defineKind({
     NamespaceTerminating: 'A namespace of the tenant is being deleted. The platform creates it again when it is gone.',
     QuotaNotCounted:
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
+    RegistryCredentialMissing:
+      'The image registry has accounts of its own, and a platform admin has not made the Secret with the one of this tenant yet.',
     TeamsFound: 'All teams exist, or no role is for a team.',
     UnknownTeam:
       'The organization has no team with one of the ids, so nobody has that role. Correct `subject.id`, or remove the role.',
     TeamsNotChecked:
       'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
+    PoliciesEnforced: 'The platform was refused the connections that its own network policies forbid, in both directions.',
+    PoliciesNotEnforced:
+      'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
+    PoliciesNotProbed:
+      'It is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
   } satisfies ReasonTexts<typeof tenantReasons>,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },
@@ -138,7 +146,7 @@ export const tenant = defineKind({
 export type Tenant = ObjectOf<typeof tenant>
 
 /** The conditions beside Ready. */
-export const tenantConditions = { rolesResolved: 'RolesResolved' } as const
+export const tenantConditions = { rolesResolved: 'RolesResolved', networkPoliciesEnforced: 'NetworkPoliciesEnforced' } as const
 
 /** Reasons of the conditions; described in the definition above. */
 export const tenantReasons = {
@@ -146,7 +154,11 @@ export const tenantReasons = {
   namespaceTaken: 'NamespaceTaken',
   terminating: 'NamespaceTerminating',
   quotaNotCounted: 'QuotaNotCounted',
+  registryCredentialMissing: 'RegistryCredentialMissing',
   rolesResolved: 'TeamsFound',
   unknownTeam: 'UnknownTeam',
   teamsNotChecked: 'TeamsNotChecked',
+  policiesEnforced: 'PoliciesEnforced',
+  policiesNotEnforced: 'PoliciesNotEnforced',
+  policiesNotProbed: 'PoliciesNotProbed',
 } as const

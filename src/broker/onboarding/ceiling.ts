@@ -2,6 +2,7 @@
 // issues at all. Pure. A permission that is not listed here is never in a tenant's token, whatever permissions the App has.
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
+import { AppError } from '../../lib/errors.ts'
 import { isPermissionLevel, lowerLevel, type PermissionLevel } from '../../policy/permission-level.ts'
 
 export type Ceiling = Installation['spec']['ceiling']
@@ -21,7 +22,10 @@ const platformLimits: Readonly<Record<string, PermissionLevel>> = {
 
 const mostRepositories = 1000
 
-/** An unknown level grants nothing. `visibleRepositoryIds` count only when the owner selected repositories. */
+/**
+ * An unknown level grants nothing. `visibleRepositoryIds` count only when the owner selected repositories. Throws `conflict` for more of them than
+ * an Installation can name: leaving some out would be found by chance, when a grant is refused.
+ */
 export function ceilingOf(installation: InstallationFacts, visibleRepositoryIds: readonly number[]): Ceiling {
   const permissions: Record<string, PermissionLevel> = {}
   for (const [name, limit] of Object.entries(platformLimits)) {
@@ -30,5 +34,10 @@ export function ceilingOf(installation: InstallationFacts, visibleRepositoryIds:
   }
   if (installation.repositorySelection === 'all') return { repositories: 'All', permissions }
   const ids = [...new Set(visibleRepositoryIds)].sort((a, b) => a - b)
-  return { repositories: 'Selected', repositoryIds: ids.slice(0, mostRepositories), permissions }
+  if (ids.length > mostRepositories)
+    throw new AppError(
+      'conflict',
+      `${ids.length} repositories are selected on GitHub, and ${mostRepositories} are the most that can be bound one by one: select fewer, or all repositories`,
+    )
+  return { repositories: 'Selected', repositoryIds: ids, permissions }
 }

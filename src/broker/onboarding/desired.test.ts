@@ -10,7 +10,6 @@ const intent: ProvedIntent = {
   proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00.000Z' },
   ceiling: { repositories: 'All', permissions: { contents: 'read' } },
   teams: [{ id: 11, slug: 'developers' }],
-  confirmed: true,
 }
 const facts = {
   id: 5,

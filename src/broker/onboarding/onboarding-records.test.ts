@@ -9,7 +9,6 @@ const intent: OnboardingIntent = {
   account: { host: 'github.com', id: 7, login: 'acme', type: 'Organization' },
   boundBy: { id: 1, login: 'olivia' },
   teams: [],
-  confirmed: false,
 }
 
 function row(id: string, stored: JsonValue): Onboarding {
@@ -19,7 +18,7 @@ function row(id: string, stored: JsonValue): Onboarding {
 }
 
 function recordsOf(...rows: readonly Onboarding[]) {
-  const store = { find: async () => rows[0], unfinished: async () => rows } as unknown as Onboardings
+  const store = { find: async () => rows[0], active: async () => rows } as unknown as Onboardings
   return createOnboardingRecords(store, silentLog)
 }
 
@@ -33,12 +32,12 @@ test('what is not an intent is refused, and delays no other onboarding', async (
   const { account: _account, ...incomplete } = intent
   for (const stored of [null, 'text', [], {}, { ...incomplete }, { ...intent, teams: 'x' }]) {
     await expect(recordsOf(row('bad', stored)).find('bad')).rejects.toMatchObject({ code: 'integrity_violation' })
-    const unfinished = await recordsOf(row('bad', stored), row('good', { ...intent })).unfinished()
-    expect(unfinished.map(({ id }) => id)).toEqual(['good'])
+    const active = await recordsOf(row('bad', stored), row('good', { ...intent })).active()
+    expect(active.map(({ id }) => id)).toEqual(['good'])
   }
 })
 
 test('an onboarding without a proof is not proved', async () => {
-  const [record] = await recordsOf(row('one', { ...intent })).unfinished()
+  const [record] = await recordsOf(row('one', { ...intent })).active()
   expect(() => record && provedRecord(record)).toThrow('has no proof')
 })

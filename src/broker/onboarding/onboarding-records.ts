@@ -3,9 +3,9 @@
 import type { Installation } from '../../api/github/installation.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
-import { objectAt } from '../../lib/json/json-value.ts'
+import { objectAt, textAt } from '../../lib/json/json-value.ts'
 import type { Log } from '../../lib/log.ts'
-import type { NewOnboarding, Onboarding, OnboardingState, Onboardings } from '../../store/onboardings.ts'
+import type { NewOnboarding, Onboarding, OnboardingState, Onboardings, WaitingState } from '../../store/onboardings.ts'
 
 type Spec = Installation['spec']
 export type ChosenTeam = { readonly id: number; readonly slug: string }
@@ -19,8 +19,8 @@ export type OnboardingIntent = {
   readonly ceiling?: Spec['ceiling']
   /** Teams whose members become developers. */
   readonly teams: readonly ChosenTeam[]
-  /** The person has seen the roles and agreed; nothing is created before that. */
-  readonly confirmed: boolean
+  /** When it began to be carried out: when the person confirmed it, or a platform admin approved it. */
+  readonly confirmedAt?: string
   /** Chosen before the Tenant is created. */
   readonly tenantName?: string
 }
@@ -28,7 +28,11 @@ export type OnboardingIntent = {
 export type ProvedIntent = OnboardingIntent & { readonly proof: Spec['proof']; readonly ceiling: Spec['ceiling'] }
 
 /** An onboarding of the store; its JSON was parsed when it was read. */
-export type OnboardingRecord<Intent = OnboardingIntent> = Omit<Onboarding, 'data'> & { readonly intent: Intent }
+export type OnboardingRecord<Intent = OnboardingIntent> = Omit<Onboarding, 'data'> & {
+  readonly intent: Intent
+  /** What the person is told: why it ended or waits, and what to do. */
+  readonly note?: string
+}
 
 export type ProvedOnboarding = OnboardingRecord<ProvedIntent>
 
@@ -37,19 +41,39 @@ type NewRecord = Omit<NewOnboarding, 'data'> & {
   readonly state: 'waiting-for-approval' | 'proved'
 }
 
+type Change = { readonly intent?: OnboardingIntent; readonly note?: string }
+
 export type OnboardingRecords = {
-  /** Stores a new onboarding and resolves to its id. */
+  /** Stores a new onboarding and resolves to its id. Rejects with `too_many_requests` when too many of the person's wait. */
   readonly begin: (record: NewRecord) => Promise<string>
   /** Moves on to a state, and replaces the intent when one is given. Rejects with `not_found` for an unknown id. */
   readonly advance: (id: string, state: OnboardingState, intent?: OnboardingIntent) => Promise<void>
+  /** As `advance`, but of two callers one succeeds. Rejects with `conflict` when the record has left the state in which it was read. */
+  readonly move: (record: OnboardingRecord, state: OnboardingState, change?: Change) => Promise<void>
   /** Rejects with `integrity_violation` when the stored JSON is not an intent. */
   readonly find: (id: string) => Promise<OnboardingRecord | undefined>
-  /** What is neither finished nor abandoned, oldest first. A record that cannot be read is logged and left out: it delays no other. */
-  readonly unfinished: () => Promise<readonly OnboardingRecord[]>
+  // In lists, a record that cannot be read is logged and left out: it delays no other.
+  /** Confirmed and not finished, oldest first. */
+  readonly active: () => Promise<readonly OnboardingRecord[]>
+  /** Those that a platform admin has to decide, oldest first. */
+  readonly waitingForAdmin: () => Promise<readonly OnboardingRecord[]>
+  /** Those of a person, newest first. */
+  readonly ofPerson: (host: string, userId: number) => Promise<readonly OnboardingRecord[]>
+  /** Those that were last changed before `before` and are in this state end. */
+  readonly abandon: (state: WaitingState, before: Date) => Promise<number>
 }
 
 /** The records over the rows of the store. A row whose JSON is not an intent is logged and left out of lists. */
 export function createOnboardingRecords(onboardings: Onboardings, log: Pick<Log, 'error'>): OnboardingRecords {
+  const readable = (found: readonly Onboarding[]): readonly OnboardingRecord[] =>
+    found.flatMap(onboarding => {
+      try {
+        return [recordOf(onboarding)]
+      } catch (error) {
+        log.error({ onboarding: onboarding.id, error: messageOf(error) }, 'failed to read onboarding')
+        return []
+      }
+    })
   return {
     begin: async ({ intent, ...record }) => (await onboardings.begin({ ...record, data: dataOf(intent) })).id,
     async advance(id, state, intent) {
@@ -59,16 +83,13 @@ export function createOnboardingRecords(onboardings: Onboardings, log: Pick<Log,
       const found = await onboardings.find(id)
       return found && recordOf(found)
     },
-    async unfinished() {
-      return (await onboardings.unfinished()).flatMap(onboarding => {
-        try {
-          return [recordOf(onboarding)]
-        } catch (error) {
-          log.error({ onboarding: onboarding.id, error: messageOf(error) }, 'failed to read onboarding')
-          return []
-        }
-      })
+    async move({ id, state: from, intent: known }, state, { intent = known, note } = {}) {
+      await onboardings.advance(id, state, { from, data: dataOf(intent, note) })
     },
+    active: async () => readable(await onboardings.active()),
+    waitingForAdmin: async () => readable(await onboardings.waitingForAdmin()),
+    ofPerson: async (host, userId) => readable(await onboardings.ofPerson(host, userId)),
+    abandon: (state, before) => onboardings.abandon(state, before),
   }
 }
 
@@ -83,12 +104,13 @@ function recordOf({ data, ...onboarding }: Onboarding): OnboardingRecord {
   const intent = objectAt(data, 'intent')
   const isIntent = objectAt(intent, 'account') && objectAt(intent, 'boundBy') && Array.isArray(intent?.['teams'])
   if (!isIntent) throw new AppError('integrity_violation', `the stored intent of onboarding ${onboarding.id} cannot be read`)
-  return { ...onboarding, intent: intent as unknown as OnboardingIntent }
+  const note = textAt(data, 'note')
+  return { ...onboarding, intent: intent as unknown as OnboardingIntent, ...(note === undefined ? {} : { note }) }
 }
 
-function dataOf(intent: OnboardingIntent): NewOnboarding['data'] {
+function dataOf(intent: OnboardingIntent, note?: string): NewOnboarding['data'] {
   const plain: JsonValue = JSON.parse(JSON.stringify(intent))
   // Throws before anything is stored that has no canonical form.
   canonicalJson(plain)
-  return { intent: plain }
+  return { intent: plain, ...(note === undefined ? {} : { note }) }
 }

@@ -1,5 +1,7 @@
-// What a person requests of an onboarding: to begin it, to see it, to confirm it. Nothing is created in the cluster before the person has seen
-// the roles and confirmed; the proof is then made once more.
+// What a person requests of an onboarding: to begin it, to see it, to confirm it, to withdraw it. Nothing is created in the cluster before the
+// person has seen the roles and confirmed; the proof is then made once more, and the audit log has the record first.
+import type { AuditRecord } from '../../api/audit-event.ts'
+import { userSubject } from '../../api/names.ts'
 import type { UserClient } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SignedInPerson } from '../sessions.ts'
@@ -25,24 +27,70 @@ export async function ownOnboarding(deps: OnboardingDeps, person: SignedInPerson
 /** An onboarding of this person that waits for confirmation. Rejects with `not_found` for any other. */
 export async function openOnboarding(deps: OnboardingDeps, person: SignedInPerson, id: string): Promise<ProvedOnboarding> {
   const onboarding = await ownOnboarding(deps, person, id)
-  if (onboarding.state === 'proved' && !onboarding.intent.confirmed) return provedRecord(onboarding)
+  if (onboarding.state === 'proved') return provedRecord(onboarding)
   throw new AppError('not_found', 'this onboarding does not wait for confirmation: begin again at /onboard')
 }
 
-/** Proves again, checks the chosen teams against GitHub, and confirms. Rejects with `invalid_request` for a team of another organisation. */
+/**
+ * Proves again, checks the chosen teams against GitHub, and confirms. Resolves to `waiting-for-admin` when a platform admin has to approve the
+ * account first. Rejects with `invalid_request` for a team of another organisation, and with `conflict` when such a request waits already.
+ */
 export async function confirmOnboarding(
   deps: OnboardingDeps,
   person: SignedInPerson,
-  { id, accountId, installationId }: OnboardingRecord,
+  record: OnboardingRecord,
   teamIds: readonly number[],
-): Promise<void> {
+): Promise<'confirmed' | 'waiting-for-admin'> {
+  const { accountId, installationId } = record
   if (installationId === undefined)
     throw new AppError('conflict', 'an owner has to approve the installation on GitHub before you can confirm')
   const { client, intent } = await proveBinding(deps, person, installationId)
   if (intent.account.id !== accountId)
     throw new AppError('conflict', 'the installation moved to another account: begin again at /onboard')
   const teams = await chosenTeams(client, intent.account, teamIds)
-  await deps.onboardings.advance(id, 'proved', { ...intent, teams, confirmed: true })
+  const state = deps.mayOnboard(intent.account) ? 'confirmed' : 'waiting-for-admin'
+  if (state === 'waiting-for-admin') await requireNoneWaits(deps, person, accountId)
+  await deps.audit.append(confirmationRecord(record, intent.account, state))
+  const confirmedAt = deps.clock.now().toISOString()
+  await deps.onboardings.move(record, state, { intent: { ...intent, teams, confirmedAt } })
+  return state
+}
+
+async function requireNoneWaits(
+  { onboardings }: OnboardingDeps,
+  { host, userId }: SignedInPerson,
+  accountId: number,
+): Promise<void> {
+  const own = await onboardings.ofPerson(host, userId)
+  if (own.some(({ state, accountId: other }) => state === 'waiting-for-admin' && other === accountId))
+    throw new AppError('conflict', 'your request for this account waits for a platform admin already: see /onboard')
+}
+
+function confirmationRecord(
+  { id, installationId, userId }: OnboardingRecord,
+  account: Account,
+  state: 'confirmed' | 'waiting-for-admin',
+): AuditRecord {
+  return {
+    action: 'onboarding.confirmed',
+    actor: userSubject(account.host, userId),
+    object: `GitHubInstallation/${installationId ?? 0}`,
+    outcome: 'allowed',
+    reason: state === 'confirmed' ? 'the account may be onboarded' : 'waits for a platform admin: the account is not listed',
+    details: { onboarding: id, host: account.host, accountId: account.id, accountLogin: account.login },
+  }
+}
+
+/** Ends an onboarding of this person that waits for anybody. Rejects with `not_found` for another person's, with `conflict` when it went on. */
+export async function withdrawOnboarding(deps: OnboardingDeps, person: SignedInPerson, id: string): Promise<void> {
+  const record = await ownOnboarding(deps, person, id)
+  if (!isWaiting(record)) throw new AppError('conflict', `this onboarding does not wait any more: it is ${record.state}`)
+  await deps.onboardings.move(record, 'abandoned')
+}
+
+/** Whether an onboarding waits for somebody: the person, an owner or a platform admin. */
+export function isWaiting({ state }: Pick<OnboardingRecord, 'state'>): boolean {
+  return ['waiting-for-approval', 'needs-owner', 'proved', 'waiting-for-admin'].includes(state)
 }
 
 async function chosenTeams(client: UserClient, account: Account, ids: readonly number[]): Promise<readonly ChosenTeam[]> {

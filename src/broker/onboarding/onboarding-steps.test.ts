@@ -19,7 +19,6 @@ const written: OnboardingRecord = {
     proof: { method: 'OrganizationOwner', provedAt: '2026-01-01T00:00:00Z' },
     ceiling: { repositories: 'All', permissions: { contents: 'read' } },
     teams: [],
-    confirmed: true,
     tenantName: 'acme',
   },
   createdAt: new Date(0),

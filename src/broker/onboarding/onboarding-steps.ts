@@ -4,7 +4,7 @@
 import type { TenantAuditRecord } from '../../api/audit-event.ts'
 import { namespaces } from '../../api/builtin/index.ts'
 import { type Installation, installation } from '../../api/github/installation.ts'
-import { labels, userSubject } from '../../api/names.ts'
+import { buildNamespaceOf, labels, userSubject } from '../../api/names.ts'
 import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { isKubeError } from '../../kube/client/errors.ts'
@@ -24,18 +24,17 @@ export type StepDeps = {
 }
 
 /** `waiting`: the namespace does not exist yet, or a former Installation is still being deleted. */
-export type Progress = 'finished' | 'waiting' | 'unconfirmed'
+export type Progress = 'finished' | 'waiting'
 
 type Account = Tenant['spec']['account']
 type NamedOnboarding = ProvedOnboarding & { readonly installationId: number; readonly intent: { readonly tenantName: string } }
 
 const manager = { fieldManager: 'sekisho-broker' }
 
-/** Takes every step that can be taken now. Rejects when one fails; the next call begins with that step. */
+/** Takes every step of a confirmed onboarding that can be taken now. Rejects when one fails; the next call begins with that step. */
 export async function advanceOnboarding(deps: StepDeps, onboarding: OnboardingRecord): Promise<Progress> {
-  if (!onboarding.intent.confirmed) return 'unconfirmed'
   const proved = provedRecord(onboarding)
-  let current = namedRecord(proved.state === 'proved' ? await writeTenant(deps, proved) : proved)
+  let current = namedRecord(proved.state === 'confirmed' ? await writeTenant(deps, proved) : proved)
   if (current.state === 'tenant-written') {
     if ((await writeInstallation(deps, current)) === 'waiting') return 'waiting'
     current = { ...current, state: 'installation-written' }
@@ -54,28 +53,32 @@ function namedRecord(onboarding: ProvedOnboarding): NamedOnboarding {
 
 async function writeTenant(deps: StepDeps, onboarding: ProvedOnboarding): Promise<ProvedOnboarding> {
   const { id, intent } = onboarding
-  const tenantName = intent.tenantName ?? (await freeName(deps, intent.account))
+  const tenantName = intent.tenantName ?? (await freeName(deps, onboarding))
   const named = { ...intent, tenantName }
   // The name is remembered before it is used: after a crash the same one is used again.
-  if (intent.tenantName === undefined) await deps.onboardings.advance(id, 'proved', named)
+  if (intent.tenantName === undefined) await deps.onboardings.advance(id, 'confirmed', named)
   try {
     await deps.kube.create(tenant, desiredTenant(intent, tenantName), manager)
   } catch (error) {
     if (!isKubeError(error, 409)) throw error
     await joinTenant(deps, onboarding, tenantName)
   }
-  await deps.onboardings.advance(id, 'tenant-written')
+  await deps.onboardings.advance(id, 'tenant-written', named)
   return { ...onboarding, state: 'tenant-written', intent: named }
 }
 
-async function freeName(deps: StepDeps, account: Account): Promise<string> {
+async function freeName(deps: StepDeps, { id, intent: { account } }: ProvedOnboarding): Promise<string> {
   const known = (await deps.kube.list(tenant)).find(existing => isSameAccount(existing, account))
   if (known !== undefined) return known.metadata.name
-  for (const name of tenantNameCandidates(account)) {
-    const taken = (await deps.kube.get(tenant, { name })) ?? (await deps.kube.get(namespaces, { name }))
-    if (taken === undefined) return name
-  }
+  for (const name of tenantNameCandidates(account, id)) if (await isFree(deps, name)) return name
   throw new AppError('conflict', `no free name for ${account.login}: a platform admin has to create the Tenant`)
+}
+
+/** A namespace that exists may be anybody's, such as of an operator: a tenant never gets it, nor one whose build namespace exists. */
+async function isFree({ kube }: StepDeps, name: string): Promise<boolean> {
+  if ((await kube.get(tenant, { name })) !== undefined) return false
+  const found = await Promise.all([name, buildNamespaceOf(name)].map(namespace => kube.get(namespaces, { name: namespace })))
+  return found.every(namespace => namespace === undefined)
 }
 
 /** The Tenant exists already: from an earlier run, from an earlier onboarding, or it belongs to another account that took the name since. */
@@ -83,7 +86,7 @@ async function joinTenant(deps: StepDeps, { id, intent }: ProvedOnboarding, name
   const existing = await deps.kube.get(tenant, { name })
   if (existing === undefined || !isSameAccount(existing, intent.account)) {
     const { tenantName: _taken, ...nameless } = intent
-    await deps.onboardings.advance(id, 'proved', nameless)
+    await deps.onboardings.advance(id, 'confirmed', nameless)
     throw new AppError('conflict', `another account took the name ${name} in the meantime: the next attempt uses another name`)
   }
   const roles = widenedRoles(existing, intent)
@@ -105,13 +108,28 @@ async function writeInstallation(deps: StepDeps, onboarding: NamedOnboarding): P
   if (existing === undefined) {
     await deps.kube.create(installation, desiredInstallation(intent, installationId, namespace), manager)
   } else if (!isSameBinding(existing, onboarding)) {
-    // The spec is immutable: a new proof makes a new Installation. The finalizer of the old one revokes its active tokens first.
-    const { uid } = existing.metadata
-    await deps.kube.delete(installation, key, uid === undefined ? {} : { uid })
+    await replaceInstallation(deps, onboarding, existing)
     return 'waiting'
   }
   await deps.onboardings.advance(id, 'installation-written')
   return 'written'
+}
+
+/** The spec is immutable: a new proof makes a new Installation. The finalizer of the old one revokes its active tokens first. */
+async function replaceInstallation(deps: StepDeps, { id, intent }: NamedOnboarding, existing: Installation): Promise<void> {
+  const { uid, name, namespace = intent.tenantName, deletionTimestamp } = existing.metadata
+  if (deletionTimestamp !== undefined) return
+  const record: TenantAuditRecord = {
+    action: 'installation.replaced',
+    actor: userSubject(intent.account.host, intent.boundBy.id),
+    namespace,
+    object: `Installation/${namespace}/${name}`,
+    outcome: 'allowed',
+    reason: 'the account was bound again',
+    details: { onboarding: id, installationId: existing.spec.installationId, installationUid: uid ?? '' },
+  }
+  await deps.audit.appendOnce(record, earlier => earlier.some(({ details }) => details['installationUid'] === uid))
+  await deps.kube.delete(installation, { namespace, name }, uid === undefined ? {} : { uid })
 }
 
 async function isNamespaceReady(deps: StepDeps, name: string): Promise<boolean> {

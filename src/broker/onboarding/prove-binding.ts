@@ -20,6 +20,8 @@ export type OnboardingDeps = {
   readonly people: People
   readonly onboardings: OnboardingRecords
   readonly audit: AuditLog
+  /** Whether the account may be onboarded without a platform admin. */
+  readonly mayOnboard: (account: { readonly host: string; readonly id: number }) => boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -33,7 +35,10 @@ const otherHost: Refusal = {
   message: 'you are signed in at another GitHub host than the one of this App: sign out, then sign in again',
 }
 
-/** Rejects with `forbidden` after the refusal is in the audit log, and with `unauthenticated` when the person has to sign in again. */
+/**
+ * Rejects with `forbidden` after the refusal is in the audit log, with `unauthenticated` when the person has to sign in again, and with
+ * `conflict` when more repositories are selected than a ceiling can hold.
+ */
 export async function proveBinding(deps: OnboardingDeps, person: SignedInPerson, installationId: number): Promise<ProvedBinding> {
   const { name, appId, endpoints } = deps.github.app()
   const refuse = (refusal: Refusal) => refuseBinding(deps.audit, person, installationId, refusal)
@@ -53,7 +58,6 @@ export async function proveBinding(deps: OnboardingDeps, person: SignedInPerson,
     proof: { method, provedAt: deps.clock.now().toISOString() },
     ceiling: await readCeiling(client, installation),
     teams: [],
-    confirmed: false,
   }
   return { client, intent }
 }
@@ -61,8 +65,10 @@ export async function proveBinding(deps: OnboardingDeps, person: SignedInPerson,
 async function readCeiling(client: UserClient, installation: InstallationFacts): Promise<Ceiling> {
   if (installation.repositorySelection !== 'selected') return ceilingOf(installation, [])
   const repositories = await client.installationRepositories(installation.id)
-  const ids = repositories.map(({ id }) => id)
-  return ceilingOf(installation, ids)
+  return ceilingOf(
+    installation,
+    repositories.map(({ id }) => id),
+  )
 }
 
 async function refuseBinding(audit: AuditLog, person: SignedInPerson, installationId: number, refusal: Refusal): Promise<never> {

@@ -35,7 +35,13 @@ function tenantRow({ tenant, role }: HeldTenant): Html {
 }
 
 /** `held` in the order in which it is shown. */
-export function homePage(person: Person, held: readonly HeldTenant[], issuer: string): Html {
+export function homePage(options: {
+  readonly person: Person
+  readonly held: readonly HeldTenant[]
+  readonly issuer: string
+  readonly platformAdmin: boolean
+}): Html {
+  const { person, held, issuer, platformAdmin } = options
   const [first] = held
   const list =
     first === undefined
@@ -43,5 +49,10 @@ export function homePage(person: Person, held: readonly HeldTenant[], issuer: st
 otherwise ask an owner of your organisation to onboard it, or to give your team a role.</p>`
       : html`<table><thead><tr><th scope="col">Tenant</th><th scope="col">GitHub account</th><th scope="col">Your role</th><th scope="col">State</th></tr></thead>
 <tbody>${held.map(tenantRow)}</tbody></table>${kubectlSteps(issuer, first.tenant.spec.namespace)}`
-  return page({ title: 'Your tenants', person, body: html`<p class="fine">You are <code>${person.subject}</code>.</p>${list}` })
+  return page({
+    title: 'Your tenants',
+    person,
+    body: html`<p class="fine">You are <code>${person.subject}</code>. <a href="/logout">Sign out everywhere</a></p>${list}
+${platformAdmin ? html`<h2>Platform</h2><p>You are a platform admin: <a href="/onboardings">onboardings to decide</a>.</p>` : undefined}`,
+  })
 }

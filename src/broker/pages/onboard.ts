@@ -1,9 +1,10 @@
 // The pages of onboarding: choose an account, choose the developers' teams, wait for an owner, wait for the tenant. Pure.
 import { type Html, html } from '../../web/html.ts'
 import type { Candidate } from '../onboarding/candidates.ts'
-import type { ProvedIntent } from '../onboarding/onboarding-records.ts'
+import type { OnboardingRecord, ProvedIntent } from '../onboarding/onboarding-records.ts'
 import type { Person } from '../sessions.ts'
 import { formSecret, page } from './layout.ts'
+import { ownOnboardings } from './requests.ts'
 
 function accountForm(person: Person, account: Candidate): Html {
   if (!account.administers) return html`Only its owners can onboard it here: ask one of them.`
@@ -11,8 +12,8 @@ function accountForm(person: Person, account: Candidate): Html {
 <input type="hidden" name="installation_id" value="${account.installationId}"><button>Continue with ${account.login}</button></form>`
 }
 
-/** `accounts` are those on which the App is installed already. */
-export function chooseAccountPage(person: Person, accounts: readonly Candidate[]): Html {
+/** `accounts` are those on which the App is installed already; `own` the person's onboardings, newest first. */
+export function chooseAccountPage(person: Person, accounts: readonly Candidate[], own: readonly OnboardingRecord[]): Html {
   const rows = accounts.map(
     account =>
       html`<tr><th scope="row">${account.login}</th><td>${account.type === 'User' ? 'user account' : 'organisation'}</td><td>${accountForm(person, account)}</td></tr>`,
@@ -25,7 +26,8 @@ export function chooseAccountPage(person: Person, accounts: readonly Candidate[]
     body: html`<p>Install our GitHub App on your organisation or on your own account, and choose the repositories that it may access.
 In the tenant, every access to a repository needs a grant of its own.</p>
 <form method="post" action="/onboard">${formSecret(person)}<button>Install the App on GitHub</button></form>
-${installed}`,
+${installed}
+${ownOnboardings(person, own)}`,
   })
 }
 
@@ -61,7 +63,7 @@ export function waitingPage(person: Person): Html {
     title: 'An owner was asked',
     person,
     body: html`<p>GitHub has asked the owners of the organisation to install the App. After one of them has installed it, an owner continues
-here under <a href="/onboard">Onboard an account</a>.</p>`,
+here under <a href="/onboard">Onboard an account</a>. Your request and what becomes of it are shown there too.</p>`,
   })
 }
 

@@ -19,15 +19,21 @@ const acme: Tenant = {
   apiVersion: tenant.apiVersion,
   kind: tenant.kind,
   metadata: { name: 'acme' },
-  spec: { account: { host, id: 7, login: 'acme', type: 'Organization' }, namespace: 'acme', roles: [] },
+  spec: {
+    account: { host, id: 7, login: 'acme', type: 'Organization' },
+    namespace: 'acme',
+    roles: [{ role: 'admin', subject: { type: 'Owners' } }],
+  },
 }
 
 function tokens(name: string): UserTokens {
   return { accessToken: new SecretString(name), expiresAt: undefined, refreshToken: undefined, refreshTokenExpiresAt: undefined }
 }
 
+type Options = { readonly fail?: () => Error | undefined; readonly tenants?: () => readonly Tenant[]; readonly admin?: boolean }
+
 /** GitHub for one owner of acme; `fail` makes the error with which it answers requests about memberships. */
-function people(options: { readonly fail?: () => Error | undefined } = {}) {
+function people(options: Options = {}) {
   const users = memoryUsers()
   const answer =
     <T>(value: T) =>
@@ -43,8 +49,9 @@ function people(options: { readonly fail?: () => Error | undefined } = {}) {
     organizationMembership: answer({ state: 'active', role: 'admin', organizationId: 7, userId: 1 }),
   } as unknown as UserClient
   const github = { userClient: () => client } as unknown as BrokerGitHub
-  const tenants = { list: () => [acme] } as unknown as Cache<Tenant>
-  return { users, people: createPeople({ users, github, tenants, clock, log: silentLog }) }
+  const tenants = { list: options.tenants ?? (() => [acme]) } as unknown as Cache<Tenant>
+  const platformAdmins = { includes: async () => options.admin ?? false }
+  return { users, people: createPeople({ users, github, tenants, platformAdmins, clock, log: silentLog }) }
 }
 
 describe('groups for the pages', () => {
@@ -68,6 +75,27 @@ describe('groups for the pages', () => {
     expect(await fixture.people.claims(subject)).toBeUndefined()
     await fixture.users.remove(host, 1)
     await expect(fixture.people.shownGroups(host, 1)).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+})
+
+describe('a token', () => {
+  const refused = { code: 'forbidden', message: expect.stringMatching(/no role in any tenant.*ask an owner/) }
+
+  test('is for people with a role in a tenant: not before the tenant exists, and not after the role was taken', async () => {
+    let tenants: readonly Tenant[] = []
+    const fixture = people({ tenants: () => tenants })
+    await fixture.people.signedIn(host, tokens('t1'))
+    await expect(fixture.people.claims(subject)).rejects.toMatchObject(refused)
+    tenants = [acme]
+    expect(await fixture.people.claims(subject)).toEqual({ login: 'olivia', groups: owners })
+    tenants = [{ ...acme, spec: { ...acme.spec, roles: [{ role: 'admin', subject: { type: 'User', id: 2 } }] } }]
+    await expect(fixture.people.claims(subject)).rejects.toMatchObject(refused)
+  })
+
+  test('is also for platform admins, who need no tenant', async () => {
+    const fixture = people({ tenants: () => [], admin: true })
+    await fixture.people.signedIn(host, tokens('t1'))
+    expect(await fixture.people.claims(subject)).toEqual({ login: 'olivia', groups: [] })
   })
 })
 

@@ -1,5 +1,5 @@
 // People as the rest of the broker sees them: identity and groups, read from GitHub at that moment. The one place that turns a subject into
-// groups. The groups of a token are never answered from memory; the last answer is kept for display only.
+// groups. The groups of a token are never answered from memory; the last answer is kept for display only. A person without any role gets no token.
 import { parseUserSubject, userSubject } from '../../api/names.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { githubReasons, type UserClient, type UserTokens } from '../../github/index.ts'
@@ -10,13 +10,16 @@ import type { Log } from '../../lib/log.ts'
 import type { StoredUser, Users } from '../../store/users.ts'
 import type { BrokerGitHub } from '../github.ts'
 import { boundGroups, groupsOf } from './groups.ts'
+import type { PlatformAdmins } from './platform-admins.ts'
 import { readMemberships } from './read-memberships.ts'
+import { heldTenants, type Identity } from './tenant-access.ts'
 import { freshUserToken, tokenFields } from './user-tokens.ts'
 
 export type PeopleDeps = {
   readonly users: Users
   readonly github: BrokerGitHub
   readonly tenants: Cache<Tenant>
+  readonly platformAdmins: PlatformAdmins
   readonly clock: Clock
   readonly log: Log
 }
@@ -26,7 +29,10 @@ export type PersonClaims = { readonly login: string; readonly groups: readonly s
 export type People = {
   /** Whether the person has signed in here before. */
   readonly exists: (subject: string) => Promise<boolean>
-  /** For tokens. Undefined when the person has to sign in again. Rejects when GitHub does not answer. */
+  /**
+   * For tokens. Undefined when the person has to sign in again. Rejects with `forbidden` and the cure for a person without a role in a tenant
+   * or on the platform, and when GitHub does not answer.
+   */
   readonly claims: (subject: string) => Promise<PersonClaims | undefined>
   /** For pages: the groups by GitHub, or by its last answer during an outage. Rejects with `unauthenticated` when they have to sign in again. */
   readonly shownGroups: (host: string, userId: number) => Promise<readonly string[]>
@@ -36,6 +42,13 @@ export type People = {
   readonly userClient: (host: string, userId: number) => Promise<UserClient>
 }
 
+const noRole = () =>
+  new AppError(
+    'forbidden',
+    'you have no role in any tenant of this platform: ask an owner of your GitHub organisation to onboard it or to give your team a role',
+    { reason: 'NoRole' },
+  )
+
 /** GitHub rejects the person's tokens. Unlike during an outage, earlier answers must not be used. */
 function signInIsOver(error: unknown): boolean {
   return isAppError(error, 'unauthenticated') || (isAppError(error) && error.reason === githubReasons.credentialRefused)
@@ -43,10 +56,10 @@ function signInIsOver(error: unknown): boolean {
 
 /** The people who signed in: their claims, and clients to GitHub with their tokens, which are refreshed when they expire. */
 export function createPeople(deps: PeopleDeps): People {
-  const { users, github, tenants, log } = deps
+  const { users, github, tenants, platformAdmins, log } = deps
 
   const userClient = async (host: string, userId: number): Promise<UserClient> =>
-    github.userClient(await freshUserToken(deps, host, userId))
+    github.userClient(host, await freshUserToken(deps, host, userId))
 
   const storedUser = async (subject: string): Promise<StoredUser | undefined> => {
     const person = parseUserSubject(subject)
@@ -66,6 +79,10 @@ export function createPeople(deps: PeopleDeps): People {
     return groups
   }
 
+  /** A tenant counts from the moment that its object exists, ready or not. */
+  const hasRole = async (identity: Identity): Promise<boolean> =>
+    heldTenants(identity, tenants.list()).length > 0 || (await platformAdmins.includes(identity))
+
   return {
     userClient,
     exists: async subject => (await storedUser(subject)) !== undefined,
@@ -73,7 +90,9 @@ export function createPeople(deps: PeopleDeps): People {
       const user = await storedUser(subject)
       if (user === undefined) return undefined
       try {
-        return { login: user.login, groups: await currentGroups(user.host, user.userId) }
+        const groups = await currentGroups(user.host, user.userId)
+        if (!(await hasRole({ subject, groups }))) throw noRole()
+        return { login: user.login, groups }
       } catch (error) {
         if (!signInIsOver(error)) throw error
         log.info({ subject }, 'GitHub rejected the tokens of a person')
@@ -91,7 +110,7 @@ export function createPeople(deps: PeopleDeps): People {
       }
     },
     async signedIn(host, tokens) {
-      const { id: userId, login } = await github.userClient(tokens.accessToken).user()
+      const { id: userId, login } = await github.userClient(host, tokens.accessToken).user()
       // A refresh, or a change of groups, writes back what it read: under the lock it cannot overwrite these tokens with older ones.
       await users.withRefreshLock(host, userId, async () => {
         const former = await users.find(host, userId)

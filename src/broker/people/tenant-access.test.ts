@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
-import { isPlatformAdmin, tenantRole } from './tenant-access.ts'
+import { tenantRole } from './tenant-access.ts'
 
 const tenant: Tenant = {
   apiVersion: 'tenancy.sekisho.dev/v1alpha1',
@@ -32,12 +32,4 @@ test.each([
 test('a named person has their role on their own host only', () => {
   expect(tenantRole({ subject: 'github|github.com|42', groups: [] }, tenant)).toBe('developer')
   expect(tenantRole({ subject: 'github|other.example|42', groups: [] }, tenant)).toBeUndefined()
-})
-
-test('platform admins are named by subject or group, and there are none by default', () => {
-  const identity = { subject: 'github|github.com|1', groups: ['github|github.com|org|7|owners'] }
-  expect(isPlatformAdmin(identity, [])).toBe(false)
-  expect(isPlatformAdmin(identity, ['github|github.com|1'])).toBe(true)
-  expect(isPlatformAdmin(identity, ['github|github.com|org|7|owners'])).toBe(true)
-  expect(isPlatformAdmin(identity, ['github|github.com|10'])).toBe(false)
 })

@@ -32,8 +32,3 @@ export function heldTenants(identity: Identity, tenants: readonly Tenant[]): rea
     return role === undefined ? [] : [{ tenant, role }]
   })
 }
-
-/** Whether the operator named the person, or a group of theirs, as platform admin. */
-export function isPlatformAdmin(identity: Identity, admins: readonly string[]): boolean {
-  return admins.includes(identity.subject) || identity.groups.some(group => admins.includes(group))
-}

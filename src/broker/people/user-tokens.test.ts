@@ -32,7 +32,8 @@ function github(refresh: OAuthClient['refresh']): BrokerGitHub {
     app: () => ({ name: 'default', endpoints, appId: 1, clientId: 'c', slug: 's' }),
     ourApps: () => ({ endpoints, signInAppId: 1, appIds: new Set([1]) }),
     oauth: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
-    userClient: token => createUserClient({ endpoints, token, log: silentLog, clock }),
+    oauthOf: () => ({ authorizeUrl: () => '', exchange: refresh as never, refresh }),
+    userClient: (_host, token) => createUserClient({ endpoints, token, log: silentLog, clock }),
   }
 }
 

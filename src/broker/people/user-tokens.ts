@@ -42,7 +42,7 @@ export async function freshUserToken(deps: UserTokenDeps, host: string, userId: 
     const user = await storedUser(deps, host, userId)
     if (isFresh(user, clock.now())) return user.accessToken
     if (user.refreshToken === undefined) throw signInAgain()
-    const tokens = await github.oauth().refresh(user.refreshToken)
+    const tokens = await github.oauthOf(host).refresh(user.refreshToken)
     await users.save({ ...user, ...tokenFields(tokens) })
     return tokens.accessToken
   })

@@ -11,6 +11,9 @@ export const csrfText = Type.String({ maxLength: 100 })
 /** The id of an onboarding. */
 export const onboardingId = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
 
+/** Why an onboarding was refused, for its requester: one line. */
+export const refusalReason = Type.Optional(Type.String({ maxLength: 200, pattern: '^[^\\p{Cc}]*$' }))
+
 /** The ids of checked checkboxes: none, one or several. */
 export const idTexts = Type.Optional(Type.Union([idText, Type.Array(idText, { maxItems: 100 })]))
 

@@ -2,11 +2,14 @@
 import type { WebServer } from '../../web/server.ts'
 import type { BrokerContext } from '../context.ts'
 import { registerApi } from './api/index.ts'
+import { registerOnboardingsApi } from './api/onboardings.ts'
+import { registerSessions } from './api/sessions.ts'
 import { registerHome } from './home/index.ts'
 import { registerLogin } from './login/index.ts'
 import { registerLogout } from './logout/index.ts'
 import { registerOidc } from './oidc/index.ts'
 import { registerOnboard } from './onboard/index.ts'
+import { registerOnboardings } from './onboardings/index.ts'
 import { registerTenants } from './tenants/index.ts'
 import { registerWebhooks } from './webhooks/index.ts'
 
@@ -16,8 +19,11 @@ export async function registerRoutes(server: WebServer, context: BrokerContext):
   registerLogin(server, context)
   registerLogout(server, context)
   registerOnboard(server, context)
+  registerOnboardings(server, context)
   registerTenants(server, context)
   registerApi(server, context)
+  registerSessions(server, context)
+  registerOnboardingsApi(server, context)
   await registerOidc(server, context)
   await registerWebhooks(server, context)
 }

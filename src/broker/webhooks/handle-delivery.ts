@@ -7,15 +7,16 @@ import type { KubeClient } from '../../kube/client/client.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClaimedDelivery } from '../../store/inbox/inbox.ts'
 import type { Store } from '../../store/store.ts'
-import { resumeWaiting } from '../onboarding/approval.ts'
+import { resumeWaiting } from '../onboarding/approval/owner-approval.ts'
 import type { OnboardingDeps } from '../onboarding/prove-binding.ts'
+import { endSignIns } from '../people/end-sign-ins.ts'
 import { type AffectedObject, affectedObjects } from './affected-objects.ts'
 import type { CandidateReader } from './candidate-reader.ts'
 import { type GitHubEvent, parseGitHubEvent } from './github-event.ts'
 
 export type DeliveryDeps = {
   readonly kube: Pick<KubeClient, 'mergePatch'>
-  readonly store: Pick<Store, 'audit' | 'sessions' | 'users'>
+  readonly store: Pick<Store, 'audit' | 'oidc' | 'sessions' | 'users'>
   readonly candidates: CandidateReader
   readonly onboarding: OnboardingDeps
   readonly log: Log
@@ -31,7 +32,7 @@ export async function handleDelivery(deps: DeliveryDeps, delivery: ClaimedDelive
   const event = parseGitHubEvent(delivery.event, delivery.body)
   const affected = affectedObjects(event, deps.candidates(event, host))
   await wakeAll(deps, affected, delivery)
-  await endSignIns(deps, event, host)
+  await endWithdrawn(deps, event, host)
   await resumeOnboardings(deps, event, host)
   await deps.store.audit.append(receivedRecord(event, delivery, affected))
   return affected.length > 0 ? 'woken' : 'ignored'
@@ -43,11 +44,11 @@ async function wakeAll({ kube }: DeliveryDeps, affected: Affected, { receivedAt,
   await Promise.all(affected.map(({ type, key }) => kube.mergePatch(type, key, patch, manager)))
 }
 
-async function endSignIns({ store, log }: DeliveryDeps, { event, senderId }: GitHubEvent, host: string): Promise<void> {
+async function endWithdrawn({ store, log }: DeliveryDeps, { event, senderId }: GitHubEvent, host: string): Promise<void> {
   if (event !== 'github_app_authorization' || senderId === undefined) return
-  await store.users.remove(host, senderId)
-  const ended = await store.sessions.revokeAllOf(host, senderId)
-  log.info({ subject: userSubject(host, senderId), ended }, 'person revoked the App: sign-ins ended')
+  const actor = userSubject(host, senderId)
+  const ended = await endSignIns({ store }, { host, userId: senderId, actor, cause: 'withdrew the App on GitHub' })
+  log.info({ subject: actor, ...ended }, 'person withdrew the App: sign-ins ended')
 }
 
 async function resumeOnboardings({ onboarding }: DeliveryDeps, event: GitHubEvent, host: string): Promise<void> {

@@ -33,7 +33,12 @@ const wanted: Wanted = new Map(
  */
 export async function receiveBody(
   body: Readable,
-  options: { readonly secrets: readonly SecretString[]; readonly length: number | undefined },
+  options: {
+    readonly secrets: readonly SecretString[]
+    readonly length: number | undefined
+    /** Bounds how many large bodies arrive at once; without it there is no bound. */
+    readonly large?: { readonly admit: (body: Readable) => AsyncIterable<Buffer> }
+  },
 ): Promise<ReceivedBody> {
   const tooLarge = () => new AppError('payload_too_large', `a delivery has at most ${bodyLimit} bytes`)
   if ((options.length ?? 0) > bodyLimit) throw tooLarge()
@@ -42,7 +47,7 @@ export async function receiveBody(
   const fields = new FieldReader(wanted, mostKept)
   let size = 0
   // Destroying the stream when this ends early would close the connection before the answer is sent.
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of options.large?.admit(body) ?? body.iterator({ destroyOnReturn: false })) {
     size += chunk.length
     if (size > bodyLimit) throw tooLarge()
     verifier.update(chunk)

@@ -1,5 +1,6 @@
 // The kpack Build for a request, and whose it is. Pure. It has no kpack Image above it, so the platform itself queues, supersedes and cancels.
-// Its source is the source store's address and the full commit id; its ServiceAccount holds no credential and its pod no token.
+// Its source is the source store's address and the full commit id; its ServiceAccount holds the tenant's registry credential, which kpack gives
+// to its own steps only, and its pod no token.
 import { domain } from '../../api/kind.ts'
 import { labels } from '../../api/names.ts'
 import { keyText, type ObjectKey, parseKey } from '../../api/resource.ts'
@@ -41,6 +42,22 @@ export function ownerUids(build: KpackBuild): readonly string[] {
 export function ownerKeys(build: KpackBuild, kind: string): readonly ObjectKey[] {
   const owner = build.metadata.annotations?.[ownerAnnotation(kind)]
   return owner === undefined ? [] : [parseKey(owner)]
+}
+
+/** The uid of the owner of this kind. */
+export function ownerUidOf(build: KpackBuild, kind: string): string {
+  return build.metadata.labels?.[ownerUidLabel(kind)] ?? ''
+}
+
+/** Indexes a build by the keys that its annotations name. */
+export function ownerKeyTexts(build: KpackBuild): readonly string[] {
+  const found = Object.entries(build.metadata.annotations ?? {})
+  return found.filter(([name]) => name.startsWith(`${domain}/`)).map(([name, key]) => `${name} ${key}`)
+}
+
+/** What `ownerKeyTexts` holds for the builds of this kind and key. */
+export function ownerKeyText(kind: string, key: ObjectKey): string {
+  return `${ownerAnnotation(kind)} ${keyText(key)}`
 }
 
 /** The image of a ClusterBuilder, and its stack, without which layers of earlier builds are not reused. */

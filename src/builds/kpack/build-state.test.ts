@@ -91,13 +91,16 @@ describe('kpack build', () => {
     })
   })
 
-  test('a success has image and commit; a success without an image is a failure', () => {
+  test('a success has its image and what that says about the commit, never what was asked for', () => {
     const conditions = [{ type: 'Succeeded', status: 'True' }]
-    expect(readBuildState(build({ conditions, latestImage: 'i@sha256:3' }), undefined, now)).toEqual({
-      kind: 'succeeded',
-      image: 'i@sha256:3',
-      commit: 'a'.repeat(40),
-    })
+    const ended = build({ conditions, latestImage: 'i@sha256:3' })
+    const proof = { kind: 'proven', commit: 'b'.repeat(40) } as const
+    expect(readBuildState(ended, { proof }, now)).toEqual({ kind: 'succeeded', image: 'i@sha256:3', proof })
+    expect(readBuildState(ended, undefined, now)).toMatchObject({ proof: { kind: 'unreadable' } })
+  })
+
+  test('a success without an image is a failure', () => {
+    const conditions = [{ type: 'Succeeded', status: 'True' }]
     expect(readBuildState(build({ conditions }), undefined, now)).toMatchObject({ kind: 'failed' })
   })
 
@@ -120,7 +123,17 @@ describe('kpack build', () => {
       step: 'build',
       detail: '1\n2\n3\n4\none\ntwo\nthree\nfour\nfive [redacted]\nsix',
       sourceUnread: false,
+      registryRefused: false,
     })
+  })
+
+  test('a refusal of the registry is told from other failures, in the steps that run no code of the tenant', () => {
+    const refusal = 'failed to write image: GET https://r/v2/: UNAUTHORIZED: authentication required'
+    const state = (step: string) =>
+      readBuildState(failed(`Error: Container ${step} terminated with error`), { pod: undefined, log: refusal }, now)
+    expect(state('export')).toMatchObject({ step: 'export', registryRefused: true })
+    expect(state('analyze')).toMatchObject({ registryRefused: true })
+    expect(state('build')).toMatchObject({ registryRefused: false })
   })
 
   test('a build that could not read its source differs from one that read it and failed', () => {

@@ -2,7 +2,7 @@
 // untrusted text: redacted, cleaned of control characters and bounded before they are shown.
 import type { Pod } from '../../api/builtin/index.ts'
 import { redactTokens } from '../../lib/log.ts'
-import type { BuildState } from '../builder.ts'
+import type { BuildState, CommitProof } from '../builder.ts'
 import { type KpackBuild, kpackSteps } from './resources.ts'
 
 /** Added to the build's own timeout for scheduling, image pulls and kpack's reconcile. A build that has not ended by then is given up. */
@@ -24,6 +24,11 @@ export function hasEnded(build: KpackBuild): boolean {
 /** Whether its pod and log are needed to say why it failed. */
 export function hasFailed(build: KpackBuild): boolean {
   return succeeded(build).status === 'False'
+}
+
+/** The image of a build that has succeeded; undefined for one that has not, or that reports none. */
+export function builtImage(build: KpackBuild): string | undefined {
+  return succeeded(build).status === 'True' ? build.status?.latestImage : undefined
 }
 
 function deadlineOf(build: KpackBuild): Date {
@@ -63,10 +68,19 @@ export function tailOf(log: string): string {
   return lines.slice(-10).join('\n').slice(-1200)
 }
 
-/** What a failed build left: its pod, if it still exists, and the end of the failed step's log. */
-export type BuildEvidence = { readonly pod: Pod | undefined; readonly log: string }
+/**
+ * What a build that ended left: a failed one its pod, if it still exists, and the end of the failed step's log; a successful one what its image
+ * says about its commit.
+ */
+export type BuildEvidence = { readonly pod?: Pod | undefined; readonly log?: string; readonly proof?: CommitProof }
 
-/** `evidence` is needed only for a build that failed (`hasFailed`). */
+/** The steps that talk to the registry and run no code of the tenant, so their words can be believed. */
+const registrySteps: readonly string[] = ['prepare', 'analyze', 'restore', 'export']
+/** As the registry's clients print a refusal (go-containerregistry, containerd). */
+const registryRefusal =
+  /\b(UNAUTHORIZED|DENIED)\b|\b(401 Unauthorized|403 Forbidden)\b|status code:? 40[13]\b|validating registry (read|write) access|registry credential/
+
+/** `evidence` is needed only for a build that has ended. */
 export function readBuildState(build: KpackBuild, evidence: BuildEvidence | undefined, now: Date): BuildState {
   const { status, message } = succeeded(build)
   const started = startOf(build)
@@ -78,9 +92,11 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
         step: 'export',
         detail: 'the builder reported success without an image',
         sourceUnread: false,
+        registryRefused: false,
         ...started,
       }
-    return { kind: 'succeeded', image: latestImage, commit: build.spec.source.git?.revision ?? '', ...started }
+    const unread: CommitProof = { kind: 'unreadable', message: 'its image was not read' }
+    return { kind: 'succeeded', image: latestImage, proof: evidence?.proof ?? unread, ...started }
   }
   if (status === 'False') {
     const step = failedStep(build, evidence?.pod)
@@ -94,7 +110,9 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
     const tail = tailOf(log)
     // kpack logs this when it has the commit; an invalid project descriptor fails in the same step afterwards.
     const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
-    return { kind: 'failed', step, detail: tail === '' ? tailOf(message) : tail, sourceUnread, ...started }
+    const detail = tail === '' ? tailOf(message) : tail
+    const registryRefused = registrySteps.includes(step) && registryRefusal.test(detail)
+    return { kind: 'failed', step, detail, sourceUnread, registryRefused, ...started }
   }
   const deadline = deadlineOf(build)
   const step = currentStep(build)

@@ -7,8 +7,18 @@ import { isKubeError } from '../../kube/client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Builder, BuildKey, BuildOwner, BuildRequest, StartOutcome } from '../builder.ts'
-import { type BuilderImage, belongsTo, type KpackSettings, kpackBuildManifest, ownerUids } from './build-manifest.ts'
-import { type BuildEvidence, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
+import {
+  type BuilderImage,
+  belongsTo,
+  type KpackSettings,
+  kpackBuildManifest,
+  ownerKeyText,
+  ownerKeyTexts,
+  ownerUidOf,
+  ownerUids,
+} from './build-manifest.ts'
+import { type BuildEvidence, builtImage, failedStep, hasEnded, hasFailed, readBuildState } from './build-state.ts'
+import { commitOfImage, type LabelAnswer } from './image-commit.ts'
 import { clusterBuilders, type KpackBuild, kpackBuildCrd, kpackBuilds } from './resources.ts'
 
 export type KpackDeps = {
@@ -19,14 +29,18 @@ export type KpackDeps = {
   readonly fieldManager: string
   readonly settings: KpackSettings
   readonly clock: Clock
+  /** Reads the labels of an image that is named by its digest. Never rejects. */
+  readonly labelsOf: (image: string) => Promise<LabelAnswer>
 }
 
 const ownerIndex = 'owner'
+const ownerKeyIndex = 'owner-key'
 
 /** Call before the cache starts: it adds an index. */
 export function createKpackBuilder(deps: KpackDeps): Builder {
-  const { client, builds, settings, clock, fieldManager } = deps
+  const { client, builds, settings, clock, fieldManager, labelsOf } = deps
   builds.addIndex(ownerIndex, ownerUids)
+  builds.addIndex(ownerKeyIndex, ownerKeyTexts)
 
   async function builderImage(): Promise<BuilderImage | string> {
     const builder = await client.get(clusterBuilders, { name: settings.clusterBuilder })
@@ -57,8 +71,14 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
     }
   }
 
+  async function evidenceOf(build: KpackBuild): Promise<BuildEvidence | undefined> {
+    const image = builtImage(build)
+    if (image !== undefined) return { proof: commitOfImage(await labelsOf(image)) }
+    return hasFailed(build) ? failureOf(build) : undefined
+  }
+
   /** The log may be gone with its pod; then kpack's own message is used. */
-  async function evidenceOf(build: KpackBuild): Promise<BuildEvidence> {
+  async function failureOf(build: KpackBuild): Promise<BuildEvidence> {
     const { podName } = build.status ?? {}
     const { namespace = '' } = build.metadata
     if (podName === undefined) return { pod: undefined, log: '' }
@@ -78,7 +98,7 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
     async observe(key, owner) {
       const build = builds.get(key) ?? (await client.get(kpackBuilds, key))
       if (!build || !belongsTo(build, owner) || build.metadata.deletionTimestamp !== undefined) return { kind: 'absent' }
-      return readBuildState(build, hasFailed(build) ? await evidenceOf(build) : undefined, clock.now())
+      return readBuildState(build, await evidenceOf(build), clock.now())
     },
     cancel: key => client.delete(kpackBuilds, key),
     ofOwner: owner =>
@@ -87,6 +107,14 @@ export function createKpackBuilder(deps: KpackDeps): Builder {
         .map(build => ({
           key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
           ended: hasEnded(build),
+        })),
+    ofKey: (kind, key) =>
+      builds
+        .byIndex(ownerKeyIndex, ownerKeyText(kind, key))
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(build => ({
+          key: { namespace: build.metadata.namespace ?? '', name: build.metadata.name },
+          ownerUid: ownerUidOf(build, kind),
         })),
     running: () =>
       builds

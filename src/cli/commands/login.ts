@@ -7,6 +7,7 @@ import { deviceLogin } from '../login/device-login.ts'
 import { signIn, signOut } from '../login/session.ts'
 import { json, type PlainFormat } from '../output.ts'
 import type { CommandContext } from './context.ts'
+import { signOutEverywhere } from './sessions.ts'
 
 type LoginOptions = {
   readonly device?: boolean
@@ -40,10 +41,21 @@ export async function login(context: CommandContext, options: LoginOptions): Pro
   else say(`signed in to ${tokens.issuer}`)
 }
 
+type LogoutOptions = { readonly everywhere?: boolean; readonly output: PlainFormat }
+
 /** Signs out. Rejects with `not_found` when the user was not signed in. */
-export async function logout(context: CommandContext, options: { readonly output: PlainFormat }): Promise<void> {
+export async function logout(context: CommandContext, options: LogoutOptions): Promise<void> {
   const { issuer } = context.settings
+  if (options.everywhere === true) return logoutEverywhere(context, options.output)
   if (!(await signOut(context))) throw new AppError('not_found', `you were not signed in to ${issuer}`)
   if (options.output === 'json') context.terminal.result(json({ issuer, signedOut: true }))
   else context.say(`signed out of ${issuer}`)
+}
+
+/** At the platform first: without its answer the user must know that nothing has ended. */
+async function logoutEverywhere(context: CommandContext, output: PlainFormat): Promise<void> {
+  const { ended, text } = await signOutEverywhere(context)
+  await signOut(context)
+  if (output === 'json') context.terminal.result(json({ issuer: context.settings.issuer, signedOut: true, ...ended }))
+  else context.say(text)
 }

@@ -60,7 +60,7 @@ function refusedByIssuer(error: oidc.ResponseBodyError): AppError {
     case 'temporarily_unavailable':
       return new AppError('unavailable', text)
     case 'access_denied':
-      return new AppError('forbidden', 'the sign-in was refused')
+      return new AppError('forbidden', `the sign-in was refused: ${text}`)
     case 'expired_token':
       return new AppError('unauthenticated', 'the code has expired: run sekisho login again')
     default:

@@ -35,6 +35,7 @@ function facts(changes: Partial<Facts> = {}): Facts {
   return {
     application: app(),
     ingress,
+    registry: { place: { registry: 'registry.example.com/apps', aliases: ['10.88.0.1:5000'] }, pullSecret: undefined },
     chart: chartWith({ builtIn: 'web' }),
     usersOfHost: new Map(),
     children: new Map(),

@@ -4,6 +4,7 @@ import { dnsLabel } from '../../api/schema/fields.ts'
 import type { ChartInput, ChartSource } from '../../charts/chart-input.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import { placeOfImage } from '../../registry/image-place.ts'
 import type { Facts } from './gather.ts'
 import { domainProblem, hostsOf } from './hosts.ts'
 
@@ -26,6 +27,16 @@ const hasImage: Check<Facts> = ({ application }) =>
     ? { reason: reasons.waitingForImage, message: 'spec.image is not set: create a RemoteSync that builds it, or set it' }
     : undefined
 
+/** Stops an image of another tenant, which may hold private sources. The registry refuses it as well: this says so at once, and in words. */
+const imageIsOwn: Check<Facts> = ({ application: { spec, metadata }, registry }) => {
+  if (spec.image === undefined) return undefined
+  const place = placeOfImage(spec.image, registry.place)
+  if (place.kind === 'elsewhere' || (place.kind === 'tenant' && place.namespace === metadata.namespace)) return undefined
+  const own = `${registry.place.registry}/${metadata.namespace}/`
+  const message = `spec.image is in the platform's registry, but not below ${own}: use an image of your own`
+  return { reason: reasons.foreignImage, message }
+}
+
 /** Stops an Application whose chart does not exist or has no code. Whether the code loads is found out by rendering. */
 const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
   if (chart?.lookup.kind === 'found') return undefined
@@ -41,9 +52,9 @@ const hostsAreFree: Check<Facts> = ({ application, ingress, usersOfHost }) => {
   return message === undefined ? undefined : { reason: reasons.domainTaken, message }
 }
 
-const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, chartExists, hostsAreFree]
+const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, imageIsOwn, chartExists, hostsAreFree]
 
-function inputOf({ application, ingress }: Facts, image: string): ChartInput {
+function inputOf({ application, ingress, registry }: Facts, image: string): ChartInput {
   const { spec, metadata } = application
   return {
     name: metadata.name,
@@ -56,6 +67,7 @@ function inputOf({ application, ingress }: Facts, image: string): ChartInput {
     hosts: hostsOf(application, ingress),
     ingressClassName: ingress.className,
     tls: ingress.publicUrl.protocol === 'https:',
+    ...(registry.pullSecret === undefined ? {} : { imagePullSecrets: [registry.pullSecret] }),
   }
 }
 

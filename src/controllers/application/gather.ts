@@ -17,6 +17,7 @@ import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import type { RegistryPlace } from '../../registry/image-place.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { hostsOf, type IngressAddress, type UsersOfHost } from './hosts.ts'
 import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
@@ -70,10 +71,14 @@ function ownersOf(child: KubeObject): readonly string[] {
   return owner === undefined ? [] : [owner.uid]
 }
 
+/** The platform's image registry, and the Secret with which pods pull from it; none when it asks for no credential. */
+export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret: string | undefined }
+
 /** What decides about an Application: plain values, as the caches held them at one time. */
 export type Facts = {
   readonly application: Application
   readonly ingress: IngressAddress
+  readonly registry: ImageRegistry
   /** Its ApplicationChart, and where the code of that is; undefined when there is no ApplicationChart of that name. */
   readonly chart: { readonly timeoutSeconds: number; readonly lookup: ChartLookup } | undefined
   /** For each host that this Application wants, all Applications that want it, this one among them. */
@@ -89,11 +94,12 @@ export type GatherDeps = {
   readonly caches: ApplicationCaches
   readonly platformNamespace: string
   readonly ingress: IngressAddress
+  readonly registry: ImageRegistry
   readonly status: Pick<StatusWriter<Application>, 'latest'>
 }
 
 /** Undefined when the cache has no such Application. */
-export function gather({ caches, platformNamespace, ingress, status }: GatherDeps, key: ObjectKey): Facts | undefined {
+export function gather({ caches, platformNamespace, ingress, registry, status }: GatherDeps, key: ObjectKey): Facts | undefined {
   const cached = caches.applications.get(key)
   if (!cached) return undefined
   const application = status.latest(cached)
@@ -103,6 +109,7 @@ export function gather({ caches, platformNamespace, ingress, status }: GatherDep
   return {
     application,
     ingress,
+    registry,
     chart: chart && {
       timeoutSeconds: chart.spec.timeoutSeconds,
       lookup: findChartSource(chart, configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap })),

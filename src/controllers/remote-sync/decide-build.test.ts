@@ -70,9 +70,9 @@ const wanted: WantedBuild = { kind: 'build', name: first, commit, attempt: 1, st
 const deadline = new Date(now.getTime() + 60_000)
 
 const running = { kind: 'running', step: 'detect', needsSource: false, deadline } as const
-const failed = { kind: 'failed', step: 'build', detail: 'npm failed', sourceUnread: false } as const
+const failed = { kind: 'failed', step: 'build', detail: 'npm failed', sourceUnread: false, registryRefused: false } as const
 const timedOut = { kind: 'timed-out', detail: 'it was in step build after 600 s' } as const
-const succeeded = { kind: 'succeeded', image: 'image@1', commit } as const
+const succeeded = { kind: 'succeeded', image: 'image@1', proof: { kind: 'proven', commit } } as const
 
 const owned = (name: string, ended: boolean): OwnedBuild => ({ key: { namespace: 'acme-build', name }, ended })
 const keys = (...names: string[]) => names.map(name => ({ namespace: 'acme-build', name }))
@@ -172,24 +172,38 @@ describe('the action for a build', () => {
       },
     ],
     [
-      'succeeded from another commit: do not use the image',
-      decideOn({ ...succeeded, commit: 'f'.repeat(40) }),
+      'an image that names another commit: do not use it',
+      decideOn({ ...succeeded, proof: { kind: 'proven', commit: 'f'.repeat(40) } }),
       {
         kind: 'recordFailure',
-        halt: { stage: 'Built', reason: 'BuiltFromWrongCommit', message: expect.stringContaining('its image is not used') },
+        halt: { stage: 'Built', reason: 'BuiltFromWrongCommit', message: expect.stringContaining('it is not used') },
       },
     ],
     [
-      'succeeded from an unknown commit: do not use the image',
-      decideOn({ ...succeeded, commit: '' }),
-      { kind: 'recordFailure', halt: { reason: 'BuiltFromWrongCommit' } },
+      'an image that names no commit: do not use it',
+      decideOn({ ...succeeded, proof: { kind: 'absent', message: 'no label' } }),
+      {
+        kind: 'recordFailure',
+        halt: { stage: 'Built', reason: 'CommitNotProven', message: expect.stringContaining('no label') },
+      },
+    ],
+    [
+      'an image that cannot be read now: retry, and record no failure',
+      decideOn({ ...succeeded, proof: { kind: 'unreadable', message: 'the registry is away' } }),
+      { kind: 'wait', status: { commit }, halt: { reason: 'RegistryUnreachable', error: expect.any(AppError) } },
+    ],
+    [
+      'failed for want of a registry credential: the platform is at fault, and the message says so',
+      decideOn({ ...failed, step: 'export', registryRefused: true }),
+      { kind: 'recordFailure', halt: { message: expect.stringContaining('the image registry refused the credential') } },
     ],
   ])('%s', (_what, action, expected) => {
     expect(action).toMatchObject(expected)
   })
 
   test('an image of another commit never reaches the status', () => {
-    expect(decideOn({ ...succeeded, commit: 'f'.repeat(40) }).status).not.toHaveProperty('image')
+    const proof = { kind: 'proven', commit: 'f'.repeat(40) } as const
+    expect(decideOn({ ...succeeded, proof }).status).not.toHaveProperty('image')
   })
 
   test.each<[string, RemoteSyncStatus['phases'], BuildState, RemoteSyncStatus['phases']]>([

@@ -2,6 +2,7 @@
 // A commit that failed is not built again until something changes.
 import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
 import type { BuildKey, BuildState } from '../../builds/builder.ts'
+import { AppError } from '../../lib/errors.ts'
 import { buildName } from './desired.ts'
 import { type BuildFacts, buildKey, type CommitBuild, type Facts } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './halt.ts'
@@ -80,10 +81,12 @@ function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date):
   return withPhases(status, { fetchedAt, buildCreatedAt, ...(buildStartedAt === undefined ? started : {}) })
 }
 
-function failureMessage({ step, detail, sourceUnread }: Extract<BuildState, { kind: 'failed' }>): string {
-  const cure = sourceUnread
-    ? 'the platform did not deliver the source: ask a platform admin, then push again'
-    : 'fix it and push again'
+function failureMessage({ step, detail, sourceUnread, registryRefused }: Extract<BuildState, { kind: 'failed' }>): string {
+  const unread = sourceUnread ? 'the platform did not deliver the source: ask a platform admin, then push again' : undefined
+  const refused = registryRefused
+    ? 'the image registry refused the credential of this build: ask a platform admin, then push again'
+    : undefined
+  const cure = refused ?? unread ?? 'fix it and push again'
   return `step ${step} failed: ${detail}\n(${cure})`
 }
 
@@ -121,9 +124,18 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
       return fail('cancelAndFail', reasons.buildTimedOut, message)
     }
     case 'succeeded': {
-      const { image } = state
-      if (state.commit !== commit) {
-        const message = `build ${name} was made from commit ${state.commit || 'unknown'}, not ${commit}: its image is not used`
+      const { image, proof } = state
+      if (proof.kind === 'unreadable') {
+        const message = `the commit of the image of build ${name} cannot be checked: ${proof.message}`
+        const unread = halt('Built', reasons.registryUnreachable, message, { error: new AppError('unavailable', message) })
+        return { kind: 'wait', status, halt: unread }
+      }
+      if (proof.kind === 'absent') {
+        const message = `the image of build ${name} does not name its commit: ${proof.message}; it is not used`
+        return fail('recordFailure', reasons.commitNotProven, message)
+      }
+      if (proof.commit !== commit) {
+        const message = `the image of build ${name} names commit ${proof.commit}, not ${commit}: it is not used`
         return fail('recordFailure', reasons.wrongCommit, message)
       }
       const built = withPhases({ ...status, image, imageCommit: commit, imageBuild: name }, { builtAt: now.toISOString() })

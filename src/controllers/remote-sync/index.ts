@@ -7,7 +7,7 @@ import { keyOf, keyText, type ObjectKey } from '../../api/resource.ts'
 import { tenant } from '../../api/tenancy/tenant.ts'
 import { createBuildLimiter } from '../../builds/build-limiter.ts'
 import { buildScope, type KpackSettings, ownerKeys } from '../../builds/kpack/build-manifest.ts'
-import { createKpackBuilder } from '../../builds/kpack/kpack-builder.ts'
+import { createKpackBuilder, type KpackDeps } from '../../builds/kpack/kpack-builder.ts'
 import { type KpackBuild, kpackBuilds } from '../../builds/kpack/resources.ts'
 import { noBuilder } from '../../builds/no-builder.ts'
 import { createAnswerCache, createRepositoryClient } from '../../github/index.ts'
@@ -29,6 +29,8 @@ export type RemoteSyncControllerDeps = Pick<
   readonly manager: Pick<Manager, 'cache' | 'client'>
   /** `installed`: false when the cluster had no kpack at the start. */
   readonly kpack: { readonly installed: boolean; readonly settings: KpackSettings }
+  /** Reads the labels of an image from the registry. */
+  readonly labelsOf: KpackDeps['labelsOf']
   /** Builds that may run at once on the whole platform. */
   readonly platformBuilds: number
   readonly events: Pick<EventRecorder, 'record'>
@@ -71,7 +73,7 @@ function watched({ remoteSyncs }: RemoteSyncCaches): readonly Watch[] {
 
 /** Call before the manager starts: caches and indexes can only be added then. */
 export function createRemoteSyncController(deps: RemoteSyncControllerDeps): ControllerDefinition {
-  const { manager, kpack, clock, log, platformBuilds } = deps
+  const { manager, kpack, clock, log, platformBuilds, labelsOf } = deps
   const { client } = manager
   const caches: RemoteSyncCaches = {
     remoteSyncs: manager.cache(remoteSync),
@@ -83,7 +85,7 @@ export function createRemoteSyncController(deps: RemoteSyncControllerDeps): Cont
   addRemoteSyncIndexes(caches)
   const { settings } = kpack
   const builder = kpack.installed
-    ? createKpackBuilder({ client, builds: manager.cache(kpackBuilds, buildScope), settings, fieldManager, clock })
+    ? createKpackBuilder({ client, builds: manager.cache(kpackBuilds, buildScope), settings, fieldManager, clock, labelsOf })
     : noBuilder
   const limiter = createBuildLimiter(builder, { clock, platformBuilds })
   const { kind } = remoteSync

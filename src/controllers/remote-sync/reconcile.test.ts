@@ -136,6 +136,7 @@ async function reconcile(fakes: Fakes = {}) {
         effects.push(`cancel ${name}`)
       },
       ofOwner: () => fakes.builds ?? [],
+      ofKey: () => [],
       running: () => [],
       known: () => false,
     },
@@ -226,7 +227,9 @@ describe('the effects of a reconcile', () => {
   })
 
   test('an image: the address of the source is closed, then the Application is written', async () => {
-    const { effects, status } = await reconcile({ state: { kind: 'succeeded', image: 'image@1', commit } })
+    const { effects, status } = await reconcile({
+      state: { kind: 'succeeded', image: 'image@1', proof: { kind: 'proven', commit } },
+    })
     expect(effects).toEqual(['token', 'revoke source', 'apply Application image@1', 'status RollingOut'])
     expect(status).toMatchObject({ image: 'image@1', imageCommit: commit, imageBuild: named, phases: { deployedAt: timeOf } })
   })

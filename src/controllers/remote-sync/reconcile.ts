@@ -260,9 +260,31 @@ async function end(deps: RemoteSyncDeps, { kind, metadata }: RemoteSync): Promis
   await deps.sources.revokeOwner(uid)
 }
 
+/**
+ * Ends what is left of RemoteSyncs that went without `end`: a tenant can remove the finalizer. Its builds would occupy the tenant's slots, and
+ * the addresses of its sources would stay open. The API server is asked whether the owner is gone: the cache may be behind.
+ */
+async function endOrphans(deps: RemoteSyncDeps, { key, log }: ReconcileContext): Promise<void> {
+  const { builder, caches, client, limiter, sources } = deps
+  const uid = caches.remoteSyncs.get(key)?.metadata.uid
+  const suspects = builder.ofKey(remoteSyncs.kind, key).filter(({ ownerUid }) => ownerUid !== uid)
+  if (suspects.length === 0) return
+  const live = await client.get(remoteSyncs, key)
+  const orphans = suspects.filter(({ ownerUid }) => ownerUid !== live?.metadata.uid)
+  for (const ownerUid of new Set(orphans.map(orphan => orphan.ownerUid))) {
+    limiter.dequeue(ownerUid)
+    await sources.revokeOwner(ownerUid)
+  }
+  for (const orphan of orphans) {
+    await builder.cancel(orphan.key)
+    log.info({ build: orphan.key.name }, 'build without an owner cancelled')
+  }
+}
+
 /** @throws what the API server, the builder or GitHub answered where a retry may help */
-export function reconcileRemoteSync(deps: RemoteSyncDeps, context: ReconcileContext): Promise<Outcome> {
+export async function reconcileRemoteSync(deps: RemoteSyncDeps, context: ReconcileContext): Promise<Outcome> {
   const { client, status, caches } = deps
+  await endOrphans(deps, context)
   return reconcileWithFinalizer(
     {
       type: remoteSyncs,

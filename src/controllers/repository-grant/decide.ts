@@ -77,6 +77,6 @@ function readiness({ object, installationReady, answer, askedAt }: Facts, ruling
   if (answer.kind !== 'unreachable' || ruling?.decision !== 'Approved') return undefined
   const { unreachable: reason } = reasons
   if (askedAt.getTime() - Date.parse(checkedAt) < graceMilliseconds)
-    return { status: 'True', reason, message: `GitHub does not answer; the grant was last checked at ${checkedAt}` }
-  return { status: 'False', reason, message: `GitHub has not answered for a day: ${answer.message}` }
+    return { status: 'True', reason, message: `not checked now: ${answer.message}; the grant was last checked at ${checkedAt}` }
+  return { status: 'False', reason, message: `not checked for a day: ${answer.message}` }
 }

@@ -1,14 +1,18 @@
 // What must be known to decide a RepositoryGrant: its Installation from the cache and, when it is due, GitHub's answer. Never throws: a failure
-// to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, and on a schedule.
+// to find out is a fact, too. GitHub is asked when nothing was decided yet, when a webhook woke the grant, when an input of the decision changed,
+// and on a schedule while the grant is approved: a denied grant costs nothing at rest.
 import type { Installation } from '../../api/github/installation.ts'
 import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { parseUserSubject } from '../../api/names.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
+import type { TokenRegistry } from '../../store/token-registry.ts'
 import type { GitHubApps } from '../../token-desk/app-clients.ts'
 import { type Unreachable, unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
+import { decisionInputs, type RecheckTimes, spreadOf } from './decision-inputs.ts'
 import { type ProbeAnswer, type ProbeDeps, probe } from './probe.ts'
+import type { ProbeBudget } from './probe-budget.ts'
 
 /** GitHub's answer about the repositories and the requester. */
 export type GitHubAnswer =
@@ -32,12 +36,10 @@ export type Facts = {
 export type GatherDeps = ProbeDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly githubApps: GitHubApps
-  /** How often an approved grant is checked without a reason. */
-  readonly recheckMilliseconds: number
+  readonly budget: ProbeBudget
+  readonly recheck: RecheckTimes
+  readonly tokens: ProbeDeps['tokens'] & Pick<TokenRegistry, 'hasLive'>
 }
-
-/** How often a grant that is not approved is checked: sooner, because people wait for it. */
-export const unapprovedRecheckMilliseconds = 600_000
 
 /** Asks GitHub at most once (`probe`), and not at all while the Installation is not ready or after the grant has expired. */
 export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise<Facts> {
@@ -47,9 +49,11 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const installationReady = isReady(installation)
   const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, askedAt })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
-  if (!isDue(object, askedAt, deps.recheckMilliseconds)) return facts({ kind: 'not-due' })
+  if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
   const person = parseUserSubject(object.spec.requestedBy)
   if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
+  const refused = deps.budget.take({ namespace, uid: object.metadata.uid ?? '' })
+  if (refused !== undefined) return facts(refused)
   try {
     const app = await deps.githubApps.get(installation.spec.app)
     const { installationId } = installation.spec
@@ -71,11 +75,20 @@ function isReady(installation: Installation | undefined): boolean {
   return findCondition(installation.status?.conditions, 'Ready')?.status === 'True'
 }
 
-function isDue(object: RepositoryGrant, now: Date, recheckMilliseconds: number): boolean {
+async function isDue(deps: GatherDeps, object: RepositoryGrant, installation: Installation, now: Date): Promise<boolean> {
   const { status, metadata } = object
   if (status?.checkedAt === undefined || status.observedGeneration !== metadata.generation) return true
   if (wakeOf(object) !== status.observedWake) return true
   if (findCondition(status.conditions, 'Approved')?.status === 'Unknown') return true
-  const interval = status.decision === 'Approved' ? recheckMilliseconds : unapprovedRecheckMilliseconds
-  return now.getTime() - Date.parse(status.checkedAt) >= interval
+  if (status.observedInputs !== decisionInputs(installation)) return true
+  if (status.decision !== 'Approved') return false
+  const { inUseMilliseconds, atRestMilliseconds } = deps.recheck
+  const sinceCheck = now.getTime() - Date.parse(status.checkedAt)
+  if (sinceCheck < inUseMilliseconds * spreadOf(object)) return false
+  return sinceCheck >= atRestMilliseconds * spreadOf(object) || isInUse(deps, object)
+}
+
+/** A registry that cannot be read makes the check due: it can only find more. */
+async function isInUse({ tokens }: GatherDeps, { metadata }: RepositoryGrant): Promise<boolean> {
+  return tokens.hasLive({ grantUid: metadata.uid ?? '' }).catch(() => true)
 }

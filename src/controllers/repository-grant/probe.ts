@@ -22,7 +22,7 @@ export type RequesterAccess =
   /** The person's role, by repository id. */
   | { readonly kind: 'known'; readonly login: string; readonly permissions: ReadonlyMap<number, RepositoryPermission> }
 
-/** `found` contains every repository of the grant, in its order; `missing` names those that the installation does not reach. */
+/** `found` contains every repository of the grant once, in its order; `missing` names those that the installation does not reach. */
 export type ProbeAnswer =
   | { readonly kind: 'found'; readonly repositories: readonly Repository[]; readonly requester: RequesterAccess }
   | { readonly kind: 'missing'; readonly names: readonly string[] }
@@ -82,7 +82,8 @@ function matched(minted: MintedToken, { grant, known }: ProbeRequest): readonly 
   const wanted =
     known?.map(({ id }) => id) ??
     grant.spec.repositories.map(name => minted.repositories.find(({ fullName }) => sameName(fullName, name))?.id)
-  const repositories = wanted.map(id => ({ id: id ?? 0, name: answered.get(id ?? 0) ?? '' }))
+  // Two names can mean one repository: the status holds each id once.
+  const repositories = [...new Set(wanted)].map(id => ({ id: id ?? 0, name: answered.get(id ?? 0) ?? '' }))
   if (repositories.some(({ name }) => name === '')) return undefined
   const extra = minted.repositoryIds.find(id => !wanted.includes(id))
   if (extra !== undefined && known !== undefined)

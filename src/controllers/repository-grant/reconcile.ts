@@ -12,7 +12,8 @@ import { retryMilliseconds } from '../github-unreachable.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { type Decision, decide } from './decide.ts'
-import { type Facts, type GatherDeps, gather, unapprovedRecheckMilliseconds } from './gather.ts'
+import { spreadOf } from './decision-inputs.ts'
+import { type Facts, type GatherDeps, gather } from './gather.ts'
 import { type DecisionLog, recordDecision } from './record-decision.ts'
 import { type GrantStatus, isNewRuling, nextStatus } from './status.ts'
 
@@ -83,13 +84,14 @@ function auditRecord({ object, installation, answer }: Facts, { ruling }: Decisi
   }
 }
 
-/** When nothing changes: at the end of the grant, and when GitHub has to be asked again. */
-function nextCheck(deps: RepositoryGrantDeps, { answer, askedAt, installationReady }: Facts, status: GrantStatus): Outcome {
+/**
+ * When nothing changes: at the end of the grant, and while it is ready when its use is to be looked at again. A denied grant and one without a
+ * ready Installation wait for a change of what they were decided from, which wakes them.
+ */
+function nextCheck(deps: RepositoryGrantDeps, { object, answer, askedAt }: Facts, status: GrantStatus): Outcome {
   const end = status.expiresAt === undefined ? longestWait : Date.parse(status.expiresAt) - askedAt.getTime()
   if (end <= 0) return done
   if (answer.kind === 'unreachable') return requeueAfter(retryMilliseconds(answer))
-  // The Installation wakes its grants when it becomes ready.
-  if (!installationReady) return done
-  const isReady = findCondition(status.conditions, 'Ready')?.status === 'True'
-  return requeueAfter(Math.min(isReady ? deps.recheckMilliseconds : unapprovedRecheckMilliseconds, end, longestWait))
+  if (findCondition(status.conditions, 'Ready')?.status !== 'True') return done
+  return requeueAfter(Math.min(deps.recheck.inUseMilliseconds * spreadOf(object), end, longestWait))
 }

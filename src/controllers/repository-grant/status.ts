@@ -5,6 +5,7 @@ import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
+import { decisionInputs } from './decision-inputs.ts'
 import type { Facts } from './gather.ts'
 
 export type GrantStatus = NonNullable<RepositoryGrant['status']>
@@ -15,7 +16,10 @@ export function isNewRuling(before: GrantStatus | undefined, { ruling }: Decisio
 }
 
 /** Equal to the status before when nothing changed and GitHub was not asked. */
-export function nextStatus({ object, answer, askedAt }: Facts, { ruling, approved, ready, checked }: Decision): GrantStatus {
+export function nextStatus(
+  { object, installation, answer, askedAt }: Facts,
+  { ruling, approved, ready, checked }: Decision,
+): GrantStatus {
   const { conditions, observedWake, ...before } = object.status ?? {}
   const generation = object.metadata.generation ?? 0
   const isNew = before.decision !== ruling?.decision
@@ -29,6 +33,7 @@ export function nextStatus({ object, answer, askedAt }: Facts, { ruling, approve
       ? { repositories: [...answer.repositories], expiresAt: before.expiresAt ?? end }
       : {}),
     ...(checked ? { checkedAt: askedAt.toISOString() } : {}),
+    ...(checked && installation ? { observedInputs: decisionInputs(installation) } : {}),
     ...(wake === undefined ? {} : { observedWake: wake }),
     observedGeneration: generation,
     conditions: mergeConditions(conditions, [approved, ready], generation, askedAt),

@@ -2,6 +2,7 @@
 import type { ResourceQuota } from '../../api/builtin/index.ts'
 import { tenantReasons as reasons } from '../../api/tenancy/tenant.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
+import type { TenantCredentials } from '../../registry/tenant-registry.ts'
 import type { Facts } from './gather.ts'
 
 type TenantRefusal = Refusal & {
@@ -9,7 +10,10 @@ type TenantRefusal = Refusal & {
   readonly retryAfterMilliseconds?: number
 }
 
-export type Decision = { readonly kind: 'fill' } | ({ readonly kind: 'refused' } & TenantRefusal)
+/** `imagesAreOpen`: the registry asks for no credential. */
+export type Decision =
+  | { readonly kind: 'fill'; readonly imagesAreOpen?: boolean }
+  | ({ readonly kind: 'refused' } & TenantRefusal)
 
 const terminatingRetryMilliseconds = 3_000
 const uncountedRetryMilliseconds = 300
@@ -47,6 +51,10 @@ export const quotasAreCounted: Check<readonly (ResourceQuota | undefined)[], Ten
   const message = 'the cluster has not counted the quota yet: nothing can be created before that'
   return { reason: reasons.quotaNotCounted, message, retryAfterMilliseconds: uncountedRetryMilliseconds }
 }
+
+/** Stops a tenant without credentials for the registry: its builds could push nothing. The Secret that an admin makes wakes it. */
+export const credentialsExist: Check<TenantCredentials, TenantRefusal> = credentials =>
+  credentials.kind === 'missing' ? { reason: reasons.registryCredentialMissing, message: credentials.message } : undefined
 
 /** Decides from the namespaces alone; the quotas are checked after the namespaces are filled. */
 export function decide(facts: Facts): Decision {

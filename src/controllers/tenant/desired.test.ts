@@ -1,7 +1,9 @@
 // What a Tenant's namespaces contain, whose a namespace is, and when it is ready.
 import { describe, expect, test } from 'vitest'
+import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { SecretString } from '../../lib/secret-string.ts'
 import { decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
 import { stateOf } from './gather.ts'
@@ -26,12 +28,13 @@ const tenant: Tenant = {
     limits: { concurrentBuilds: 2, tokensPerHour: 600, applications: 7 },
   },
 }
-const settings = {
-  buildEgress: [{ name: 'registry', cidr: '10.88.0.1/32', ports: [5000] }],
-  sourceStorePort: 8081,
-  certificateAuthority: 'PEM',
-}
-const contents = desiredContents(tenant, settings)
+const settings = { network: testNetwork, certificateAuthority: 'PEM' }
+const credentials = {
+  kind: 'credentials',
+  build: new SecretString('{"auths":{"r":{"auth":"build"}}}'),
+  pull: new SecretString('{"auths":{"r":{"auth":"pull"}}}'),
+} as const
+const contents = desiredContents(tenant, settings, credentials)
 const named = (kind: string, namespace: string) =>
   contents
     .filter(({ object }) => object.kind === kind && object.metadata.namespace === namespace)
@@ -87,7 +90,8 @@ describe('the namespaces of a tenant', () => {
     })
     const builder = contents.find(({ object }) => object.kind === 'ServiceAccount')?.object
     expect(builder).toMatchObject({ metadata: { name: 'builder', namespace: 'acme-build' }, automountServiceAccountToken: false })
-    expect(named('NetworkPolicy', 'acme-build')).toEqual(['deny-all', 'allow-dns', 'allow-source-store', 'allow-registry'])
+    expect(named('NetworkPolicy', 'acme')).toEqual(['sekisho-deny-all', 'sekisho-ingress', 'sekisho-egress'])
+    expect(named('NetworkPolicy', 'acme-build')).toEqual(['sekisho-deny-all', 'sekisho-egress'])
   })
 
   test('are controlled by the Tenant, and so is everything in them', () => {
@@ -144,22 +148,34 @@ describe('a quota', () => {
 })
 
 describe('the status of a tenant', () => {
+  const enforced = { ingress: 'Enforced', egress: 'Enforced' } as const
+  const observed = { decision: { kind: 'fill' }, teams: { kind: 'not-due' }, enforcement: enforced } as const
+
   test('stays equal when nothing changed', () => {
-    const first = nextStatus(tenant, { kind: 'fill' }, { kind: 'not-due' }, new Date('2026-01-01T00:00:00Z'))
+    const first = nextStatus(tenant, observed, new Date('2026-01-01T00:00:00Z'))
     expect(first).toMatchObject({ namespace: 'acme', buildNamespace: 'acme-build', observedGeneration: 3 })
-    const second = nextStatus(
-      { ...tenant, status: first },
-      { kind: 'fill' },
-      { kind: 'not-due' },
-      new Date('2026-01-02T00:00:00Z'),
-    )
+    const second = nextStatus({ ...tenant, status: first }, observed, new Date('2026-01-02T00:00:00Z'))
     expect(second).toEqual(first)
+  })
+
+  test.each([
+    ['True', 'PoliciesEnforced', enforced, /both directions/],
+    ['False', 'PoliciesNotEnforced', { ...enforced, egress: 'NotEnforced' }, /for egress: pods of all tenants reach each other/],
+    ['False', 'PoliciesNotEnforced', { ingress: 'NotEnforced', egress: 'NotEnforced' }, /for ingress and egress/],
+    ['False', 'PoliciesNotEnforced', { ingress: 'NotEnforced', egress: 'Unknown' }, /for ingress:/],
+    ['Unknown', 'PoliciesNotProbed', { ingress: 'Unknown', egress: 'Unknown' }, /did not answer/],
+  ] as const)('says %s (%s) about the network, and stays Ready', (status, reason, enforcement, message) => {
+    const { conditions } = nextStatus(tenant, { ...observed, enforcement }, new Date('2026-01-01T00:00:00Z'))
+    expect(conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }))
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ type: 'NetworkPoliciesEnforced', status, reason, message: expect.stringMatching(message) }),
+    )
   })
 })
 
 describe('a live object', () => {
-  const wanted = contents[0]?.object
-  if (wanted === undefined) throw new Error('the contents are empty')
+  const wanted = contents.find(({ object }) => object.kind === 'RoleBinding')?.object
+  if (wanted === undefined) throw new Error('there is no RoleBinding')
   const live = { ...wanted, metadata: { ...wanted.metadata, uid: 'u', resourceVersion: '1' } }
 
   test('needs no apply when it has what is wanted, whatever else the server added', () => {

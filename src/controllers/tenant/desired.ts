@@ -8,27 +8,31 @@ import {
   networkPolicies,
   resourceQuotas,
   roleBindings,
+  secrets,
   serviceAccounts,
 } from '../../api/builtin/index.ts'
-import { buildNamespaceOf, labels } from '../../api/names.ts'
+import { buildNamespaceOf, labels, registrySecrets } from '../../api/names.ts'
 import type { KubeObject, OwnerReference, ResourceType } from '../../api/resource.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { builderServiceAccount } from '../../builds/builder.ts'
 import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
-import { buildNetworkPolicies } from './build-network.ts'
+import { secretData, type TenantCredentials } from '../../registry/tenant-registry.ts'
 import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
+import { applicationNetworkPolicies } from './network/application-network.ts'
+import { buildNetworkPolicies } from './network/build-network.ts'
 import { desiredBindings } from './role-bindings.ts'
 import type { TenantSettings } from './settings.ts'
 
 /** The hash of what was applied: an object with this hash and unchanged fields is not applied again. */
 export const desiredHashAnnotation = 'sekisho.dev/desired-hash'
 
-/** The ServiceAccount that build pods run as. It has no permissions, and its pods get no token. */
-export const builderServiceAccount = 'builder'
-
 /** The ConfigMap by which workloads trust the token desk, as they trust the API server by kube-root-ca.crt. */
 export const authorityConfigMap = 'sekisho-ca'
+
+/** The ServiceAccount of pods that name none. Kubernetes creates it, too. */
+export const defaultServiceAccount = 'default'
 
 /** An object to apply, with its hash annotation. */
 export type DesiredObject = { readonly type: ResourceType; readonly object: Applied }
@@ -42,12 +46,19 @@ export function desiredNamespaces(tenant: Tenant): readonly DesiredObject[] {
 }
 
 /** What both namespaces contain, in the order of apply. */
-export function desiredContents(tenant: Tenant, settings: TenantSettings): readonly DesiredObject[] {
+export function desiredContents(
+  tenant: Tenant,
+  settings: TenantSettings,
+  credentials: TenantCredentials,
+): readonly DesiredObject[] {
   const { namespace } = tenant.spec
   const build = buildNamespaceOf(namespace)
   const inside = (type: ResourceType, where: string, name: string, content: Content): DesiredObject =>
     hashed(type, { namespace: where, name, labels: ours(tenant), ownerReferences: [owner(tenant)] }, content)
   return [
+    // The policies come first: whatever is made later is never without them.
+    ...applicationNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, namespace, name, { spec })),
+    ...buildNetworkPolicies(settings.network).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
@@ -57,8 +68,40 @@ export function desiredContents(tenant: Tenant, settings: TenantSettings): reado
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
-    inside(serviceAccounts, build, builderServiceAccount, { automountServiceAccountToken: false }),
-    ...buildNetworkPolicies(settings).map(({ name, spec }) => inside(networkPolicies, build, name, { spec })),
+    ...registryContents(credentials).map(({ type, purpose, name, content }) =>
+      inside(type, purpose === 'build' ? build : namespace, name, content),
+    ),
+  ]
+}
+
+type RegistryContent = {
+  readonly type: ResourceType
+  readonly purpose: 'build' | 'pull'
+  readonly name: string
+  readonly content: Content
+}
+
+/**
+ * The registry credentials and the ServiceAccounts that use them. Builds push with the one in the build namespace, which no tenant can read. The
+ * one in the tenant's namespace pulls the tenant's own images and nothing else; pods that name no ServiceAccount use it through `default`.
+ */
+function registryContents(credentials: TenantCredentials): readonly RegistryContent[] {
+  const builder = { type: serviceAccounts, purpose: 'build', name: builderServiceAccount } as const
+  const withoutToken = { automountServiceAccountToken: false }
+  if (credentials.kind !== 'credentials') return [{ ...builder, content: withoutToken }]
+  const secret = (purpose: 'build' | 'pull'): RegistryContent => ({
+    type: secrets,
+    purpose,
+    name: registrySecrets[purpose],
+    content: { type: 'kubernetes.io/dockerconfigjson', data: secretData(credentials[purpose]) },
+  })
+  const references = (purpose: 'build' | 'pull') => [{ name: registrySecrets[purpose] }]
+  return [
+    secret('build'),
+    secret('pull'),
+    // kpack authenticates with `secrets`; the kubelet pulls the builder image with `imagePullSecrets`.
+    { ...builder, content: { ...withoutToken, secrets: references('build'), imagePullSecrets: references('build') } },
+    { type: serviceAccounts, purpose: 'pull', name: defaultServiceAccount, content: { imagePullSecrets: references('pull') } },
   ]
 }
 

@@ -1,16 +1,8 @@
 // Wires the Tenant controller: a change of an object that it made wakes it, and a deleted namespace is recreated. Decides nothing.
-import {
-  configMaps,
-  limitRanges,
-  namespaces,
-  networkPolicies,
-  resourceQuotas,
-  roleBindings,
-  serviceAccounts,
-} from '../../api/builtin/index.ts'
+import { configMaps, secrets } from '../../api/builtin/index.ts'
 import { installation } from '../../api/github/installation.ts'
 import { labels } from '../../api/names.ts'
-import { keyOf, type ResourceType } from '../../api/resource.ts'
+import { keyOf } from '../../api/resource.ts'
 import { tenant, tenantConditions, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
@@ -18,37 +10,36 @@ import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createHourlyBudget } from '../../lib/hourly-budget.ts'
+import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
+import { namespaceOfGivenSecret } from '../../registry/tenant-registry.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
+import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
 
-export { builderServiceAccount } from './desired.ts'
-export type { EgressRule, TenantSettings } from './settings.ts'
+export { networkSettings, registryPort, registryRange } from './network/network-settings.ts'
+export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,
-  'tenants' | 'live' | 'status' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
+  'tenants' | 'live' | 'status' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
+  readonly platformNamespace: string
   readonly events: Pick<EventRecorder, 'record'>
   /** Default one day; the broker's webhooks wake the controller much sooner. */
   readonly teamCheckMilliseconds?: number
 }
 
-const byNamespace = 'tenant/by-namespace'
 /** Of the 5,000 requests an hour that an App has, for checks that may wait. */
 const teamChecksPerHour = 200
-
-/** The kinds whose changes wake a Tenant. Not the quotas: their status changes with every pod, and the resync finds changes of their spec. */
-const watched: readonly ResourceType[] = [namespaces, roleBindings, limitRanges, serviceAccounts, networkPolicies, configMaps]
-const made: readonly ResourceType[] = [...watched, resourceQuotas]
 
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
   const { manager, teamCheckMilliseconds = 86_400_000 } = deps
   const tenants = manager.cache(tenant)
   const installations = manager.cache(installation)
-  tenants.addIndex(byNamespace, ({ spec }) => [spec.namespace])
-  const scope = { labelSelector: labels.tenant }
+  const tenantsIn = tenantsByNamespace(tenants)
   const { client } = manager
   const teamChecks = createHourlyBudget({ perHour: teamChecksPerHour, clock: deps.clock })
   const status = createStatusWriter({
@@ -57,18 +48,25 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
     client,
     cache: tenants,
     events: deps.events,
-    eventsOn: ['Ready', tenantConditions.rolesResolved],
-    normalReasons: [tenantReasons.teamsNotChecked],
+    eventsOn: ['Ready', tenantConditions.rolesResolved, tenantConditions.networkPoliciesEnforced],
+    normalReasons: [tenantReasons.teamsNotChecked, tenantReasons.policiesNotProbed],
   })
-  for (const type of made) manager.cache(type, scope)
+  const own = createOwnObjects(manager)
+  const platform = { namespace: deps.platformNamespace }
+  const records = manager.cache(configMaps, platform)
   return {
     name: 'tenant',
     for: tenant,
-    owns: watched,
+    owns: ownedKinds,
     ownsLabelSelector: labels.tenant,
     watches: [
-      watches(installation, ({ metadata }) => tenants.byIndex(byNamespace, metadata.namespace ?? '').map(keyOf), {
+      ...own.watches,
+      watches(installation, ({ metadata }) => tenantsIn(metadata.namespace ?? '').map(keyOf), {
         predicate: partChanged(({ status }) => [findCondition(status?.conditions, 'Ready')?.status, status?.permissions]),
+      }),
+      watches(configMaps, ({ metadata }) => (metadata.name === enforcementConfigMap ? tenants.list().map(keyOf) : []), platform),
+      watches(secrets, item => tenantsIn(namespaceOfGivenSecret(item.metadata.name) ?? '').map(keyOf), {
+        namespace: deps.platformNamespace,
       }),
     ],
     reconcile: context =>
@@ -80,7 +78,8 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           teamCheckMilliseconds,
           teamChecks,
           installationsIn: namespace => installations.list(namespace),
-          live: type => manager.cache(type, scope),
+          enforcement: () => recordedEnforcement(records.get({ ...platform, name: enforcementConfigMap })),
+          live: own.live,
         },
         context,
       ),

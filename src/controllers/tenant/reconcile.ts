@@ -1,17 +1,19 @@
 // Keeps a Tenant's namespaces and their contents. The only file here that writes. It never adopts a namespace: new ones are created, not
 // applied, and existing ones are changed by their uid. When the Tenant is deleted, tokens end first, then the namespaces, then the finalizer.
-import { namespaces, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
-import { type KubeObject, keyOf, type ResourceType } from '../../api/resource.ts'
+import { namespaces, networkPolicies, type ResourceQuota, resourceQuotas, roleBindings } from '../../api/builtin/index.ts'
+import { type KubeObject, keyOf, keyText, type ResourceType } from '../../api/resource.ts'
 import { type Tenant, tenant as tenants } from '../../api/tenancy/tenant.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Applied, KubeClient } from '../../kube/client/client.ts'
 import { isGone, isKubeError } from '../../kube/client/errors.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
 import { controllerOf } from '../../kube/object/owner.ts'
+import type { Enforcement } from '../../network-probe/enforcement.ts'
+import type { TenantRegistry } from '../../registry/tenant-registry.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
+import { credentialsExist, type Decision, decide, isCounted, namespaceTaken, quotasAreCounted } from './decide.ts'
 import { type DesiredObject, desiredContents, desiredNamespaces } from './desired.ts'
 import { type Facts, gather } from './gather.ts'
 import { needsApply } from './needs-apply.ts'
@@ -25,9 +27,12 @@ export type TenantDeps = TeamCheckDeps & {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'mergePatch' | 'delete'>
   readonly tenants: Pick<Cache<Tenant>, 'get'>
   /** The cached objects of a kind that tenants' namespaces contain. */
-  readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get'>
+  readonly live: (type: ResourceType) => Pick<Cache<KubeObject>, 'get' | 'list'>
   readonly settings: TenantSettings
+  readonly registry: TenantRegistry
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  /** What the probe recorded last about the enforcement of network policies. */
+  readonly enforcement: () => Enforcement
   readonly status: StatusWriter<Tenant>
 }
 
@@ -35,6 +40,9 @@ export type TenantDeps = TeamCheckDeps & {
 export const fieldManager = 'sekisho.dev/tenant'
 const deletionRetryMilliseconds = 3_000
 const uncountedMilliseconds = 3_000
+const rotationSlackMilliseconds = 1_000
+/** How often every Tenant is looked at again without a reason. */
+const resyncMilliseconds = 600_000
 
 /** Idempotent. The finalizer is set before the namespaces are created. */
 export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
@@ -49,10 +57,25 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   const result = decision.kind === 'fill' ? await fill(deps, facts) : decision
   // After the namespaces: they must not wait for GitHub.
   const teams = await checkTeams(deps, tenant)
-  await deps.status.write(tenant, nextStatus(tenant, result, teams, deps.clock.now()))
+  await deps.status.write(
+    tenant,
+    nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
+  )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
-  const next = retry ?? nextTeamCheckMilliseconds(teams)
-  return next === undefined ? done : requeueAfter(next)
+  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
+  // What is further away is found by the resync, which a requeue would replace.
+  return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)
+}
+
+/** New credentials have to be written within a day of the end of their period. */
+function rotationMilliseconds({ registry }: TenantDeps): number | undefined {
+  const next = registry.nextRotationMilliseconds()
+  return next === undefined ? undefined : next + rotationSlackMilliseconds
+}
+
+function earlier(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter(time => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Promise<Decision> {
@@ -61,18 +84,20 @@ async function fill(deps: TenantDeps, { tenant, namespaces: found }: Facts): Pro
     const live = found.find(namespace => namespace.name === name)?.object
     if (!(await writeNamespace(deps, wanted, live))) return { kind: 'refused', ...namespaceTaken(name) }
   }
-  const contents = desiredContents(tenant, deps.settings)
+  const credentials = deps.registry.credentialsOf(tenant)
+  const contents = desiredContents(tenant, deps.settings, credentials)
   for (const { type, object } of contents) {
     const live = deps.live(type).get(keyOf(object))
     if (live === undefined || needsApply(object, live)) await apply(deps, type, object)
   }
   await pruneBindings(deps, tenant, contents)
+  await prunePolicies(deps, tenant, contents)
   const quotas = contents
     .filter(({ type }) => type === resourceQuotas)
     .map(({ object }): ResourceQuota | undefined => deps.live(resourceQuotas).get(keyOf(object)))
   await recount(deps, quotas)
-  const refusal = quotasAreCounted(quotas)
-  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill' }
+  const refusal = quotasAreCounted(quotas) ?? credentialsExist(credentials)
+  return refusal ? { kind: 'refused', ...refusal } : { kind: 'fill', imagesAreOpen: credentials.kind === 'open' }
 }
 
 /** False when the namespace was created by somebody else, or deleted, in the meantime. */
@@ -118,6 +143,18 @@ async function pruneBindings(deps: TenantDeps, tenant: Tenant, contents: readonl
     if (live === undefined || controllerOf(live)?.uid !== tenant.metadata.uid) continue
     const { uid } = live.metadata
     await deps.client.delete(roleBindings, { namespace, name }, uid === undefined ? {} : { uid })
+  }
+}
+
+/** Policies add up: one that is not wanted any more would keep open what it allowed. */
+async function prunePolicies(deps: TenantDeps, tenant: Tenant, contents: readonly DesiredObject[]): Promise<void> {
+  const kept = new Set(contents.filter(({ type }) => type === networkPolicies).map(({ object }) => keyText(keyOf(object))))
+  for (const { object } of desiredNamespaces(tenant)) {
+    for (const live of deps.live(networkPolicies).list(object.metadata.name)) {
+      if (kept.has(keyText(keyOf(live))) || controllerOf(live)?.uid !== tenant.metadata.uid) continue
+      const { uid } = live.metadata
+      await deps.client.delete(networkPolicies, keyOf(live), uid === undefined ? {} : { uid })
+    }
   }
 }
 

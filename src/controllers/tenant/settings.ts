@@ -1,20 +1,29 @@
 // What the platform's operator decides about the namespaces of all tenants. Set by configuration; tenants cannot change it.
+import type { AddressRange } from '../../lib/address-range.ts'
+import type { AllowedRange, IngressPeers } from './network/network-settings.ts'
 
-/** An address range that pods may open connections to. */
-export type EgressRule = {
-  /** Part of the policy's name: a DNS label. */
-  readonly name: string
-  readonly cidr: string
-  /** Parts of the range that stay blocked, such as the cloud's metadata address. */
-  readonly except?: readonly string[]
-  readonly ports: readonly number[]
+export type NetworkSettings = {
+  /** Who may reach applications besides pods of their own namespace. */
+  readonly ingressFrom: IngressPeers
+  /** Ranges of the cluster, and private ones: no part of the internet. */
+  readonly clusterRanges: readonly AddressRange[]
+  readonly privateRanges: readonly AddressRange[]
+  /** DNS caches outside kube-system. */
+  readonly dnsRanges: readonly AddressRange[]
+  /** What pods may reach although it is not the internet. */
+  readonly applicationEgress: readonly AllowedRange[]
+  readonly buildEgress: readonly AllowedRange[]
+  /** The TCP ports that builds may reach on the internet. */
+  readonly buildPorts: readonly number[]
+  /** The ports of the token desk and of the source store inside the platform namespace. */
+  readonly tokenDeskPort: number
+  readonly sourceStorePort: number
+  /** The port of the registry's token server inside the platform namespace; absent without one. */
+  readonly registryTokenPort?: number
 }
 
 export type TenantSettings = {
-  /** What builds may reach besides DNS and the source store: the image registry and package registries. */
-  readonly buildEgress: readonly EgressRule[]
-  /** The port on which the source store serves git inside the platform namespace. */
-  readonly sourceStorePort: number
+  readonly network: NetworkSettings
   /** PEM of the certificate authority by which workloads trust the token desk. */
   readonly certificateAuthority: string
 }

@@ -1,21 +1,31 @@
-// The status of a Tenant from the decision and the answer about its teams. Pure; the namespaces are named once they exist and are filled.
+// The status of a Tenant from the decision, the answer about its teams and what is known about the network. Pure; the namespaces are named once they exist and are filled.
 import { buildNamespaceOf } from '../../api/names.ts'
 import { type Tenant, tenantReasons } from '../../api/tenancy/tenant.ts'
 import { mergeConditions, type WantedCondition } from '../../kube/object/conditions.ts'
+import type { Enforcement } from '../../network-probe/enforcement.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
+import { networkCondition } from './network/network-condition.ts'
 import type { TeamsAnswer } from './teams/check-teams.ts'
 import { rolesResolvedCondition } from './teams/decide-teams.ts'
 
 type TenantStatus = NonNullable<Tenant['status']>
 
+export type Observed = {
+  readonly decision: Decision
+  readonly teams: TeamsAnswer
+  readonly enforcement: Enforcement
+}
+
 /** Equal to the status before when nothing changed and GitHub was not asked. */
-export function nextStatus(tenant: Tenant, decision: Decision, teams: TeamsAnswer, now: Date): TenantStatus {
+export function nextStatus(tenant: Tenant, { decision, teams, enforcement }: Observed, now: Date): TenantStatus {
   const generation = tenant.metadata.generation ?? 0
   const { conditions, ...before } = tenant.status ?? {}
   const { namespace } = tenant.spec
   const buildNamespace = buildNamespaceOf(namespace)
-  const message = `namespaces ${namespace} and ${buildNamespace} are ready`
+  const open = decision.kind === 'fill' && decision.imagesAreOpen === true
+  const warning = open ? '; the image registry asks for no credential: other tenants can read and replace its images' : ''
+  const message = `namespaces ${namespace} and ${buildNamespace} are ready${warning}`
   const ready: WantedCondition =
     decision.kind === 'fill'
       ? { type: 'Ready', status: 'True', reason: tenantReasons.ready, message }
@@ -25,7 +35,12 @@ export function nextStatus(tenant: Tenant, decision: Decision, teams: TeamsAnswe
     ...(decision.kind === 'fill' ? { namespace, buildNamespace } : {}),
     ...(teams.kind === 'known' ? checked(tenant, teams.askedAt) : {}),
     observedGeneration: generation,
-    conditions: mergeConditions(conditions, [ready, rolesResolvedCondition(tenant, teams)], generation, now),
+    conditions: mergeConditions(
+      conditions,
+      [ready, rolesResolvedCondition(tenant, teams), networkCondition(enforcement)],
+      generation,
+      now,
+    ),
   }
 }
 

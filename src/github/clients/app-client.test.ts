@@ -209,6 +209,20 @@ describe('revoking', () => {
   })
 })
 
+test('a token that GitHub says lives longer than an hour keeps its end, so that it can be refused', async () => {
+  const from = new Date('2026-01-01T00:00:00Z')
+  const clock: Clock = { ...systemClock, now: () => from }
+  const expiresOf = async (expires_at: string, date: string): Promise<string> => {
+    await using github = await scriptedGitHub(() => ({ ...minted({ expires_at }), headers: { date } }))
+    return (await clientFor(github.url, [firstKey], clock).mint(mintRequest)).expiresAt.toISOString()
+  }
+  const atGitHub = 'Thu, 01 Jan 2026 00:10:00 GMT'
+  // Ten minutes between the clocks do not count.
+  expect(await expiresOf('2026-01-01T01:10:00Z', atGitHub)).toBe('2026-01-01T01:00:00.000Z')
+  expect(await expiresOf('2026-01-01T03:10:00Z', atGitHub)).toBe('2026-01-01T03:00:00.000Z')
+  expect(await expiresOf('2026-01-02T00:00:00Z', 'none')).toBe('2026-01-02T00:00:00.000Z')
+})
+
 describe('bounds', () => {
   test('an answer that is too large is refused', async () => {
     await using github = await scriptedGitHub(() => ({ status: 200, body: 'x'.repeat(11 * 1024 * 1024) }))

@@ -17,10 +17,11 @@ import { type MintedToken, type MintRequest, mintBody, mintedToken, tokenIn } fr
 import { integerAt, listOf, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import type { Fetch } from '../transport/bounded-fetch.ts'
 import { createCircuit } from '../transport/circuit.ts'
-import { githubFailure, statusOf } from '../transport/failure.ts'
+import { githubFailure } from '../transport/failure.ts'
 import { createClient } from '../transport/github-requests.ts'
 import { createAppSigner } from './app-jwt.ts'
 import { type OrganizationReader, organizationReader } from './organization-reader.ts'
+import { createTokenRevoker } from './token-revoker.ts'
 
 export type AppClientDeps = {
   readonly endpoints: GitHubEndpoints
@@ -67,10 +68,7 @@ export type AppClient = {
   readonly mint: (request: MintRequest) => Promise<MintedToken>
   /** Only for the platform's own checks of an organisation's people: a token that reads members and nothing of any repository. */
   readonly mintOrganizationReader: (installationId: number) => Promise<OrganizationReader>
-  /**
-   * Resolves when the token is revoked (204, or 401/404: it was already); throws a retryable error otherwise. `fresh`: the token is seconds
-   * old, so a 401 or 404 may only mean that not all of GitHub's servers know it yet (octokit/auth-app.js#65); that is an error to retry.
-   */
+  /** As `TokenRevoker`; a token of a suspended installation is an error, too. */
   readonly revoke: (token: SecretString, options?: { readonly fresh?: boolean }) => Promise<void>
   /** One page of at most 100 webhook deliveries, the youngest first; the next page by its cursor. */
   readonly deliveries: (options?: {
@@ -93,10 +91,9 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const client = createClient({ ...deps, circuit }, `app:${name}`)
   // GitHub wants a second between writes: a hundred redeliveries must not make mints wait for minutes.
   const redelivering = createClient({ ...deps, circuit }, `deliveries:${name}`)
+  const revokeAt = createTokenRevoker(deps)
   // Lists wait for each other only: a hundred pages must not stand before a mint.
   const listing = createClient({ ...deps, circuit }, `installations:${name}`)
-  // Its own circuit: an App that was asked to wait must still be able to revoke tokens.
-  const revoking = createCircuit(deps.clock)
   const signed = createAppSigner(deps)
 
   const signedRequest = async <T>(route: string, request: (authorization: string) => Promise<T>): Promise<T> => {
@@ -112,16 +109,10 @@ export function createAppClient(deps: AppClientDeps): AppClient {
   const asApp = (route: string, parameters: Readonly<Record<string, unknown>>, through = client) =>
     signedRequest(route, authorization => through.raw(route, parameters, authorization))
 
-  const revoke: AppClient['revoke'] = async (token, { fresh = false } = {}) => {
-    const route = 'DELETE /installation/token'
-    // A client of its own: a revocation must not queue behind other writes (one a second), and each token has a rate limit of its own.
-    const own = createClient({ ...deps, circuit: revoking }, `revoke:${crypto.randomUUID()}`)
-    try {
-      await own.raw(route, {}, `Bearer ${token.reveal()}`)
-    } catch (error) {
-      const status = statusOf(error)
-      if (fresh || (status !== 401 && status !== 404)) throw notRevoked(githubFailure(error, route, deps.clock.now()))
-    }
+  const revoke: AppClient['revoke'] = async (token, options) => {
+    const result = await revokeAt(deps.endpoints.api, token, options)
+    if (result === 'suspended')
+      throw new AppError('unavailable', 'the token cannot be revoked while its installation is suspended')
   }
 
   /** A token must not stay active when the rest of the answer cannot be read. */
@@ -200,21 +191,15 @@ function installationPage(data: unknown, headers: Readonly<Record<string, string
   return { etag: typeof etag === 'string' ? etag : undefined, installations, hasNext }
 }
 
-/** Whatever GitHub answered, the same request may revoke the token later. */
-function notRevoked(failure: AppError): AppError {
-  if (failure.code === 'unavailable' || failure.code === 'too_many_requests') return failure
-  return new AppError('unavailable', `the token may still be active: ${failure.message}`, {
-    cause: failure,
-    retryAfterSeconds: 5,
-  })
-}
-
 /**
  * Converts GitHub's expiry to our clock: the remaining lifetime according to GitHub's `Date` header, added to our current time. Without a
- * plausible `Date` header it stays GitHub's time. At most an hour from now, the longest lifetime of a token.
+ * plausible `Date` header it stays GitHub's time. A difference between the clocks does not make it more than an hour, the longest lifetime of a
+ * token; but a token that GitHub itself says lives longer keeps its end, so that the caller can refuse it.
  */
 function byOurClock(expiresAt: Date, date: string | number | undefined, now: Date): Date {
   const left = expiresAt.getTime() - Date.parse(String(date ?? ''))
-  const end = left > 0 && left <= tokenLifeMilliseconds + clockStepMilliseconds ? now.getTime() + left : expiresAt.getTime()
-  return new Date(Math.min(end, now.getTime() + tokenLifeMilliseconds))
+  const end = left > 0 ? now.getTime() + left : expiresAt.getTime()
+  const longest = now.getTime() + tokenLifeMilliseconds
+  const isByGitHub = left > tokenLifeMilliseconds + clockStepMilliseconds
+  return new Date(isByGitHub || end > longest + tokenLifeMilliseconds ? end : Math.min(end, longest))
 }

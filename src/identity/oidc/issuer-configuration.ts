@@ -22,8 +22,8 @@ export type IssuerAccounts = {
   /** Whether the person has signed in here and still may. Does not call GitHub. */
   readonly exists: (subject: string) => Promise<boolean>
   /**
-   * Read from GitHub now. Undefined: the person must sign in again. Throws `unavailable` or `upstream_failed` when GitHub does not
-   * answer.
+   * Read from GitHub now. Undefined: the person must sign in again. Throws `forbidden`, with the cure, for a person who may not have a
+   * token now, and `unavailable` or `upstream_failed` when GitHub does not answer.
    */
   readonly claims: (subject: string) => Promise<IssuerClaims | undefined>
   /** Called before an ID token is signed; when it rejects, no token is signed. */
@@ -85,7 +85,12 @@ function show(ctx: KoaContextWithOIDC, page: string): void {
 
 function codeError(out: { readonly error?: string } | undefined, error: Error | undefined): string | undefined {
   if (error === undefined && out === undefined) return undefined
-  if (error?.name === 'AbortedError') return 'The sign-in was refused, as you asked.'
+  if (error?.name === 'AbortedError') {
+    const { cause } = error
+    return cause instanceof errors.AccessDenied && cause.error_description !== undefined
+      ? `The sign-in was refused: ${cause.error_description}.`
+      : 'The sign-in was refused, as you asked.'
+  }
   return 'This code is not valid, was used or has expired. Check the code on the computer that shows it and try again.'
 }
 
@@ -98,6 +103,8 @@ async function currentClaims(accounts: IssuerAccounts, subject: string): Promise
   } catch (error) {
     if (isAppError(error) && temporaryFailures.includes(error.code))
       throw new errors.TemporarilyUnavailable('GitHub does not answer: try again shortly')
+    // The grant stays: with a role again, the same refresh token works again.
+    if (isAppError(error, 'forbidden')) throw new errors.AccessDenied(error.message)
     throw error
   }
 }

@@ -15,7 +15,7 @@ export type OidcRecordStore = {
     readonly id: string
     readonly payload: OidcRecordPayload
     readonly expiresAt: Date | undefined
-    readonly lookup: { readonly [handle in 'grantId' | 'userCode' | 'uid']?: string | undefined }
+    readonly lookup: { readonly [handle in 'grantId' | 'userCode' | 'uid' | 'account']?: string | undefined }
   }) => Promise<void>
   readonly find: (model: string, id: string) => Promise<Found | undefined>
   readonly findByUserCode: (model: string, userCode: string) => Promise<Found | undefined>
@@ -43,10 +43,10 @@ export function createRecordAdapter(store: OidcRecordStore, now: () => Date): Ad
   return (model): Adapter => ({
     async upsert(id, payload, expiresIn) {
       const expiresAt = expiresIn === undefined ? undefined : new Date(now().getTime() + expiresIn * 1000)
-      const { grantId, userCode, uid } = payload
+      const { grantId, userCode, uid, accountId: account } = payload
       // Through JSON, because a payload of the provider contains undefined members and instances of its classes.
       const plain: OidcRecordPayload = JSON.parse(JSON.stringify(payload))
-      await store.upsert({ model, id, payload: plain, expiresAt, lookup: { grantId, userCode, uid } })
+      await store.upsert({ model, id, payload: plain, expiresAt, lookup: { grantId, userCode, uid, account } })
     },
     async find(id) {
       const found = payloadOf(await store.find(model, id))

@@ -12,9 +12,11 @@ export function createRotatingIssuer(keys: Pick<IssuerKeys, 'period'>, make: () 
     return present.issuer
   }
   return {
-    handle: async (request, response) => (await issuer()).handle(request, response),
+    handle: async (request, response, address) => (await issuer()).handle(request, response, address),
     pending: async (request, response) => (await issuer()).pending(request, response),
     approve: async (request, response, subject) => (await issuer()).approve(request, response, subject),
-    refuse: async (request, response) => (await issuer()).refuse(request, response),
+    refuse: async (request, response, description) => (await issuer()).refuse(request, response, description),
+    endSession: async (request, response) => (await issuer()).endSession(request, response),
+    forgetOthers: async (request, response, subject) => (await issuer()).forgetOthers(request, response, subject),
   }
 }

@@ -22,6 +22,8 @@ export type Caches = ChangeSource & {
   readonly stop: () => Promise<void>
 }
 
+const mostContent = 64 * 1024
+
 type Entry = { readonly cache: ObjectCache<KubeObject>; readonly reflector: Reflector }
 
 /** No caches yet; nothing runs before `start`. */
@@ -33,11 +35,12 @@ export function createCaches(deps: CachesDeps): Caches {
   let started = false
 
   function entryOf<T extends KubeObject>(type: ResourceType<T>, scope: CacheScope): ObjectCache<T> {
-    const name = [type.apiVersion, type.plural, scope.namespace ?? '*', scope.labelSelector ?? ''].join(' ').trimEnd()
+    const { namespace, labelSelector = '', fieldSelector = '' } = scope
+    const name = [type.apiVersion, type.plural, namespace ?? '*', labelSelector, fieldSelector].join(' ').trimEnd()
     const known = entries.get(name)
     // The name contains the kind, so the cache under it has the kind's type.
     if (known !== undefined) return known.cache as unknown as ObjectCache<T>
-    const cache = createObjectCache<T>()
+    const cache = createObjectCache<T>(namespace === undefined ? mostContent : undefined)
     const watched = deps.metrics?.watch(name, { objects: cache.size, silentSeconds: () => reflector.silentSeconds() })
     const reflector: Reflector = createReflector<T>({ ...deps, ...watched, type, scope, cache })
     entries.set(name, { cache: cache as unknown as ObjectCache<KubeObject>, reflector })

@@ -1,13 +1,14 @@
 // The local copy of one kind's objects: key → frozen object, with indexes. Listeners receive every difference as {old, new}; an object that
 // was deleted and recreated under the same name (another uid) is two changes. It never sends requests.
+import { keptObject } from '../../api/kept-object.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
 import { keyOf, keyText } from '../../api/resource.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createFreezer } from './freeze.ts'
 import { createMultimap, type Multimap } from './multimap.ts'
 
-/** Which objects of a kind a cache holds. */
-export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string }
+/** Which objects of a kind a cache holds. Without a namespace it holds what tenants wrote, of bounded size (`keptObject`). */
+export type CacheScope = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
 /** `old` is absent for a new object, `new` for a deleted one. `initial`: the object comes from the first list, so it is not urgent. */
 export type Change<T extends KubeObject> = { readonly old?: T; readonly new?: T; readonly initial: boolean }
@@ -40,15 +41,16 @@ export type ObjectCache<T extends KubeObject> = Cache<T> & {
   /** Removes any version of this object, but not an object with another uid under the same name. */
   readonly remove: (object: T) => void
   readonly subscribe: (listener: Listener<T>) => void
+  /** What is kept of an object. */
+  readonly keep: (object: T) => T
   readonly size: () => number
 }
 
 type Index<T> = { readonly values: (object: T) => readonly string[]; readonly keys: Multimap }
 
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
-
-/** An empty cache. */
-export function createObjectCache<T extends KubeObject>(): ObjectCache<T> {
+/** An empty cache. `mostContent` bounds each object of a built-in kind, in characters. */
+export function createObjectCache<T extends KubeObject>(mostContent?: number): ObjectCache<T> {
+  const keep = (object: T): T => keptObject(object, mostContent)
   const objects = new Map<string, T>()
   const freeze = createFreezer()
   const indexes = new Map<string, Index<T>>()
@@ -68,7 +70,7 @@ export function createObjectCache<T extends KubeObject>(): ObjectCache<T> {
     const held = objects.get(key)
     if (held !== undefined && held.metadata.uid !== object.metadata.uid) drop(key, held)
     else if (held !== undefined && held.metadata.resourceVersion === object.metadata.resourceVersion) return
-    const kept = freeze(slim(object))
+    const kept = freeze(keep(object))
     const old = objects.get(key)
     for (const index of indexes.values()) {
       if (old !== undefined) updateIndex(index, key, old, 'delete')
@@ -105,6 +107,7 @@ export function createObjectCache<T extends KubeObject>(): ObjectCache<T> {
         .filter(object => object !== undefined)
     },
     synced: () => synced,
+    keep,
     size: () => objects.size,
     replace(items) {
       const present = new Set(items.map(item => keyText(keyOf(item))))
@@ -132,14 +135,4 @@ export function createObjectCache<T extends KubeObject>(): ObjectCache<T> {
 function isOlder(version = '', held = ''): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(held)) return false
   return version.length === held.length ? version < held : version.length < held.length
-}
-
-/** Drops the bookkeeping that no reader uses: two thirds of a typical object's size. */
-function slim<T extends KubeObject>(object: T): T {
-  const { annotations } = object.metadata
-  if (!('managedFields' in object.metadata) && annotations?.[lastApplied] === undefined) return object
-  const { managedFields: _, ...metadata }: T['metadata'] & { readonly managedFields?: unknown } = object.metadata
-  if (annotations?.[lastApplied] === undefined) return { ...object, metadata }
-  const { [lastApplied]: __, ...others } = annotations
-  return { ...object, metadata: { ...metadata, annotations: others } }
 }

@@ -61,7 +61,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   }
 
   async function list(signal: AbortSignal): Promise<string> {
-    const { items, resourceVersion: version } = await client.snapshot(type, { ...scope, signal })
+    const { items, resourceVersion: version } = await client.snapshot(type, { ...scope, signal, keep: cache.keep })
     cache.replace(items)
     observed(version)
     relistAt = elapsed(clock) + relistMilliseconds

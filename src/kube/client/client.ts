@@ -11,7 +11,8 @@ export type ApplyOptions = WriteOptions & { readonly force?: boolean }
 
 export type ListOptions = { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string }
 
-export type SnapshotOptions = ListOptions & { readonly signal?: AbortSignal }
+/** `keep` is applied to the items of each page, so that a list of large objects is never whole in memory. */
+export type SnapshotOptions<T> = ListOptions & { readonly signal?: AbortSignal; readonly keep?: (item: T) => T }
 
 /** An apply configuration: the fields that one manager owns. With `metadata.uid` it never creates and never changes another object of that name. */
 export type Applied = {
@@ -51,7 +52,7 @@ export type KubeClient = {
   /** All objects, whatever the number of pages. */
   readonly list: <T extends KubeObject>(type: ResourceType<T>, options?: ListOptions) => Promise<readonly T[]>
   /** As `list`, with the resourceVersion to watch from. */
-  readonly snapshot: <T extends KubeObject>(type: ResourceType<T>, options?: SnapshotOptions) => Promise<Snapshot<T>>
+  readonly snapshot: <T extends KubeObject>(type: ResourceType<T>, options?: SnapshotOptions<T>) => Promise<Snapshot<T>>
   /** A name that exists is a KubeError 409. */
   readonly create: <T extends KubeObject>(type: ResourceType<T>, object: NewObject<T>, options: WriteOptions) => Promise<T>
   /** Server-side apply. Without `metadata.uid` it is an upsert; without `force` a conflict is a KubeError 409. */

@@ -11,7 +11,8 @@ import { type WatchDeps, watch } from './watch.ts'
 
 export type KubeClientDeps = TransportDeps & Omit<WatchDeps, 'transport'>
 
-const pageSize = 500
+/** The next one is used when a page is larger than an answer may be: an object may have the 1.5 MB that etcd takes, and more as JSON. */
+const pageSizes = [500, 40, 5]
 // The server limits the bytes of the log itself; the slack is for what it adds when it truncates.
 const logSlackBytes = 64 * 1024
 
@@ -60,27 +61,36 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
     }
   }
 
-  async function pages<T extends KubeObject>(type: ResourceType<T>, options: SnapshotOptions): Promise<Snapshot<T>> {
-    const { namespace, labelSelector, fieldSelector, signal } = options
+  async function pages<T extends KubeObject>(
+    type: ResourceType<T>,
+    options: SnapshotOptions<T>,
+    limit: number,
+  ): Promise<Snapshot<T>> {
+    const { namespace, labelSelector, fieldSelector, signal, keep = item => item } = options
     const items: T[] = []
     let token: string | undefined
     for (;;) {
-      const query = { limit: String(pageSize), continue: token, labelSelector, fieldSelector }
+      const query = { limit: String(limit), continue: token, labelSelector, fieldSelector }
       const answer: ListAnswer<T> = await json({ verb: 'list', type, namespace, query, signal })
       // The items of a list lack apiVersion and kind.
-      for (const item of answer.items ?? []) items.push({ ...item, apiVersion: type.apiVersion, kind: type.kind })
+      for (const item of answer.items ?? []) items.push(keep({ ...item, apiVersion: type.apiVersion, kind: type.kind }))
       token = answer.metadata.continue
       if (!token) return { items, resourceVersion: answer.metadata.resourceVersion }
     }
   }
 
-  /** Starts again once when the list expired between two pages. */
-  async function snapshot<T extends KubeObject>(type: ResourceType<T>, options: SnapshotOptions = {}): Promise<Snapshot<T>> {
+  /** Starts again once when the list expired between two pages, and with smaller pages when one is too large. */
+  async function snapshot<T extends KubeObject>(
+    type: ResourceType<T>,
+    options: SnapshotOptions<T> = {},
+    [size = 1, ...smaller] = pageSizes,
+  ): Promise<Snapshot<T>> {
     try {
-      return await pages(type, options)
+      return await pages(type, options, size)
     } catch (error) {
+      if (isKubeError(error) && error.reason === 'TooLarge' && smaller.length > 0) return snapshot(type, options, smaller)
       if (!isExpired(error)) throw error
-      return pages(type, options)
+      return pages(type, options, size)
     }
   }
 
@@ -88,7 +98,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient & { readonly 
 
   return {
     get,
-    snapshot,
+    snapshot: (type, options) => snapshot(type, options),
     list: async (type, options) => (await snapshot(type, options)).items,
     create(type, object, options) {
       return json({ verb: 'create', type, namespace: object.metadata.namespace, body: object, ...writing(options) })

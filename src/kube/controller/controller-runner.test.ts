@@ -279,6 +279,23 @@ test('after ten minutes without an API server every key is retried within four s
   await stop()
 })
 
+test.each([500, 503, 504, 429])('an answer %i that repeats for one key backs off exponentially', async status => {
+  const runs: number[] = []
+  const { runner, stop, cache, clock } = runnerOf(async () => {
+    runs.push(clock.monotonic())
+    throw new KubeError('refused for ever', { status, reason: 'InternalError' })
+  })
+  cache.replace([thing('a')])
+  runner.begin()
+  await clock.advance(3_600_000)
+  const gaps = runs.map((at, index) => at - (runs[index - 1] ?? 0)).slice(1)
+  // At most 3 s at first, for an outage; then each gap is twice the one before, up to the longest backoff.
+  expect(Math.max(...gaps.slice(0, 10))).toBeLessThanOrEqual(3000)
+  expect(gaps.at(-1)).toBeGreaterThanOrEqual(96_000)
+  expect(runs.length).toBeLessThanOrEqual(40)
+  await stop()
+})
+
 test('ten thousand keys of one tenant, even hanging ones, leave a worker for another tenant', async () => {
   const runs: string[] = []
   const { runner, stop, cache, clock } = runnerOf(async ({ key, signal }) => {

@@ -42,8 +42,10 @@ type Run = Pick<ReconcileContext, 'reconcileId' | 'log'> & Readonly<{ key: strin
 
 const graceMilliseconds = 10_000
 const longestRetryAfterMilliseconds = 3_600_000
-// The longest backoff after errors of an unavailable or overloaded API server, so that work resumes soon after its return.
+// The longest backoff while the API server is unavailable, so that work resumes soon after its return. A server that answers may refuse this
+// one object for ever, also with a 500: after so many failures its backoff grows as after every other error.
 const unavailableCapMilliseconds = 3000
+const failuresOfAnOutage = 10
 
 /** A runner between terms. */
 export function createControllerRunner(definition: ControllerDefinition, deps: RunnerDeps): ControllerRunner {
@@ -81,7 +83,7 @@ export function createControllerRunner(definition: ControllerDefinition, deps: R
       runLog.debug({ error: messageOf(error) }, 'reconcile aborted at the end of the term')
       return 'error'
     }
-    const delay = Math.max(limiter.delayAfterFailure(key, backoffCap(error)), requestedWait(error))
+    const delay = Math.max(limiter.delayAfterFailure(key, backoffCap(error, limiter.failures(key))), requestedWait(error))
     queue.addAfter(key, delay)
     metrics?.retried()
     logFailure(runLog, error, { delay, failures: limiter.failures(key) })
@@ -181,9 +183,11 @@ async function endsInTime(clock: Clock, milliseconds: number, running: Promise<v
   return endsWithin(clock, graceMilliseconds, running)
 }
 
-/** The longest backoff after this error; undefined for the default. */
-function backoffCap(error: unknown): number | undefined {
-  return isKubeError(error) && error.retryable ? unavailableCapMilliseconds : undefined
+/** The longest backoff after this error, after so many failures; undefined for the default. */
+function backoffCap(error: unknown, failures: number): number | undefined {
+  if (!isKubeError(error) || !error.retryable) return undefined
+  const doublings = error.reason === 'Unreachable' ? 0 : Math.min(Math.max(0, failures - failuresOfAnOutage), 6)
+  return unavailableCapMilliseconds * 2 ** doublings
 }
 
 /** The wait that a failed call's response requested (Retry-After), bounded, in milliseconds. */

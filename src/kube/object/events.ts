@@ -9,8 +9,8 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
+import { takeToken } from '../../lib/token-bucket.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
-import { takeToken } from '../queue/token-bucket.ts'
 
 export type ObjectEvent = {
   readonly type: 'Normal' | 'Warning'

@@ -27,6 +27,9 @@ describe('comparing the minted token with the intent', () => {
     ['a lower level', { permissions: { ...minted.permissions, statuses: 'read' } }, 'narrower'],
     ['a missing permission', { permissions: { contents: 'read' } }, 'narrower'],
     ['an end in the past', { expiresAt: now }, 'unusable'],
+    ['seconds of life', { expiresAt: new Date('2026-01-01T00:00:20Z') }, 'unusable'],
+    ['less than ten minutes of life', { expiresAt: new Date('2026-01-01T00:09:59Z') }, 'unusable'],
+    ['more than an hour of life', { expiresAt: new Date('2026-01-01T01:30:00Z') }, 'unusable'],
     ['an end in a year', { expiresAt: new Date('2027-01-01T00:00:00Z') }, 'unusable'],
     ['wider and narrower at once', { repositoryIds: [3] }, 'wider'],
   ])('refuses %s', (_case, change, kind) => {

@@ -10,7 +10,10 @@ type Reach = Pick<TokenIntent, 'repositoryIds' | 'permissions'>
 /** `unusable`: its lifetime cannot be right. */
 export type Difference = { readonly kind: 'wider' | 'narrower' | 'unusable'; readonly message: string }
 
-const longestLifeMilliseconds = 2 * 60 * 60 * 1000
+/** An hour, and some seconds by which two of GitHub's servers may differ. */
+const longestLifeMilliseconds = 65 * 60_000
+/** What the desk promises for a delivered token: one with less would be minted again at the next request. */
+const shortestLifeMilliseconds = 10 * 60_000
 
 /** The first difference that matters, the dangerous ones first; undefined when the token is what was intended. */
 export function differenceOf(
@@ -31,8 +34,8 @@ function wider(intent: Reach, minted: Reach): Difference | undefined {
 
 function unusable(expiresAt: Date, now: Date): Difference | undefined {
   const life = expiresAt.getTime() - now.getTime()
-  if (life > 0 && life <= longestLifeMilliseconds) return undefined
-  const message = "GitHub's token has expired already or lives longer than tokens do: is the clock of this process right?"
+  if (life >= shortestLifeMilliseconds && life <= longestLifeMilliseconds) return undefined
+  const message = "GitHub's token ends within ten minutes, or lives longer than an hour: is the clock of this process right?"
   return { kind: 'unusable', message }
 }
 

@@ -15,14 +15,14 @@ export function intentOf({ grant, grantUid, installation, app, subject, reposito
     repositoryIds: [...new Set(repositories.map(({ id }) => id))].sort((a, b) => a - b),
     permissions: grant.spec.permissions,
   }
-  return { ...intent, grantName: grant.metadata.name, cacheKey: cacheKey(intent) }
+  return { ...intent, grantName: grant.metadata.name, api: app.api, cacheKey: cacheKey(intent) }
 }
 
 /**
  * SHA-256 (hex) of canonical JSON: equal exactly when the same subject requests under the same grant the same repositories and permissions
  * of the same installation of the same App on the same host.
  */
-function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName'>): string {
+function cacheKey(intent: Omit<TokenIntent, 'cacheKey' | 'grantName' | 'api'>): string {
   const { installation, subject, repositoryIds, permissions } = intent
   const text = canonicalJson({
     host: installation.host,

@@ -101,26 +101,28 @@ async function refuse(deps: MintDeps, recorded: Recorded, minted: MintedToken, d
   throw new AppError(code, reason, { reason: `Token${kind[0]?.toUpperCase()}${kind.slice(1)}` })
 }
 
-/** Revokes at GitHub; when that fails, the token stays in the registry as one that the sweep revokes. Never throws. */
+/**
+ * Stores the token as one that is being revoked, so that after a crash the sweep revokes it and nobody ever delivers it; then revokes it at
+ * GitHub. Never throws: what fails is left to the sweep.
+ */
 async function takeBack(deps: MintDeps, { client, id }: Recorded, minted: MintedToken, reason: string): Promise<void> {
+  await recordRevoking(deps, id, minted, reason)
   try {
     await client.revoke(minted.token, { fresh: true })
     await deps.tokens.abandon(id, reason)
   } catch (error) {
-    deps.log.error({ token: id, error: messageOf(error) }, 'failed to revoke a token that must not be delivered')
-    await leaveToSweep(deps, id, minted, reason)
+    deps.log.error({ token: id, error: messageOf(error) }, 'failed to revoke a token that must not be delivered; the sweep will')
   }
 }
 
-async function leaveToSweep(deps: MintDeps, id: string, minted: MintedToken, reason: string): Promise<void> {
+async function recordRevoking(deps: MintDeps, id: string, minted: MintedToken, reason: string): Promise<void> {
   try {
-    await deps.tokens.recordMinted(id, minted)
+    await deps.tokens.recordMinted(id, minted, reason)
   } catch (error) {
     deps.log.debug({ token: id, error: messageOf(error) }, 'token is already in the registry, or cannot be recorded')
-  }
-  try {
-    await deps.tokens.markRevoking(id, reason)
-  } catch (error) {
-    deps.log.error({ token: id, error: messageOf(error) }, 'failed to mark a token for revocation; it expires within the hour')
+    // It may have been recorded as deliverable although the answer of the registry was lost.
+    await deps.tokens.markRevoking(id, reason).catch((failure: unknown) => {
+      deps.log.error({ token: id, error: messageOf(failure) }, 'failed to record a token that must not be delivered')
+    })
   }
 }

@@ -59,7 +59,8 @@ function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Read
 }
 
 async function writeAll(found: Application): Promise<void> {
-  const nothing = { usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
+  const registry = { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined }
+  const nothing = { registry, usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
   const decision = decide({ application: found, ingress, chart: chartFact, ...nothing })
   if (decision.kind === 'refused') throw new Error(decision.message)
   const desired = desiredManifests(found, chart(decision.input))

@@ -41,7 +41,11 @@ function start(): void {
   const manager = createManager({ client, log, clock, random, metrics })
   const events = createEventRecorder({ client, clock, log, component: 'sekisho-controllers' })
   const deps = { manager, renderer, events, clock, log, platformNamespace }
-  const applications = createApplicationController({ ...deps, ingress })
+  const applications = createApplicationController({
+    ...deps,
+    ingress,
+    registry: { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined },
+  })
   manager.add({
     ...applications,
     async reconcile(context) {

@@ -91,6 +91,7 @@ function environmentOf(environment: {
     SEKISHO_SEALING_KEYS: environment.sealingKey,
     SEKISHO_DATA_FOLDER: folder,
     SEKISHO_REGISTRY: 'registry.example.com',
+    SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
@@ -105,9 +106,9 @@ function environmentOf(environment: {
     SEKISHO_GITHUB_WEBHOOK_SECRET: fixture.github.app.webhookSecret,
     SEKISHO_TLS_CERTIFICATE_PATH: '/nonexistent',
     SEKISHO_TLS_KEY_PATH: '/nonexistent',
+    SEKISHO_ACCOUNTS: 'any',
     // All environments would write their checkpoints into the same ConfigMap, each from its own log.
     SEKISHO_AUDIT_CHECKPOINT_SECONDS: '86400',
-    SEKISHO_PLATFORM_ADMINS: `github|${host}|1006`,
   }
 }
 

@@ -65,8 +65,8 @@ beforeAll(async () => {
     verifyIdToken: async token => people[token.replace('token-of-the-person-', '')] ?? expect.unreachable(),
     clock,
     store,
+    platformAdmins: { includes: async ({ subject }) => subject === `github|${host}|1` },
     settings: {
-      platformAdmins: [`github|${host}|1`],
       publicUrl: new URL('https://sekisho.example.com'),
       apiServerUrl: new URL('https://kubernetes.example.com:6443/clusters/one/'),
       apiServerAuthorityPath: undefined,

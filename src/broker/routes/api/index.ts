@@ -2,7 +2,6 @@
 // nothing here reads cookies. Platform admins read the whole log, tenant admins that of their namespace; everybody else gets `not_found`.
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { auditActions } from '../../../api/audit-event.ts'
 import { signCheckpoint } from '../../../identity/oidc/audit-checkpoint.ts'
 import type { IssuerKeys } from '../../../identity/oidc/issuer-keys.ts'
@@ -12,8 +11,9 @@ import type { AuditLog } from '../../../store/audit/audit-log.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerSettings } from '../../config.ts'
 import type { BrokerContext } from '../../context.ts'
-import { heldTenants, isPlatformAdmin } from '../../people/tenant-access.ts'
+import { heldTenants } from '../../people/tenant-access.ts'
 import { perMinute } from '../limits.ts'
+import { requireBearer } from './bearer.ts'
 
 const sequence = Type.String({ pattern: '^[0-9]{1,15}$' })
 const auditQuery = Type.Object({
@@ -30,15 +30,15 @@ const mostEntries = 1000
 type AuditScope = { readonly namespace?: string; readonly since?: Date }
 
 /** The parts of the broker that the API needs. */
-export type ApiContext = Pick<BrokerContext, 'tenants' | 'verifyIdToken' | 'clock'> & {
-  readonly settings: Pick<BrokerSettings, 'platformAdmins' | 'publicUrl' | 'apiServerUrl' | 'apiServerAuthorityPath'>
+export type ApiContext = Pick<BrokerContext, 'tenants' | 'platformAdmins' | 'verifyIdToken' | 'clock'> & {
+  readonly settings: Pick<BrokerSettings, 'publicUrl' | 'apiServerUrl' | 'apiServerAuthorityPath'>
   readonly store: { readonly audit: Pick<AuditLog, 'list' | 'head'> }
   readonly issuerKeys: Pick<IssuerKeys, 'sign'>
 }
 
 /** `/api/v1/{whoami,cluster,audit,audit/head}`, for the CLI. Authenticated by an ID token as bearer. */
 export function registerApi(server: WebServer, context: ApiContext): void {
-  const { store, tenants, settings, issuerKeys, verifyIdToken } = context
+  const { store, tenants, platformAdmins, settings, issuerKeys, verifyIdToken } = context
   const config = perMinute(300)
 
   server.get('/api/v1/whoami', { config }, async request => {
@@ -48,7 +48,7 @@ export function registerApi(server: WebServer, context: ApiContext): void {
       login: identity.login ?? null,
       groups: identity.groups,
       expiresAt: identity.expiresAt.toISOString(),
-      platformAdmin: isPlatformAdmin(identity, settings.platformAdmins),
+      platformAdmin: await platformAdmins.includes(identity),
       tenants: heldTenants(identity, tenants.list()).map(({ tenant, role }) => {
         return { name: tenant.metadata.name, namespace: tenant.spec.namespace, role }
       }),
@@ -67,7 +67,7 @@ export function registerApi(server: WebServer, context: ApiContext): void {
 
   server.get('/api/v1/audit', { schema: { querystring: auditQuery }, config }, async (request, reply) => {
     const identity = await verifyIdToken(requireBearer(request))
-    const scope = auditScope(context, identity, request.query.namespace)
+    const scope = await auditScope(context, identity, request.query.namespace)
     const entries = await store.audit.list({ ...auditFilter(request.query), ...scope })
     if (request.headers.accept?.includes('application/x-ndjson'))
       return reply.type('application/x-ndjson').send(entries.map(entry => `${JSON.stringify(entry)}\n`).join(''))
@@ -76,21 +76,15 @@ export function registerApi(server: WebServer, context: ApiContext): void {
 
   server.get('/api/v1/audit/head', { config }, async request => {
     const identity = await verifyIdToken(requireBearer(request))
-    if (!isPlatformAdmin(identity, settings.platformAdmins)) throw noAuditLog()
+    if (!(await platformAdmins.includes(identity))) throw noAuditLog()
     const head = await store.audit.head()
     return { ...head, statement: await signCheckpoint(issuerKeys, settings.publicUrl.origin, head) }
   })
 }
 
-function requireBearer(request: FastifyRequest): string {
-  const token = /^Bearer ([A-Za-z0-9._-]{20,16384})$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (token !== undefined) return token
-  throw new AppError('unauthenticated', 'send an ID token as bearer: run sekisho login')
-}
-
-function auditScope(context: ApiContext, identity: IdentityClaims, namespace: string | undefined): AuditScope {
-  const { tenants, settings, clock } = context
-  if (isPlatformAdmin(identity, settings.platformAdmins)) return namespace === undefined ? {} : { namespace }
+async function auditScope(context: ApiContext, identity: IdentityClaims, namespace: string | undefined): Promise<AuditScope> {
+  const { tenants, platformAdmins, clock } = context
+  if (await platformAdmins.includes(identity)) return namespace === undefined ? {} : { namespace }
   const administered = heldTenants(identity, tenants.list()).flatMap(({ tenant, role }) => (role === 'admin' ? [tenant] : []))
   const [found, ...others] = administered.filter(({ spec }) => namespace === undefined || spec.namespace === namespace)
   if (found === undefined) throw noAuditLog()

@@ -1,4 +1,5 @@
 // `/`: the tenants of the person, or the welcome page; and the style sheet and the icon of all pages.
+import { isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { homePage, welcomePage } from '../../pages/home.ts'
@@ -8,7 +9,10 @@ import { heldTenants } from '../../people/tenant-access.ts'
 import { sendPage } from '../pages.ts'
 
 /** `/`: the tenants of the signed-in person, or the invitation to sign in. */
-export function registerHome(server: WebServer, { sessions, people, tenants, settings }: BrokerContext): void {
+export function registerHome(
+  server: WebServer,
+  { sessions, people, platformAdmins, tenants, settings, log }: BrokerContext,
+): void {
   server.get('/', async (request, reply) => {
     const person = await sessions.personOf(request)
     if (person === undefined) return sendPage(reply, welcomePage())
@@ -16,7 +20,12 @@ export function registerHome(server: WebServer, { sessions, people, tenants, set
     const held = heldTenants(identity, tenants.list()).toSorted((a, b) =>
       a.tenant.metadata.name < b.tenant.metadata.name ? -1 : 1,
     )
-    return sendPage(reply, homePage(person, held, settings.publicUrl.origin))
+    const platformAdmin = await platformAdmins.includes(identity).catch((error: unknown) => {
+      if (!isAppError(error)) throw error
+      log.info({ code: error.code }, 'the first page does not show whether the person administers the platform')
+      return false
+    })
+    return sendPage(reply, homePage({ person, held, issuer: settings.publicUrl.origin, platformAdmin }))
   })
 
   const files = [

@@ -1,32 +1,23 @@
 // `/login` and `/login/callback`: sign-in with GitHub by authorization code with PKCE S256 and a one-use state that is bound to this browser.
-// Order of the callback: take the state (so that it is used up whatever follows) → same browser → code → exchange by the broker itself →
-// person → session.
+// Order of the callback: same browser → within the limit → use the state up, whatever follows → code → exchange by the broker itself → person →
+// session. A request that no sign-in of this browser precedes costs neither a row nor a request to GitHub, and counts for nobody.
 // Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app , RFC 9700
 import { createHash, randomBytes } from 'node:crypto'
 import { type Static, Type } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { userSubject } from '../../../api/names.ts'
 import type { UserTokens } from '../../../github/index.ts'
 import { AppError, isAppError } from '../../../lib/errors.ts'
-import type { JsonValue } from '../../../lib/json/canonical-json.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { handleText } from '../field-schemas.ts'
-import { perMinute } from '../limits.ts'
+import { minuteLimit, requireWithinLimit, unlimited } from '../limits.ts'
 import { safeReturnPath } from './return-path.ts'
+import { createSignInCookies, type SignInCookies } from './sign-in-cookie.ts'
 
-const stateLifeMilliseconds = 10 * 60_000
+/** A used state is remembered for longer than it could be used. */
+const usedStateMilliseconds = 20 * 60_000
 const callbackPath = '/login/callback'
-
-/** What is remembered, sealed in the store, until GitHub answers. */
-type SignIn = {
-  readonly purpose: 'sign-in'
-  /** The binding to the browser that began. */
-  readonly browser: string
-  /** RFC 7636. */
-  readonly codeVerifier: string
-  readonly returnTo: string
-}
 
 const beginning = Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2000 })) })
 const answer = Type.Object({
@@ -40,49 +31,53 @@ const answer = Type.Object({
 
 /** `/login` and `/login/callback`: sign-in with GitHub (RFC 6749 §4.1, PKCE S256), bound to the browser by a one-use state. */
 export function registerLogin(server: WebServer, context: BrokerContext): void {
-  const { sessions, people, github, settings, log } = context
+  const { sessions, people, github, issuer, settings, knownBrowsers, log } = context
   const redirectUri = new URL(callbackPath, settings.publicUrl).href
+  const signIns = createSignInCookies(context.issuerKeys.cookieKey, context.clock)
+  const limit = server.createRateLimit(minuteLimit(60))
 
-  server.get('/login', { schema: { querystring: beginning }, config: perMinute(60) }, async (request, reply) => {
+  // Not limited: it neither reads nor writes anything, and what it makes is worth nothing without GitHub.
+  server.get('/login', { schema: { querystring: beginning }, config: unlimited }, async (request, reply) => {
     const returnTo = safeReturnPath(request.query.return_to)
-    const browser = sessions.bindBrowser(request, reply)
     const codeVerifier = randomBytes(32).toString('base64url')
-    const state = await rememberSignIn(context, { purpose: 'sign-in', browser, codeVerifier, returnTo })
+    const state = signIns.begin(request, reply, { codeVerifier, returnTo })
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url')
     return reply.redirect(github.oauth().authorizeUrl({ state, codeChallenge, redirectUri }), 303)
   })
 
-  server.get(callbackPath, { schema: { querystring: answer }, config: perMinute(60) }, async (request, reply) => {
-    const { codeVerifier, returnTo } = await takeSignIn(context, request, request.query.state)
+  server.get(callbackPath, { schema: { querystring: answer }, config: unlimited }, async (request, reply) => {
+    const { state } = request.query
+    const { codeVerifier, returnTo } = requireSignIn(signIns, { request, reply, state })
+    await requireWithinLimit(limit, request)
+    await useState(context, state)
     const code = requireCode(request.query)
     const { host } = github.app().endpoints
     const tokens = await exchange(context, host, { code, codeVerifier, redirectUri })
     const person = await people.signedIn(host, tokens)
     const subject = userSubject(host, person.userId)
     await recordSignIn(context, subject, person.login)
+    await issuer.forgetOthers(request.raw, reply.raw, subject)
     await sessions.begin(request, reply, { host, ...person })
+    knownBrowsers.remember(reply, subject)
     log.info({ subject }, 'signed in')
     return reply.redirect(returnTo, 303)
   })
 }
 
-/** Resolves to the one-use state to send to GitHub. */
-async function rememberSignIn({ store, clock }: BrokerContext, data: SignIn): Promise<string> {
-  const expiresAt = new Date(clock.now().getTime() + stateLifeMilliseconds)
-  return (await store.sessions.createLoginState({ data, expiresAt })).reveal()
-}
+type Answer = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly state: string | undefined }
 
-/** Uses the state up. Rejects with `invalid_request` unless the sign-in began in this very browser and was not answered before. */
-async function takeSignIn({ sessions, store }: BrokerContext, request: FastifyRequest, state: string | undefined) {
+/** The sign-in that this very browser began, whose cookie is cleared. Throws `invalid_request` when there is none. */
+function requireSignIn(signIns: SignInCookies, { request, reply, state }: Answer) {
   if (state === undefined) throw refused('the answer of GitHub has no state')
-  const signIn = await store.sessions.takeLoginState(state)
-  if (!isSignIn(signIn)) throw refused('this sign-in was used already or has expired')
-  if (!sessions.isBoundBrowser(request, signIn.browser)) throw refused('this sign-in began in another browser')
+  const signIn = signIns.take(request, reply, state)
+  if (signIn === undefined) throw refused('this sign-in was used already, has expired or began in another browser')
   return signIn
 }
 
-function isSignIn(value: JsonValue | undefined): value is SignIn {
-  return typeof value === 'object' && value !== null && 'purpose' in value && value['purpose'] === 'sign-in'
+/** Uses the state up. Rejects with `invalid_request` when it was used before, with a copy of the cookie. */
+async function useState({ store, clock }: BrokerContext, state = ''): Promise<void> {
+  const until = new Date(clock.now().getTime() + usedStateMilliseconds)
+  if (!(await store.sessions.useOnce(state, until))) throw refused('this sign-in was used already')
 }
 
 function requireCode({ code, error }: Static<typeof answer>): string {

@@ -1,27 +1,44 @@
-// `/logout`: ends the session of this browser, here and at the issuer. Only by a form: a link or an image on another site signs nobody out.
+// `/logout`: ends the session of this browser, here and at the issuer; `/logout/everywhere` ends all sign-ins of the person, also those of kubectl.
+// Only by a form: a link or an image on another site signs nobody out.
 import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { issuerSessionCookie } from '../../../identity/oidc/issuer-configuration.ts'
-import { html } from '../../../web/html.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
-import { formSecret, page } from '../../pages/layout.ts'
+import { signedOutEverywherePage, signOutPage } from '../../pages/sign-out.ts'
+import { endSignIns } from '../../people/end-sign-ins.ts'
 import { cookieAttributes } from '../../sessions.ts'
 import { csrfText } from '../field-schemas.ts'
+import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 
-/** `/logout`, by a form with the CSRF text only. */
-export function registerLogout(server: WebServer, { sessions }: BrokerContext): void {
+/** `/logout` and `/logout/everywhere`, by a form with the CSRF text only. */
+export function registerLogout(server: WebServer, context: BrokerContext): void {
+  const { sessions, store, issuer } = context
+  const schema = { body: Type.Object({ csrf: csrfText }) }
+
   server.get('/logout', async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
-    const body = html`<form method="post" action="/logout">${formSecret(person)}<button>Sign out</button></form>`
-    return sendPage(reply, page({ title: 'Sign out?', person, body }))
+    return sendPage(reply, signOutPage(person))
   })
 
-  server.post('/logout', { schema: { body: Type.Object({ csrf: csrfText }) } }, async (request, reply) => {
-    await sessions.requireForm(request, request.body.csrf)
+  const endHere = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await issuer.endSession(request.raw, reply.raw)
     await sessions.end(request, reply)
     for (const name of [issuerSessionCookie, `${issuerSessionCookie}.sig`]) reply.clearCookie(name, cookieAttributes)
+  }
+
+  server.post('/logout', { schema }, async (request, reply) => {
+    await sessions.requireForm(request, request.body.csrf)
+    await endHere(request, reply)
     return reply.redirect('/', 303)
+  })
+
+  server.post('/logout/everywhere', { schema, config: perMinute(30) }, async (request, reply) => {
+    const { host, userId, subject } = await sessions.requireForm(request, request.body.csrf)
+    await endSignIns({ store }, { host, userId, actor: subject, cause: 'signed out everywhere' })
+    await endHere(request, reply)
+    return sendPage(reply, signedOutEverywherePage())
   })
 }

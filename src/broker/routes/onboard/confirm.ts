@@ -30,8 +30,8 @@ export function registerConfirm(server: WebServer, { sessions, people, onboardin
   server.post('/onboard/confirm', { schema: { body: confirmed }, config: perMinute(60) }, async (request, reply) => {
     const person = await sessions.requireForm(request, request.body.csrf)
     const open = await openOnboarding(onboarding, person, request.body.onboarding)
-    await confirmOnboarding(onboarding, person, open, numbersOf(request.body.team))
-    await onboardingController.attempt(open.id)
+    const state = await confirmOnboarding(onboarding, person, open, numbersOf(request.body.team))
+    if (state === 'confirmed') await onboardingController.attempt(open.id)
     return reply.redirect(progressPath(open.id), 303)
   })
 }

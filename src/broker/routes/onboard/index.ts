@@ -8,9 +8,9 @@ import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import type { BrokerGitHub } from '../../github.ts'
 import { onboardingCandidates } from '../../onboarding/candidates.ts'
-import { beginOnboarding } from '../../onboarding/onboarding-requests.ts'
+import { beginOnboarding, withdrawOnboarding } from '../../onboarding/onboarding-requests.ts'
 import { chooseAccountPage } from '../../pages/onboard.ts'
-import { csrfText, idText } from '../field-schemas.ts'
+import { csrfText, idText, onboardingId } from '../field-schemas.ts'
 import { perMinute } from '../limits.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 import { beginInstall, registerCallback } from './callback.ts'
@@ -26,7 +26,8 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
     if (person === undefined) return reply
     const client = await people.userClient(person.host, person.userId)
     const candidates = await onboardingCandidates(client, github.app().appId, person.userId)
-    return sendPage(reply, chooseAccountPage(person, candidates))
+    const own = await onboarding.onboardings.ofPerson(person.host, person.userId)
+    return sendPage(reply, chooseAccountPage(person, candidates, own))
   })
 
   const begin = Type.Object({ csrf: csrfText })
@@ -43,6 +44,13 @@ export function registerOnboard(server: WebServer, context: BrokerContext): void
     const person = await sessions.requireForm(request, request.body.csrf)
     const id = await beginOnboarding(onboarding, person, Number(request.body.installation_id))
     return reply.redirect(confirmPath(id), 303)
+  })
+
+  const withdrawn = Type.Object({ csrf: csrfText, onboarding: onboardingId })
+  server.post('/onboard/withdraw', { schema: { body: withdrawn }, config: perMinute(60) }, async (request, reply) => {
+    const person = await sessions.requireForm(request, request.body.csrf)
+    await withdrawOnboarding(onboarding, person, request.body.onboarding)
+    return reply.redirect('/onboard', 303)
   })
 
   registerCallback(server, context)

@@ -4,6 +4,7 @@ import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { ownOnboarding } from '../../onboarding/onboarding-requests.ts'
 import { preparingPage } from '../../pages/onboard.ts'
+import { onboardingStatePage } from '../../pages/requests.ts'
 import { onboardingId } from '../field-schemas.ts'
 import { personOrSignIn, sendPage } from '../pages.ts'
 
@@ -18,8 +19,11 @@ export function registerProgress(server: WebServer, { sessions, onboarding }: Br
   server.get('/onboard/progress', { schema: { querystring: shown } }, async (request, reply) => {
     const person = await personOrSignIn(sessions, request, reply)
     if (person === undefined) return reply
-    const { state, intent } = await ownOnboarding(onboarding, person, request.query.onboarding)
+    const record = await ownOnboarding(onboarding, person, request.query.onboarding)
+    const { state, intent } = record
     if (state === 'finished' && intent.tenantName !== undefined) return reply.redirect(`/tenants/${intent.tenantName}`, 303)
+    if (state !== 'confirmed' && state !== 'tenant-written' && state !== 'installation-written')
+      return sendPage(reply, onboardingStatePage(person, record))
     return sendPage(reply, preparingPage(person, intent.account.login))
   })
 }

@@ -1,7 +1,8 @@
-// The webhook inbox. In this order: the bytes as received → HMAC over exactly these bytes → event agrees with the body → the fields that we read
-// are stored → 202. A signed delivery of another App is answered 202 too, and nothing of it is stored. The payload itself stays with GitHub, which shows it in the App's list of deliveries.
+// The webhook inbox. In this order: a header that may be a signature → the bytes as received → HMAC over exactly these bytes → event agrees with
+// the body → the fields that we read are stored → 202. A signed delivery of another App is answered 202 too, and nothing of it is stored. The
+// payload itself stays with GitHub, which shows it in the App's list of deliveries.
 // Nothing is decided here, and nothing but the signature is believed. GitHub's limit of 25 MB applies to this route only; bodies of that size
-// are never held in memory.
+// are never held in memory. Whoever sends unsigned deliveries, and how many, never decides about a signed one: all may share an address.
 // Source: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -17,6 +18,8 @@ import type { BrokerMetrics } from '../../metrics.ts'
 import { type DeliveryHeaders, foreignReason } from '../../webhooks/delivering-app.ts'
 import { reduceDelivery } from '../../webhooks/github-event.ts'
 import { bodyLimit, type ReceivedBody, receiveBody } from '../../webhooks/receive-body.ts'
+import { unlimited } from '../limits.ts'
+import { createLargeBodies, type LargeBodies } from './large-bodies.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 
 /** The parts of the broker that the inbox needs. */
@@ -33,6 +36,8 @@ export type WebhookContext = {
 type Delivery = { Body: ReceivedBody | undefined }
 
 const webhookPath = '/webhooks/github'
+/** Each holds at most about 256 KB. */
+const mostLargeBodies = 64
 
 /** In a scope of its own, whose content type parser reads nothing but the bytes. */
 export async function registerWebhooks(server: WebServer, context: WebhookContext): Promise<void> {
@@ -42,10 +47,10 @@ export async function registerWebhooks(server: WebServer, context: WebhookContex
 function registerInbox(scope: FastifyInstance, context: WebhookContext): void {
   const { store, github, inbox, clock, metrics } = context
   const refusals = createRefusals(scope, context)
-  receiveBytes(scope, secretsOf(context.settings))
+  receiveBytes(scope, secretsOf(context.settings), createLargeBodies({ most: mostLargeBodies }))
 
   // GitHub may send bursts from few addresses. Signed deliveries are bounded by what the store takes, which answers 503 when it falls behind.
-  const options = { bodyLimit, config: { rateLimit: false }, onRequest: refusals.limitSender } as const
+  const options = { bodyLimit, config: unlimited, onRequest: refusals.requireSignatureHeader } as const
   scope.post<Delivery>(webhookPath, options, async (request, reply) => {
     const body = await requireSigned(request, refusals)
     const name = requireHeader(request, 'X-GitHub-Event', /^[a-z_]{1,60}$/)
@@ -72,11 +77,11 @@ function secretsOf({ webhookSecret, formerWebhookSecret }: WebhookContext['setti
 }
 
 /** The HMAC covers the raw bytes; re-serialised JSON would not match. */
-function receiveBytes(scope: FastifyInstance, secrets: readonly SecretString[]): void {
+function receiveBytes(scope: FastifyInstance, secrets: readonly SecretString[], large: LargeBodies): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) => {
     const length = header(request, 'content-length')
-    return receiveBody(payload, { secrets, length: length === undefined ? undefined : Number(length) })
+    return receiveBody(payload, { secrets, length: length === undefined ? undefined : Number(length), large })
   })
 }
 
@@ -84,7 +89,6 @@ async function requireSigned(request: FastifyRequest<Delivery>, refusals: Refusa
   const { body } = request
   if (body === undefined) throw new AppError('invalid_request', 'the body is missing')
   if (body.isSigned(header(request, 'x-hub-signature-256'))) return body
-  await refusals.countUnsigned(request)
   return refusals.refuse(request, new AppError('unauthenticated', 'the signature is not valid'))
 }
 

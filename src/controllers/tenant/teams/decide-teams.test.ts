@@ -2,9 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 import { mergeConditions } from '../../../kube/object/conditions.ts'
+import { unknownEnforcement } from '../../../network-probe/enforcement.ts'
 import { nextStatus } from '../status.ts'
 import type { TeamsAnswer } from './check-teams.ts'
 import { nextTeamCheckMilliseconds, rolesResolvedCondition } from './decide-teams.ts'
+
+const filled = { decision: { kind: 'fill' }, enforcement: unknownEnforcement } as const
 
 const askedAt = new Date('2026-01-01T00:00:00Z')
 
@@ -84,8 +87,9 @@ describe('while GitHub cannot be reached', () => {
 })
 
 test('an unknown team does not change Ready, and the status records the check with the wake it saw', () => {
-  const status = nextStatus(tenant(), { kind: 'fill' }, { kind: 'known', teams: [9], missing: [9], askedAt }, askedAt)
+  const status = nextStatus(tenant(), { ...filled, teams: { kind: 'known', teams: [9], missing: [9], askedAt } }, askedAt)
   expect(status.conditions).toMatchObject([
+    { type: 'NetworkPoliciesEnforced', status: 'Unknown' },
     { type: 'Ready', status: 'True' },
     { type: 'RolesResolved', status: 'False' },
   ])
@@ -93,7 +97,7 @@ test('an unknown team does not change Ready, and the status records the check wi
 })
 
 test('a check that is not due leaves the status equal', () => {
-  const first = nextStatus(tenant(), { kind: 'fill' }, { kind: 'known', teams: [1], missing: [], askedAt }, askedAt)
+  const first = nextStatus(tenant(), { ...filled, teams: { kind: 'known', teams: [1], missing: [], askedAt } }, askedAt)
   const later = new Date('2026-01-01T00:30:00Z')
-  expect(nextStatus(tenant(first), { kind: 'fill' }, { kind: 'not-due' }, later)).toEqual(first)
+  expect(nextStatus(tenant(first), { ...filled, teams: { kind: 'not-due' } }, later)).toEqual(first)
 })

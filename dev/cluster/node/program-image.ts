@@ -1,5 +1,5 @@
-// The image of the sandbox container of every pod: one static program in an otherwise empty image, built here and imported
-// into the runtime, because its usual registry may be out of reach.
+// Images of one static program and nothing else, built here and imported into the runtime: the sandbox container of every pod and the cluster's
+// name server. They do not come from a registry, because no registry may be in reach and the local one must not be needed for DNS.
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,21 +11,21 @@ import type { NodeContext } from './layout.ts'
 
 const reproducible = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
 
-export type PauseImage = { readonly name: string; readonly archive: string }
+export type ProgramImage = { readonly name: string; readonly archive: string }
 
 function digestOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
 /** Builds the archive (OCI image layout, image-spec v1) below the cluster's folder; its name is derived from the content. */
-export async function buildPauseImage(program: string, folder: string): Promise<PauseImage> {
-  const work = join(folder, 'pause-image')
+export async function buildProgramImage(name: string, program: string, folder: string): Promise<ProgramImage> {
+  const work = join(folder, `${name}-image`)
   const blobs = join(work, 'layout', 'blobs', 'sha256')
   await rm(work, { recursive: true, force: true })
   await mkdir(blobs, { recursive: true })
   await mkdir(join(work, 'root'))
-  await copyFile(program, join(work, 'root', 'pause'))
-  await runCommand('tar', [...reproducible, '-cf', join(work, 'layer.tar'), '-C', join(work, 'root'), 'pause'])
+  await copyFile(program, join(work, 'root', name))
+  await runCommand('tar', [...reproducible, '-cf', join(work, 'layer.tar'), '-C', join(work, 'root'), name])
   const put = async (content: string | Buffer, mediaType: string) => {
     const digest = digestOf(content)
     await writeFile(join(blobs, digest), content)
@@ -33,26 +33,27 @@ export async function buildPauseImage(program: string, folder: string): Promise<
   }
   const platform = { architecture: goArchitecture(), os: 'linux' }
   const layer = await put(await readFile(join(work, 'layer.tar')), 'application/vnd.oci.image.layer.v1.tar')
-  const settings = { ...platform, config: { Entrypoint: ['/pause'] }, rootfs: { type: 'layers', diff_ids: [layer.digest] } }
+  const settings = { ...platform, config: { Entrypoint: [`/${name}`] }, rootfs: { type: 'layers', diff_ids: [layer.digest] } }
   const config = await put(JSON.stringify(settings), 'application/vnd.oci.image.config.v1+json')
   const mediaType = 'application/vnd.oci.image.manifest.v1+json'
   const manifest = await put(JSON.stringify({ schemaVersion: 2, mediaType, config, layers: [layer] }), mediaType)
-  const name = `sekisho.dev/pause:${manifest.digest.slice(7, 19)}`
-  const annotations = { 'io.containerd.image.name': name }
+  const reference = `sekisho.dev/${name}:${manifest.digest.slice(7, 19)}`
+  const annotations = { 'io.containerd.image.name': reference }
   await writeFile(
     join(work, 'layout', 'index.json'),
     JSON.stringify({ schemaVersion: 2, manifests: [{ ...manifest, platform, annotations }] }),
   )
   await writeFile(join(work, 'layout', 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }))
-  const archive = join(folder, 'pause.tar')
+  const archive = join(folder, `${name}.tar`)
   await runCommand('tar', [...reproducible, '-cf', archive, '-C', join(work, 'layout'), '.'])
   await rm(work, { recursive: true })
-  return { name, archive }
+  return { name: reference, archive }
 }
 
-export async function importPauseImage(context: NodeContext, image: PauseImage): Promise<void> {
+export async function importProgramImage(context: NodeContext, image: ProgramImage): Promise<void> {
   const present = await ctr(context, ['images', 'list', '--quiet', `name==${image.name}`])
   if (present.code === 0 && present.output.trim() === image.name) return
   const imported = await ctr(context, ['images', 'import', image.archive])
-  if (imported.code !== 0) throw new AppError('internal', `the sandbox image cannot be imported: ${imported.errorOutput.trim()}`)
+  if (imported.code !== 0)
+    throw new AppError('internal', `the image ${image.name} cannot be imported: ${imported.errorOutput.trim()}`)
 }

@@ -1,12 +1,12 @@
 // Opens what builds need: the source store with its server, and the settings for kpack. It holds no App key and no token.
 import { randomBytes } from 'node:crypto'
-import type { KpackSettings } from '../builds/kpack/build-manifest.ts'
-import { kpackInstalled } from '../builds/kpack/kpack-builder.ts'
-import { createSourceServer } from '../builds/source-store/server.ts'
-import { createSourceStore, type SourceStore } from '../builds/source-store/source-store.ts'
-import { SecretString } from '../lib/secret-string.ts'
-import type { ControllersDeps } from './app-deps.ts'
-import { builderServiceAccount } from './tenant/index.ts'
+import { builderServiceAccount } from '../../builds/builder.ts'
+import type { KpackSettings } from '../../builds/kpack/build-manifest.ts'
+import { kpackInstalled } from '../../builds/kpack/kpack-builder.ts'
+import { createSourceServer } from '../../builds/source-store/server.ts'
+import { createSourceStore, type SourceStore } from '../../builds/source-store/source-store.ts'
+import { SecretString } from '../../lib/secret-string.ts'
+import type { ControllersDeps } from '../app-deps.ts'
 
 export type Builds = {
   readonly sources: SourceStore

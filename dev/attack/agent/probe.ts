@@ -1,0 +1,29 @@
+// What the program asks the pod of globex to try, and what the pod answers. Shared by both; data only.
+
+export type Probe =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'dns'; readonly name: string }
+  | {
+      readonly kind: 'http'
+      readonly url: string
+      readonly method?: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string
+    }
+  | { readonly kind: 'environment' }
+
+export type ProbeResult =
+  | { readonly kind: 'connected' }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly text: string
+      readonly headers: Readonly<Record<string, string>>
+    }
+  | { readonly kind: 'resolved'; readonly addresses: readonly string[] }
+  | { readonly kind: 'text'; readonly text: string }
+  /** Nothing came back in time. */
+  | { readonly kind: 'timeout' }
+  /** The connection was refused, or there is no way to the place. */
+  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'failed'; readonly code: string }

@@ -1,0 +1,361 @@
+// Names and marks that belong to somebody else: host names, labels and annotations of the platform, owners, finalizers, priorities, nodes, and
+// the commit that an Application claims to run.
+import { neighbourNamespace } from '../../demo/context.ts'
+import type { Attack } from '../attack.ts'
+import { objectAttempt } from '../deputies/object-attempts.ts'
+import { applicationsPath, type World } from '../world/world.ts'
+import { type ApiAttempt, apiAttempts, corePath, groupPath, jsonPatch, mergePatch } from './api-attempts.ts'
+import { podSpec } from './mounts.ts'
+
+const apps = 'apps.sekisho.dev/v1alpha1'
+const github = 'github.sekisho.dev/v1alpha1'
+const networking = 'networking.k8s.io/v1'
+
+function application(name: string, image: string, spec: object = {}) {
+  return {
+    apiVersion: apps,
+    kind: 'Application',
+    metadata: { name },
+    spec: { image, processes: [{ name: 'web', port: 3000, healthPath: '/healthz', memory: '64Mi' }], ...spec },
+  }
+}
+
+/** Hosts that globex has no right to, and what of them is wrong. */
+function foreignHosts({ targets }: World): readonly string[] {
+  const [victim = ''] = targets.victim.host.split(':')
+  const platform = victim.split('.').slice(2).join('.')
+  const namedHosts = [targets.issuer, targets.apiServer, targets.settings['SEKISHO_APPLICATION_URL'] ?? ''].map(
+    url => new URL(url).hostname,
+  )
+  return [
+    ...new Set([
+      victim,
+      `other.acme.${platform}`,
+      `acme.${platform}`,
+      platform,
+      ...namedHosts,
+      'sekisho-broker.sekisho-system.svc',
+      `sekisho-token-desk.sekisho-system.svc.${targets.clusterDomain}`,
+      'kubernetes.default.svc',
+      'github.com',
+      'example.com',
+      'www.acme.example',
+    ]),
+  ]
+}
+
+/** Texts that are not host names, or name another host to some reader. */
+const crookedHosts = [
+  '*.acme.localhost',
+  'SHOP.acme.localhost',
+  'shop.acme.localhost.',
+  'shop.acme.localhost:8080',
+  'ѕhop.acme.localhost',
+  'a b',
+  "x'; rm -rf /",
+  '../x',
+  'x\ny',
+  `${'a'.repeat(250)}.com`,
+]
+
+/** An Ingress of globex for the host. */
+async function ingressFor(world: World, host: string): Promise<string | undefined> {
+  const answer = await world.admin.request('GET', groupPath(networking, neighbourNamespace, 'ingresses'))
+  const { items } = answer.body as {
+    items: readonly { metadata: { name: string }; spec: { rules?: readonly { host?: string }[] } }[]
+  }
+  const found = items.find(({ spec }) => spec.rules?.some(rule => rule.host === host))
+  return found === undefined ? undefined : `Ingress globex/${found.metadata.name} serves ${host}`
+}
+
+const forgedLabels = {
+  'sekisho.dev/tenant': 'acme',
+  'sekisho.dev/application': 'shop',
+  'sekisho.dev/process': 'web',
+  'sekisho.dev/purpose': 'platform',
+  'sekisho.dev/anything': 'x',
+}
+
+/** Plain objects that gary may create, with this metadata. */
+function marked(metadata: object, image: string): readonly (readonly [string, string, object])[] {
+  const named = { name: 'attack-mark', ...metadata }
+  const make = (apiVersion: string, kind: string, more: object): object => ({ apiVersion, kind, metadata: named, ...more })
+  const own = neighbourNamespace
+  const template = { metadata: { labels: { app: 'x' } }, spec: podSpec(image, { restartPolicy: 'Always' }) }
+  return [
+    ['ConfigMap', corePath(own, 'configmaps'), make('v1', 'ConfigMap', { data: {} })],
+    ['Secret', corePath(own, 'secrets'), make('v1', 'Secret', { stringData: { x: 'y' } })],
+    ['Service', corePath(own, 'services'), make('v1', 'Service', { spec: { ports: [{ port: 80 }] } })],
+    ['ServiceAccount', corePath(own, 'serviceaccounts'), make('v1', 'ServiceAccount', {})],
+    ['Pod', corePath(own, 'pods'), make('v1', 'Pod', { spec: podSpec(image) })],
+    [
+      'Deployment',
+      groupPath('apps/v1', own, 'deployments'),
+      make('apps/v1', 'Deployment', { spec: { replicas: 0, selector: { matchLabels: { app: 'x' } }, template } }),
+    ],
+    ['Application', applicationsPath, { ...application('attack-mark', image), metadata: named }],
+  ]
+}
+
+function markAttempts(image: string, metadata: object, what: string): readonly ApiAttempt[] {
+  return marked(metadata, image).map(
+    ([kind, path, json]): ApiAttempt => ({ as: 'gary', method: 'POST', path, json, name: `${kind} with ${what}`, dry: true }),
+  )
+}
+
+const dryPod = (what: string, spec: object): ApiAttempt => ({
+  as: 'gary',
+  method: 'POST',
+  path: corePath(neighbourNamespace, 'pods'),
+  json: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'attack-place' }, spec },
+  name: what,
+  dry: true,
+})
+
+export const nameAttacks: readonly Attack[] = [
+  {
+    name: 'names/domains',
+    as: 'gary, admin of globex',
+    against: 'host names of acme, of the platform, of the API server, and of the world',
+    tries: 'An Application asks for a host that is somebody else’s, or that nobody has proved.',
+    expected: ['admission', 'controller', 'schema'],
+    attempts: async world => {
+      const image = await world.ownImage()
+      return foreignHosts(world).map((host, index) =>
+        objectAttempt(world, {
+          name: `domain ${host}`,
+          path: applicationsPath,
+          object: application(`attack-domain-${index}`, image, { domains: [host] }),
+          refusals: /^Domain|^RefusedByCluster$/,
+          harm: () => ingressFor(world, host),
+        }),
+      )
+    },
+  },
+  {
+    name: 'names/crooked-domains',
+    as: 'gary, admin of globex',
+    against: 'the ingress and everything that reads host names',
+    tries: 'Host names with wildcards, capitals, ports, homoglyphs, shell text, line breaks.',
+    expected: ['schema', 'admission'],
+    attempts: async world => {
+      const image = await world.ownImage()
+      return apiAttempts(
+        world,
+        crookedHosts.map(
+          (host): ApiAttempt => ({
+            as: 'gary',
+            method: 'POST',
+            path: applicationsPath,
+            json: application('attack-crooked', image, { domains: [host] }),
+            name: `domain ${JSON.stringify(host).slice(0, 60)}`,
+            dry: true,
+          }),
+        ),
+      )
+    },
+  },
+  {
+    name: 'names/ingresses',
+    as: 'gary, admin of globex',
+    against: 'the ingress',
+    tries:
+      'Ingresses, IngressClasses, Gateways and routes of one’s own, and changes of the chart’s Ingress, with annotations that controllers obey.',
+    expected: ['RBAC'],
+    attempts: world => {
+      const ingresses = groupPath(networking, neighbourNamespace, 'ingresses')
+      const ingress = {
+        apiVersion: networking,
+        kind: 'Ingress',
+        metadata: { name: 'attack', annotations: { 'nginx.ingress.kubernetes.io/server-snippet': 'return 200;' } },
+        spec: { ingressClassName: 'nginx', rules: [{ host: 'shop.acme.localhost' }] },
+      }
+      const annotate = { metadata: { annotations: { 'traefik.ingress.kubernetes.io/router.middlewares': 'x@kubernetescrd' } } }
+      return apiAttempts(world, [
+        { as: 'gary', method: 'POST', path: ingresses, json: ingress, dry: true },
+        { as: 'gary', method: 'PATCH', path: `${ingresses}/site`, json: annotate, contentType: mergePatch, dry: true },
+        { as: 'gary', method: 'PUT', path: `${ingresses}/site`, json: ingress, dry: true },
+        { as: 'gary', method: 'DELETE', path: groupPath(networking, 'acme', 'ingresses'), dry: true },
+        {
+          as: 'gary',
+          method: 'POST',
+          path: `/apis/${networking}/ingressclasses`,
+          json: { apiVersion: networking, kind: 'IngressClass', metadata: { name: 'attack' }, spec: { controller: 'x/y' } },
+        },
+        {
+          as: 'gary',
+          method: 'POST',
+          path: '/apis/gateway.networking.k8s.io/v1/namespaces/globex/httproutes',
+          json: { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata: { name: 'attack' } },
+        },
+        {
+          as: 'gary',
+          method: 'POST',
+          path: '/apis/traefik.io/v1alpha1/namespaces/globex/ingressroutes',
+          json: { apiVersion: 'traefik.io/v1alpha1', kind: 'IngressRoute', metadata: { name: 'attack' } },
+        },
+      ])
+    },
+  },
+  {
+    name: 'names/labels',
+    as: 'gary, admin of globex',
+    against: 'the labels and annotations by which the platform finds its own objects',
+    tries: 'Objects that carry keys below sekisho.dev/, made so or changed so.',
+    expected: ['admission'],
+    peer: 'Capsule CVE-2024-39690',
+    attempts: async world => {
+      const image = await world.ownImage()
+      const target = `${applicationsPath}/site`
+      return apiAttempts(world, [
+        ...Object.entries(forgedLabels).flatMap(([key, value]) =>
+          markAttempts(image, { labels: { [key]: value } }, `label ${key}`),
+        ),
+        ...markAttempts(image, { annotations: { 'sekisho.dev/anything': 'x' } }, 'an annotation of the platform'),
+        {
+          as: 'gary',
+          method: 'PATCH',
+          path: target,
+          json: { metadata: { labels: forgedLabels } },
+          contentType: mergePatch,
+          name: 'add labels to an Application',
+          dry: true,
+        },
+      ])
+    },
+  },
+  {
+    name: 'names/owners-and-finalizers',
+    as: 'gary, admin of globex',
+    against: 'the garbage collector, and the end of objects and namespaces',
+    tries:
+      'Owner references to objects of others, finalizers that hold objects for ever, and the removal of the platform’s finalizers.',
+    expected: ['admission', 'RBAC', 'schema'],
+    peer: 'Capsule: namespaces taken over by owner references',
+    attempts: async world => {
+      const image = await world.ownImage()
+      const owner = (kind: string, apiVersion: string, name: string): object => ({
+        ownerReferences: [
+          { apiVersion, kind, name, uid: world.targets.victim.remoteSync.uid, blockOwnerDeletion: true, controller: true },
+        ],
+      })
+      const sync = `${groupPath(apps, neighbourNamespace, 'remotesyncs')}/site`
+      return apiAttempts(world, [
+        ...markAttempts(image, owner('Tenant', 'tenancy.sekisho.dev/v1alpha1', 'acme'), 'the Tenant acme as owner'),
+        ...markAttempts(image, owner('Namespace', 'v1', 'acme'), 'the namespace acme as owner'),
+        ...markAttempts(image, { finalizers: ['attack.example/hold'] }, 'a finalizer of nobody').filter(({ name }) =>
+          name?.startsWith('Application'),
+        ),
+        {
+          as: 'gary',
+          method: 'PATCH',
+          path: sync,
+          json: { metadata: { finalizers: ['attack.example/hold'] } },
+          contentType: mergePatch,
+          name: 'a foreign finalizer on a RemoteSync',
+          dry: true,
+        },
+        {
+          as: 'gary',
+          method: 'PATCH',
+          path: sync,
+          json: [{ op: 'remove', path: '/metadata/finalizers' }],
+          contentType: jsonPatch,
+          name: 'without the platform’s finalizer on a RemoteSync',
+          dry: true,
+        },
+        {
+          as: 'gary',
+          method: 'POST',
+          path: groupPath(github, neighbourNamespace, 'repositorygrants'),
+          json: {
+            apiVersion: github,
+            kind: 'RepositoryGrant',
+            metadata: { name: 'attack-held', finalizers: ['attack.example/hold'] },
+            spec: {
+              installation: 'github',
+              repositories: ['globex/site'],
+              permissions: { contents: 'read' },
+              subjects: [{ kind: 'ServiceAccount', name: 'default' }],
+              reason: 'attack',
+            },
+          },
+          name: 'a grant with a finalizer of nobody',
+          dry: true,
+        },
+      ])
+    },
+  },
+  {
+    name: 'names/places',
+    as: 'gary, admin of globex',
+    against: 'the node and the pods of others on it',
+    tries: 'Pods in system priority classes, which evict others, and pods that choose their node past the scheduler.',
+    expected: ['admission', 'quota'],
+    attempts: async world => {
+      const image = await world.ownImage()
+      const classes = ['system-node-critical', 'system-cluster-critical', 'kpack-control-plane', 'kpack-build-high-priority']
+      const template = {
+        metadata: { labels: { app: 'x' } },
+        spec: podSpec(image, { restartPolicy: 'Always', priorityClassName: 'system-node-critical' }),
+      }
+      const deployment = {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'attack-place' },
+        spec: { replicas: 0, selector: { matchLabels: { app: 'x' } }, template },
+      }
+      return apiAttempts(world, [
+        ...classes.map(name => dryPod(`Pod of priority class ${name}`, podSpec(image, { priorityClassName: name }))),
+        {
+          as: 'gary',
+          method: 'POST',
+          path: groupPath('apps/v1', neighbourNamespace, 'deployments'),
+          json: deployment,
+          name: 'Deployment of priority class system-node-critical',
+          dry: true,
+        },
+        dryPod('Pod that names its node', podSpec(image, { nodeName: world.settings.nodeName })),
+      ])
+    },
+  },
+  {
+    name: 'names/commit',
+    as: 'gary, admin of globex',
+    against: 'the promise that the commit of a status is the one that runs',
+    tries: 'An Application claims another commit than its image was built from.',
+    expected: ['admission'],
+    attempts: async world => {
+      const image = await world.ownImage()
+      const { commit } = world.targets.victim
+      return apiAttempts(world, [
+        {
+          as: 'gary',
+          method: 'POST',
+          path: applicationsPath,
+          json: application('attack-commit', image, { commit }),
+          name: 'create with acme’s commit',
+          dry: true,
+        },
+        {
+          as: 'gary',
+          method: 'PATCH',
+          path: `${applicationsPath}/site`,
+          json: { spec: { commit } },
+          contentType: mergePatch,
+          name: 'patch to acme’s commit',
+          dry: true,
+        },
+        {
+          as: 'gary',
+          method: 'PATCH',
+          path: `${applicationsPath}/site`,
+          json: { spec: { image: world.targets.victim.image, commit } },
+          contentType: mergePatch,
+          name: 'patch to acme’s image and commit',
+          dry: true,
+        },
+      ])
+    },
+  },
+]

@@ -1,0 +1,76 @@
+// Attempts that go through a controller: gary creates an object of a kind that he may create, and the question is what is made of it. The
+// verdict comes from the API server when it refuses, else from the conditions, and from what the cluster shows. The object is deleted at once.
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import { judgeApi } from '../judge.ts'
+import type { World } from '../world/world.ts'
+
+export type Shown = {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly generation?: number }
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>> & {
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason: string
+      readonly message: string
+      readonly observedGeneration?: number
+    }[]
+  }
+}
+
+export type ObjectAttempt = {
+  readonly name: string
+  readonly path: string
+  readonly object: { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
+  /** Reasons of the condition Ready that say “refused”. */
+  readonly refusals: RegExp
+  /** Looks at the object, and the cluster, for the harm; undefined while there is none. */
+  readonly harm?: (shown: Shown) => Promise<string | undefined>
+  readonly seconds?: number
+}
+
+export function readyOf({ status, metadata }: Shown) {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  // A condition of an earlier generation says nothing about this one.
+  return ready?.observedGeneration === undefined || ready.observedGeneration === metadata.generation ? ready : undefined
+}
+
+export function objectAttempt(world: World, wish: ObjectAttempt): Attempt {
+  return {
+    name: `gary: ${wish.name}`,
+    async run() {
+      const path = `${wish.path}/${wish.object.metadata.name}`
+      await world.journal.note({ kind: 'object', path })
+      const answer = await world.api('gary', 'POST', wish.path, { json: wish.object })
+      if (answer.status >= 300) return judgeApi(answer)
+      try {
+        return await untilJudged(world, wish, path)
+      } finally {
+        await world.admin.request('DELETE', `${path}?propagationPolicy=Background`)
+      }
+    },
+  }
+}
+
+async function untilJudged(
+  { admin, watcher }: World,
+  { refusals, harm, seconds = 20 }: ObjectAttempt,
+  path: string,
+): Promise<Verdict> {
+  let last = 'no condition'
+  for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; await pause(200)) {
+    const answer = await admin.request('GET', path)
+    if (answer.status !== 200) return unclear(`the object is gone: ${answer.status}`)
+    watcher.see(path, JSON.stringify(answer.body))
+    const shown = answer.body as Shown
+    const damage = await harm?.(shown)
+    if (damage !== undefined) return succeeded(damage)
+    const ready = readyOf(shown)
+    if (ready === undefined) continue
+    last = `${ready.reason}: ${ready.message}`
+    if (ready.status === 'True') return harm === undefined ? succeeded(last) : unclear(`${last}; but no harm is to be seen`)
+    if (refusals.test(ready.reason)) return stopped('controller', last)
+  }
+  return unclear(last)
+}

@@ -1,0 +1,153 @@
+// At the end: looks for the canary and for tokens of GitHub in everything that anybody can read, and in all answers that the attackers got.
+import { gunzipSync } from 'node:zlib'
+import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import { credentialsOf } from '../inside/registry.ts'
+import { askRegistry, askToken, fromHost } from '../inside/registry-client.ts'
+import { platformNamespace } from '../world/targets.ts'
+import type { World } from '../world/world.ts'
+
+/** Looks into the places that `read` shows; a place that cannot be read makes the attempt unclear by its error. */
+function scan(world: World, what: string, read: (see: (place: string, text: string) => void) => Promise<void>): Attempt {
+  return {
+    name: what,
+    async run() {
+      const before = world.watcher.sightings().length
+      let [places, characters] = [0, 0]
+      await read((place, text) => {
+        places += 1
+        characters += text.length
+        world.watcher.see(`${what}: ${place}`, text)
+      })
+      return verdict(world, before, places, characters)
+    },
+  }
+}
+
+function verdict({ watcher }: World, before: number, places: number, characters: number): Verdict {
+  const found = watcher.sightings().slice(before)
+  if (found.length > 0) return succeeded(found.map(({ place, what }) => `${what} in ${place}`).join('; '))
+  if (places === 0) return unclear('no place was read')
+  return stopped('absent', `not in ${places} places, ${Math.ceil(characters / 1000)} thousand characters`)
+}
+
+type Resource = { readonly name: string; readonly verbs: readonly string[] }
+
+/** Every collection that the API server can list, but Secrets themselves. */
+async function collections({ admin }: World): Promise<readonly string[]> {
+  const core = (await admin.call('GET', '/api/v1')) as { resources: readonly Resource[] }
+  const { groups } = (await admin.call('GET', '/apis')) as { groups: readonly { preferredVersion: { groupVersion: string } }[] }
+  const listed = (base: string, resources: readonly Resource[]): readonly string[] =>
+    resources.filter(({ name, verbs }) => verbs.includes('list') && name !== 'secrets').map(({ name }) => `${base}/${name}`)
+  const others = await Promise.all(
+    groups.map(async ({ preferredVersion: { groupVersion } }) => {
+      const { resources } = (await admin.call('GET', `/apis/${groupVersion}`)) as { resources: readonly Resource[] }
+      return listed(`/apis/${groupVersion}`, resources)
+    }),
+  )
+  return [...listed('/api/v1', core.resources), ...others.flat()]
+}
+
+type PodList = {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly namespace: string }
+    readonly status: { readonly initContainerStatuses?: readonly Status[]; readonly containerStatuses?: readonly Status[] }
+  }[]
+}
+type Status = { readonly name: string; readonly state: { readonly waiting?: unknown } }
+
+async function logs({ admin }: World, see: (place: string, text: string) => void): Promise<void> {
+  const { items } = (await admin.call('GET', '/api/v1/pods')) as PodList
+  for (const { metadata, status } of items) {
+    const containers = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].filter(
+      ({ state }) => state.waiting === undefined,
+    )
+    for (const { name } of containers) {
+      const answer = await admin.request(
+        'GET',
+        `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/log?container=${name}&limitBytes=20000000`,
+      )
+      // A pod of this run may end in between.
+      if (answer.status === 200) see(`${metadata.namespace}/${metadata.name}/${name}`, String(answer.body))
+      else if (answer.status !== 404 && answer.status !== 400) throw new Error(`the log of ${metadata.name}: ${answer.status}`)
+    }
+  }
+}
+
+type Manifest = {
+  readonly config: { readonly digest: string }
+  readonly layers: readonly { readonly digest: string; readonly size: number }[]
+}
+
+const mostLayer = 60_000_000
+
+/** Manifest, configuration and layers of an image that tenants have. */
+async function image(
+  world: World,
+  reference: string,
+  namespace: string,
+  see: (place: string, text: string) => void,
+): Promise<void> {
+  const { registry } = world.targets
+  const [name = '', digest = ''] = reference.split('@')
+  const repository = name.slice(registry.length + 1)
+  const [credential] = await credentialsOf(world, namespace)
+  const scope = `repository:${repository}:pull`
+  const answer = await askRegistry(
+    fromHost(world),
+    registry,
+    { path: `${repository}/manifests/${digest}`, scope },
+    credential?.basic,
+  )
+  if (answer.status !== 200) throw new Error(`the manifest of ${repository}: ${answer.status} ${answer.text}`)
+  const manifest = JSON.parse(answer.text) as Manifest
+  const { token } = await askToken(fromHost(world), registry, scope, credential?.basic)
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  see(`${repository} manifest`, answer.text)
+  for (const { digest: blob, size } of [{ ...manifest.config, size: 0 }, ...manifest.layers]) {
+    if (size > mostLayer) continue
+    const bytes = await world.http.bytes(`http://${registry}/v2/${repository}/blobs/${blob}`, headers)
+    const plain = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes
+    see(`${repository} ${blob.slice(0, 19)}`, plain.toString('latin1'))
+  }
+}
+
+async function metrics(world: World, see: (place: string, text: string) => void): Promise<void> {
+  const platform = world.targets.platformPods.filter(
+    ({ namespace, ports }) => namespace === platformNamespace && ports.includes(8090),
+  )
+  for (const { name, address } of platform)
+    for (const path of ['/metrics', '/healthz', '/readyz']) {
+      const { text } = await world.http.send(`http://${address}:8090${path}`)
+      see(`${name}${path}`, text)
+    }
+}
+
+export const canaryAttacks: readonly Attack[] = [
+  {
+    name: 'canary/everywhere',
+    as: 'everybody, and the administrator of the cluster',
+    against: 'a canary in a Secret of the platform, and live tokens of GitHub',
+    tries: 'Finds them in objects, events, status, logs, images, environments, metrics, or in any answer that an attacker got.',
+    expected: ['absent'],
+    attempts: world => [
+      scan(world, 'objects of every kind but Secrets', async see => {
+        for (const path of await collections(world)) see(path, JSON.stringify((await world.admin.request('GET', path)).body))
+      }),
+      scan(world, 'logs of all containers', see => logs(world, see)),
+      scan(world, 'image of acme', see => image(world, world.targets.victim.image, tenantNamespace, see)),
+      scan(world, 'image of globex', async see => image(world, await world.ownImage(), neighbourNamespace, see)),
+      scan(world, 'environment of a pod of globex', async see =>
+        see('/proc', JSON.stringify(await world.probe({ kind: 'environment' }))),
+      ),
+      scan(world, 'metrics and health of the platform', see => metrics(world, see)),
+      {
+        name: 'every answer of this run',
+        async run() {
+          const { texts, characters } = world.watcher.counts()
+          return verdict(world, 0, texts, characters)
+        },
+      },
+    ],
+  },
+]

@@ -1,0 +1,107 @@
+// A wall that is off and says nothing: every policy that this version ships stands in the cluster, refuses, and covers what it says; every
+// namespace of tenants has its Pod Security and its network policies.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { type Attack, type Attempt, stopped, succeeded, unclear } from '../attack.ts'
+import type { World } from '../world/world.ts'
+
+type Shipped = {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly webhooks?: readonly Readonly<Record<string, unknown>>[]
+}
+
+const resources: Readonly<Record<string, string>> = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+  ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
+  MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
+}
+
+async function shipped(repository: string): Promise<readonly Shipped[]> {
+  const folder = join(repository, 'deploy/policies')
+  const texts = await Promise.all((await readdir(folder)).map(name => readFile(join(folder, name), 'utf8')))
+  return texts
+    .flatMap(text => parseAllDocuments(text).map(document => document.toJS() as Shipped))
+    .filter(({ kind }) => kind in resources)
+}
+
+/** What is left of `wanted` in `found`: the API server adds defaults, and takes nothing away. */
+export function contains(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted))
+    return Array.isArray(found) && found.length === wanted.length && wanted.every((item, index) => contains(found[index], item))
+  if (typeof wanted === 'object' && wanted !== null)
+    return (
+      typeof found === 'object' &&
+      found !== null &&
+      Object.entries(wanted).every(([key, value]) => contains((found as Record<string, unknown>)[key], value))
+    )
+  return found === wanted
+}
+
+function stands({ admin }: World, wanted: Shipped): Attempt {
+  return {
+    name: `${wanted.kind} ${wanted.metadata.name}`,
+    async run() {
+      const answer = await admin.request(
+        'GET',
+        `/apis/admissionregistration.k8s.io/v1/${resources[wanted.kind]}/${wanted.metadata.name}`,
+      )
+      if (answer.status === 404) return succeeded('it is not installed')
+      if (answer.status !== 200) return unclear(`${answer.status}`)
+      const found = answer.body as Shipped
+      const same = contains(found.spec, wanted.spec) && contains(found.webhooks, wanted.webhooks)
+      return same
+        ? stopped('admission', 'it stands as this version ships it')
+        : succeeded('it differs from what this version ships')
+    },
+  }
+}
+
+function namespaceIsWalled({ admin }: World, namespace: string): readonly Attempt[] {
+  return [
+    {
+      name: `namespace ${namespace}: Pod Security`,
+      async run() {
+        const { metadata } = (await admin.call('GET', `/api/v1/namespaces/${namespace}`)) as {
+          metadata: { labels: Record<string, string> }
+        }
+        const level = metadata.labels['pod-security.kubernetes.io/enforce']
+        return level === 'restricted' ? stopped('Pod Security', level) : succeeded(`enforce is ${level}`)
+      },
+    },
+    {
+      name: `namespace ${namespace}: default deny of the network, both ways`,
+      async run() {
+        const { items } = (await admin.call('GET', `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`)) as {
+          items: readonly { spec: { podSelector: object; policyTypes?: readonly string[] } }[]
+        }
+        const selectsAll = items.filter(({ spec }) => Object.keys(spec.podSelector).length === 0)
+        const missing = ['Ingress', 'Egress'].filter(type => !selectsAll.some(({ spec }) => spec.policyTypes?.includes(type)))
+        return missing.length === 0
+          ? stopped('network', `${items.length} policies`)
+          : succeeded(`no policy for ${missing.join(' and ')} of all pods`)
+      },
+    },
+  ]
+}
+
+export const wallAttacks: readonly Attack[] = [
+  {
+    name: 'walls/silent',
+    as: 'whoever waits for a wall that somebody switched off',
+    against: 'policies, webhooks, Pod Security and network policies',
+    tries: 'Looks for a wall that is missing, or weaker than this version ships it.',
+    expected: ['admission', 'Pod Security', 'network'],
+    peer: 'Coolify: network policies that were “temporarily disabled”, and nobody saw it',
+    attempts: async world => [
+      ...(await shipped(world.settings.repository)).map(wanted => stands(world, wanted)),
+      ...[tenantNamespace, `${tenantNamespace}-build`, neighbourNamespace, `${neighbourNamespace}-build`].flatMap(namespace =>
+        namespaceIsWalled(world, namespace),
+      ),
+    ],
+  },
+]

@@ -1,0 +1,140 @@
+// What a flood costs somebody who has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
+import { setTimeout as pause } from 'node:timers/promises'
+import { tenantNamespace } from '../../demo/context.ts'
+import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
+import { newBrowser } from '../outside/visitor.ts'
+import { serviceAccountToken } from '../world/actors.ts'
+import { platformAddress } from '../world/targets.ts'
+import type { World } from '../world/world.ts'
+import { githubCalls } from './github-calls.ts'
+
+/** Milliseconds of each kind of use; an empty list when it never worked. */
+export type Uses = { readonly [use in 'push to URL' | 'sign-in' | 'token' | 'kubectl']: number[] }
+
+export type Measured = {
+  readonly uses: Uses
+  /** Uses that failed, by what they were. */
+  readonly failures: ReadonlyMap<string, number>
+  readonly memoryMegabytes: number
+  readonly githubCalls: number
+  readonly auditRows: number
+}
+
+async function timed(list: number[], use: () => Promise<unknown>): Promise<void> {
+  const started = performance.now()
+  await use()
+  list.push(performance.now() - started)
+}
+
+/** The token desk as a workload of acme asks it, from this host. */
+async function askToken(world: World): Promise<void> {
+  const pod = (await world.admin.call('GET', `/api/v1/namespaces/${tenantNamespace}/pods/${world.targets.victim.pod.name}`)) as {
+    metadata: { name: string; uid: string }
+  }
+  const bearer = await serviceAccountToken(world.admin, {
+    namespace: tenantNamespace,
+    name: 'default',
+    audiences: ['sekisho'],
+    pod: pod.metadata,
+  })
+  const answer = await deskRequest(platformAddress(world.targets, 8444), bearer)
+  if (answer !== 200) throw new Error(`the desk answers ${answer}`)
+}
+
+async function deskRequest(address: string, bearer: string): Promise<number> {
+  const { Agent, request } = await import('undici')
+  // Its certificate names its Service; this host comes by the pod's address.
+  const agent = new Agent({ connect: { rejectUnauthorized: false } })
+  try {
+    const answer = await request(`https://${address}:8444/v1/token`, {
+      method: 'POST',
+      dispatcher: agent,
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ grant: 'demo-reader' }),
+      headersTimeout: 30_000,
+    })
+    await answer.body.dump()
+    return answer.statusCode
+  } finally {
+    await agent.close()
+  }
+}
+
+/** Uses the platform as acme does until `seconds` have passed; every use at least once. */
+export async function useAsBystander(world: World, seconds: number): Promise<Measured> {
+  const uses: Uses = { 'push to URL': [], 'sign-in': [], token: [], kubectl: [] }
+  const failures = new Map<string, number>()
+  const before = await gauges(world)
+  const until = performance.now() + seconds * 1000
+  let highest = before.memory
+  const repeat = async (name: keyof Uses, use: () => Promise<unknown>, between: number): Promise<void> => {
+    do {
+      await timed(uses[name], use).catch(() => failures.set(name, (failures.get(name) ?? 0) + 1))
+      await pause(between)
+    } while (performance.now() < until)
+  }
+  const watchMemory = async (): Promise<void> => {
+    while (performance.now() < until) {
+      highest = Math.max(highest, (await gauges(world).catch(() => before)).memory)
+      await pause(2000)
+    }
+  }
+  await Promise.all([
+    repeat('push to URL', () => push(world), 1000),
+    repeat('sign-in', async () => (await newBrowser(world, 'olivia')).close(), 3000),
+    repeat('token', () => askToken(world), 500),
+    repeat('kubectl', () => kubectl(world), 250),
+    watchMemory(),
+  ])
+  const after = await gauges(world)
+  return {
+    uses,
+    failures,
+    memoryMegabytes: (highest - before.memory) / 1e6,
+    githubCalls: after.githubCalls - before.githubCalls,
+    auditRows: after.auditRows - before.auditRows,
+  }
+}
+
+/** Every quick use once; what failed, or undefined. */
+export async function useOnce(world: World): Promise<string | undefined> {
+  const tries: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['sign-in', async () => (await newBrowser(world, 'olivia')).close()],
+    ['token', () => askToken(world)],
+    ['kubectl', () => kubectl(world)],
+  ]
+  for (const [name, use] of tries) {
+    const failure = await use().then(
+      () => undefined,
+      (error: unknown) => `${name}: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    if (failure !== undefined) return failure
+  }
+  return undefined
+}
+
+async function push(world: World): Promise<void> {
+  const { demo } = world
+  await pushShop(demo, demo.people.dave, `Pushed during a flood, ${new Date().toISOString()}`)
+  await deployedSync(demo, demo.people.dave, 120)
+}
+
+async function kubectl(world: World): Promise<void> {
+  const answer = await world.api('dave', 'GET', `/api/v1/namespaces/${tenantNamespace}/pods`)
+  if (answer.status !== 200) throw new Error(`kubectl: ${answer.status}`)
+}
+
+/** Memory of the platform's process, calls that GitHub counted, rows of the audit log. */
+async function gauges(world: World) {
+  const { text } = await world.http.send(`http://${platformAddress(world.targets, 8090)}:8090/metrics`)
+  const memory = Number(/^process_resident_memory_bytes(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1] ?? 0)
+  return { memory, githubCalls: await githubCalls(world), auditRows: await auditRows(world) }
+}
+
+/** The sequence number of the newest row. */
+async function auditRows(world: World): Promise<number> {
+  const headers = { authorization: `Bearer ${await world.credentials('ada')}`, accept: 'application/json' }
+  const answer = await world.http.send(`${world.targets.issuer}/api/v1/audit/head`, { headers })
+  if (answer.status !== 200) throw new Error(`the head of the audit log: ${answer.status} ${answer.text}`)
+  return (JSON.parse(answer.text) as { sequence: number }).sequence
+}

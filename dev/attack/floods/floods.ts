@@ -1,0 +1,107 @@
+// Floods as attacks: for a few seconds, after which everybody must be served; and, with `--floods`, for a minute, during which acme is measured
+// against its own idle time: every use at most twice as long, at most 200 MB more memory, bounded calls of GitHub and rows of the audit log.
+import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { World } from '../world/world.ts'
+import { type Measured, useAsBystander, useOnce } from './bystander.ts'
+import { type Flood, floods } from './kinds.ts'
+import { openLoop, outcomesText } from './load.ts'
+
+const few = 3
+const minute = 60
+const idleSeconds = 60
+const mostRatio = 2
+const mostMegabytes = 200
+/** What a minute of acme's own use and of the platform's own checks may cost beside the flood. */
+const mostGitHubCalls = 400
+const mostAuditRows = 1500
+/** A use that takes milliseconds may take this much longer without anybody noticing. */
+const unnoticedMilliseconds = 30
+
+async function play(world: World, flood: Flood, seconds: number): Promise<string> {
+  const { once, end } = await flood.prepare(world)
+  try {
+    return outcomesText(await openLoop({ perSecond: flood.perSecond, seconds }, once))
+  } finally {
+    await end?.()
+  }
+}
+
+function short(world: World, flood: Flood): Attempt {
+  return {
+    name: `${flood.name} for ${few} s, then the bystander`,
+    async run() {
+      const sent = await play(world, flood, few)
+      const failed = await useOnce(world)
+      return failed === undefined
+        ? stopped('bound', `${sent}; afterwards acme signs in, gets tokens and uses kubectl`)
+        : succeeded(`${sent}; afterwards: ${failed}`)
+    },
+  }
+}
+
+const idle = new WeakMap<World, Promise<Measured>>()
+
+/** acme without any flood, measured once for all. */
+function idleOf(world: World): Promise<Measured> {
+  const known = idle.get(world) ?? useAsBystander(world, idleSeconds)
+  idle.set(world, known)
+  return known
+}
+
+function percentile(list: readonly number[], part: number): number {
+  const sorted = list.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
+/** One row of the report: each use as `idle→flood (ratio)`, at the median and at the 99th percentile. */
+export function compare(quiet: Measured, busy: Measured): { readonly text: string; readonly problems: readonly string[] } {
+  const problems: string[] = []
+  const cells = Object.entries(quiet.uses).map(([use, list]) => {
+    const other = busy.uses[use as keyof Measured['uses']]
+    const parts = ([0.5, 0.99] as const).map(part => {
+      const [before, after] = [percentile(list, part), percentile(other, part)]
+      const ratio = after / before
+      if (!(ratio <= mostRatio || after - before <= unnoticedMilliseconds))
+        problems.push(`${use} p${part * 100} ${ratio.toFixed(1)}×`)
+      return `${before.toFixed(0)}→${after.toFixed(0)} ms (${ratio.toFixed(1)}×)`
+    })
+    return `${use} ${parts.join(' p99 ')}`
+  })
+  for (const [use, count] of busy.failures) problems.push(`${use} failed ${count} times`)
+  if (busy.memoryMegabytes > mostMegabytes) problems.push(`memory +${busy.memoryMegabytes.toFixed(0)} MB`)
+  if (busy.githubCalls > mostGitHubCalls) problems.push(`${busy.githubCalls} calls of GitHub`)
+  if (busy.auditRows > mostAuditRows) problems.push(`${busy.auditRows} audit rows`)
+  const more = `memory +${busy.memoryMegabytes.toFixed(0)} MB, GitHub calls ${quiet.githubCalls}→${busy.githubCalls}, audit rows ${quiet.auditRows}→${busy.auditRows}`
+  return { text: `${cells.join('; ')}; ${more}`, problems }
+}
+
+function long(world: World, flood: Flood): Attempt {
+  return {
+    name: `${flood.name} for ${minute} s beside the bystander`,
+    async run(): Promise<Verdict> {
+      const quiet = await idleOf(world)
+      if (quiet.failures.size > 0) return unclear(`acme does not work without a flood either: ${[...quiet.failures].join(', ')}`)
+      const [sent, busy] = await Promise.all([play(world, flood, minute), useAsBystander(world, minute)])
+      const { text, problems } = compare(quiet, busy)
+      process.stdout.write(`            ${flood.name}: ${sent}\n            ${text.replaceAll('; ', '\n            ')}\n`)
+      return problems.length === 0 ? stopped('bound', `${sent}; ${text}`) : succeeded(`${problems.join(', ')}; ${sent}`)
+    },
+  }
+}
+
+function attack(flood: Flood, form: 'long' | 'flood'): Attack {
+  return {
+    name: form === 'flood' ? `floods/${flood.name}-for-a-minute` : `floods/${flood.name}`,
+    as: flood.as,
+    against: 'acme, which pushes, signs in, asks for tokens and uses kubectl',
+    tries: flood.tries,
+    expected: ['bound'],
+    form,
+    attempts: world => [form === 'flood' ? long(world, flood) : short(world, flood)],
+  }
+}
+
+export const floodAttacks: readonly Attack[] = [
+  ...floods.map(flood => attack(flood, 'long')),
+  ...floods.map(flood => attack(flood, 'flood')),
+]

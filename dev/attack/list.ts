@@ -1,0 +1,47 @@
+// All attacks, in the order in which they are reported.
+import type { Attack } from './attack.ts'
+import { kindAttacks } from './cluster/kinds.ts'
+import { mountAttacks } from './cluster/mounts.ts'
+import { nameAttacks } from './cluster/names.ts'
+import { secretReadAttacks } from './cluster/read-secrets.ts'
+import { readAttacks } from './cluster/reads.ts'
+import { rightsAttacks } from './cluster/rights.ts'
+import { serviceAttacks } from './cluster/services.ts'
+import { buildAttacks } from './deputies/builds.ts'
+import { deputyAttacks } from './deputies/deputies.ts'
+import { forkAttacks } from './deputies/forks.ts'
+import { canaryAttacks } from './evidence/canary.ts'
+import { wallAttacks } from './evidence/walls.ts'
+import { floodAttacks } from './floods/floods.ts'
+import { deskAttacks } from './inside/desk.ts'
+import { foreignImageAttacks } from './inside/foreign-images.ts'
+import { networkAttacks } from './inside/network.ts'
+import { registryAttacks } from './inside/registry.ts'
+import { registryTokenAttacks } from './inside/registry-tokens.ts'
+import { brokerAttacks } from './outside/broker.ts'
+import { issuerAttacks } from './outside/issuer.ts'
+import { onboardingAttacks } from './outside/onboarding.ts'
+
+export const attacks: readonly Attack[] = [
+  ...serviceAttacks,
+  ...secretReadAttacks,
+  ...mountAttacks,
+  ...readAttacks,
+  ...rightsAttacks,
+  ...kindAttacks,
+  ...nameAttacks,
+  ...networkAttacks,
+  ...registryAttacks,
+  ...registryTokenAttacks,
+  ...foreignImageAttacks,
+  ...deskAttacks,
+  ...brokerAttacks,
+  ...onboardingAttacks,
+  ...issuerAttacks,
+  ...deputyAttacks,
+  ...forkAttacks,
+  ...buildAttacks,
+  ...wallAttacks,
+  ...floodAttacks,
+  ...canaryAttacks,
+]

@@ -1,0 +1,272 @@
+// The broker's pages and APIs, as people of globex and as nobody: audit log, tenants' pages, webhooks, return paths, sessions.
+import { createHmac, randomUUID } from 'node:crypto'
+import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import { type HttpAnswer, judgeBroker, pageText } from '../judge.ts'
+import type { Actor } from '../world/actors.ts'
+import type { HttpRequest } from '../world/http.ts'
+import type { World } from '../world/world.ts'
+import { signedIn } from './visitor.ts'
+
+type Ask = HttpRequest & {
+  readonly name: string
+  readonly as: Actor
+  readonly path: string
+  readonly statuses?: readonly number[]
+  readonly judge?: (answer: HttpAnswer) => Verdict
+}
+
+function ask(world: World, { name, as, path, statuses, judge, headers, ...options }: Ask): Attempt {
+  return {
+    name: `${as}: ${name}`,
+    async run() {
+      const token = await world.credentials(as)
+      const answer = await world.http.send(`${world.targets.issuer}${path}`, {
+        ...options,
+        headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      })
+      return (judge ?? (given => judgeBroker(given, statuses)))(answer)
+    },
+  }
+}
+
+const auditQueries = [
+  '',
+  '?namespace=acme',
+  '?namespace=sekisho-system',
+  '?namespace=acme&namespace=globex',
+  '?namespace[]=acme',
+  '?namespace=acme&limit=1&after=0',
+  '?before=999999&namespace=acme',
+  '?actor=github%7Cgithub.localhost%7C1001&namespace=acme',
+  '?namespace=acme-build',
+  '?namespace=%61cme',
+  "?namespace=acme'--",
+  '/head',
+  '/1',
+  '/../audit?namespace=acme',
+]
+
+/** A person who may read a part of the log gets that part, whatever was asked for: no row of it may be about the other tenant. */
+function judgeAudit(foreign: string): (answer: HttpAnswer) => Verdict {
+  return answer => {
+    if (answer.status !== 200) return judgeBroker(answer)
+    const { entries } = JSON.parse(answer.text) as { entries: readonly unknown[] }
+    const found = entries.map(entry => JSON.stringify(entry)).find(entry => entry.includes(foreign))
+    return found === undefined ? stopped('broker', `${entries.length} entries, none about ${foreign}`) : succeeded(found)
+  }
+}
+
+const actors = ['gary', 'dave', 'mia', 'noah', 'stranger'] as const
+
+/** People of acme ask for globex, everybody else for acme. */
+function auditAttempt(world: World, as: (typeof actors)[number], query: string): Attempt {
+  const foreign = as === 'dave' || as === 'mia' ? 'globex' : 'acme'
+  const path = `/api/v1/audit${query.replaceAll('acme', foreign)}`
+  return ask(world, { name: `audit log ${query.replaceAll('acme', foreign)}`, as, path, judge: judgeAudit(foreign) })
+}
+
+const push = JSON.stringify({
+  ref: 'refs/heads/main',
+  after: '1'.repeat(40),
+  repository: { id: 4001, full_name: 'acme/shop' },
+  installation: { id: 100_003 },
+})
+const removal = JSON.stringify({
+  action: 'deleted',
+  installation: { id: 100_003, app_id: 5001, account: { id: 2001, login: 'acme' } },
+})
+
+function webhook(name: string, body: string, headers: Readonly<Record<string, string>>, statuses = [401, 400, 403]): Ask {
+  return {
+    name,
+    as: 'stranger',
+    path: '/webhooks/github',
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'x-github-event': 'push', 'x-github-delivery': randomUUID(), ...headers },
+    statuses,
+  }
+}
+
+function webhooks(): readonly Ask[] {
+  const sign = (secret: string, body: string): string => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  const wrong = sign('guess', push)
+  return [
+    webhook('webhook without a signature', push, {}),
+    webhook('webhook with a wrong signature', push, { 'x-hub-signature-256': wrong }),
+    webhook('webhook with SHA-1 only', push, { 'x-hub-signature': `sha1=${createHmac('sha1', '').update(push).digest('hex')}` }),
+    webhook('webhook signed with an empty secret', push, { 'x-hub-signature-256': sign('', push) }),
+    webhook('webhook with an upper-case signature', push, { 'x-hub-signature-256': wrong.toUpperCase() }),
+    webhook('webhook with two signatures', push, { 'x-hub-signature-256': `${wrong}, ${wrong}` }),
+    webhook('webhook that removes acme’s installation', removal, {
+      'x-github-event': 'installation',
+      'x-hub-signature-256': sign('guess', removal),
+    }),
+    webhook('webhook of another App', removal, {
+      'x-github-event': 'installation',
+      'x-github-hook-installation-target-id': '1',
+      'x-hub-signature-256': wrong,
+    }),
+    webhook(
+      'webhook that is not JSON',
+      'x',
+      { 'content-type': 'text/plain', 'x-hub-signature-256': sign('guess', 'x') },
+      [401, 400, 403, 415],
+    ),
+    webhook('webhook with a forged address', push, { 'x-forwarded-for': '140.82.112.6', 'x-hub-signature-256': wrong }),
+  ]
+}
+
+const returns = [
+  'https://attacker.example/',
+  '//attacker.example',
+  '/\\attacker.example',
+  '/%5cattacker.example',
+  '/.//attacker.example',
+  'javascript:alert(1)',
+  '/\tattacker',
+  '/%2f%2fattacker.example',
+  '/../..//attacker.example',
+  `/${'a'.repeat(3000)}`,
+]
+
+/** Where a person ends who signs in with a crooked return path: never on another host. */
+function returnPath(world: World, path: string): Attempt {
+  return {
+    name: `stranger: /login?return_to=${JSON.stringify(path).slice(0, 50)}`,
+    async run() {
+      const answer = await world.http.send(`${world.targets.issuer}/login?return_to=${encodeURIComponent(path)}`)
+      return judgeBroker(answer, [400])
+    },
+  }
+}
+
+/** Pages that belong to others, as gary with a session of the pages. */
+function pages(world: World, paths: readonly string[]): readonly Attempt[] {
+  return paths.map(path => ({
+    name: `gary: page ${path}`,
+    async run() {
+      const browser = await signedIn(world, 'gary')
+      const page = await browser.open(`${world.targets.issuer}${path}`)
+      world.watcher.see(`page ${path}`, page.html)
+      return judgeBroker({ status: page.status, text: page.html })
+    },
+  }))
+}
+
+/** A session cookie that somebody else chose must not become a signed-in one. */
+function fixation(world: World): Attempt {
+  return {
+    name: 'stranger: a session that he chose for the victim',
+    async run() {
+      const chosen = 'A'.repeat(43)
+      const cookie = `__Host-sekisho-session=${chosen}; __Host-sekisho-browser=${chosen}`
+      const answer = await world.http.send(`${world.targets.issuer}/login`, { headers: { cookie } })
+      const used = await world.http.send(`${world.targets.issuer}/tenants/acme`, { headers: { cookie, accept: 'text/html' } })
+      if (used.status === 200 && used.text.includes('olivia')) return succeeded(pageText(used.text))
+      return answer.status === 303
+        ? stopped('broker', `a cookie that nobody issued counts for nothing: ${used.status}`)
+        : unclear(`${answer.status} ${answer.text}`)
+    },
+  }
+}
+
+export const brokerAttacks: readonly Attack[] = [
+  {
+    name: 'broker/audit',
+    as: 'dave of acme, gary of globex, noah and nobody',
+    against: 'the audit log of others and of the platform',
+    tries:
+      'Reads the log of another namespace by filters, cursors, ids and paths; the signed head; and what of others is in one’s own.',
+    expected: ['broker', 'authentication'],
+    peer: 'Coolify CVE-2026-48742: objects loaded by id without a look at the team',
+    attempts: world => [
+      ...auditQueries.flatMap(query => actors.map(as => auditAttempt(world, as, query))),
+      ...['?limit=1000', '?after=0&limit=1000', '?before=999999', '?actor=github%7Cgithub.localhost%7C1001'].map(query =>
+        auditAttempt(world, 'gary', query),
+      ),
+    ],
+  },
+  {
+    name: 'broker/pages',
+    as: 'gary, with a session of the pages',
+    against: 'pages of acme and of administrators',
+    tries: 'Opens tenants, onboardings and administration by their names and ids.',
+    expected: ['broker', 'authentication'],
+    peer: 'Coolify CVE-2026-48742, CVE-2025-64423: pages and invitations of others',
+    attempts: world =>
+      pages(world, [
+        '/tenants/acme',
+        '/tenants/ACME',
+        '/tenants/acme%2f',
+        '/tenants/%2e%2e/acme',
+        '/tenants/kube-system',
+        '/admin',
+        '/admin/accounts',
+        '/sessions',
+        '/onboard/confirm?onboarding=00000000-0000-0000-0000-000000000000',
+        '/onboard/progress?onboarding=1',
+        '/metrics',
+        '/.env',
+        '/oidc/jwks.json',
+      ]),
+  },
+  {
+    name: 'broker/webhooks',
+    as: 'somebody without the webhook secret',
+    against: 'the webhook inbox',
+    tries: 'Deliveries without, with wrong, old and crooked signatures, of another App, from a forged address.',
+    expected: ['authentication', 'broker'],
+    attempts: world => webhooks().map(wish => ask(world, wish)),
+  },
+  {
+    name: 'broker/return-paths',
+    as: 'somebody who sends a person a link',
+    against: 'people who sign in',
+    tries: 'A sign-in that ends on another host.',
+    expected: ['broker'],
+    attempts: world => returns.map(path => returnPath(world, path)),
+  },
+  {
+    name: 'broker/sessions',
+    as: 'gary, noah and nobody',
+    against: 'sessions of others',
+    tries: 'Sessions ended by those who may not, sessions that an attacker chose, forms without their secret.',
+    expected: ['broker', 'authentication'],
+    attempts: world => [
+      fixation(world),
+      ...(['gary', 'noah', 'stranger'] as const).flatMap(as => [
+        ask(world, {
+          name: 'end olivia’s sessions',
+          as,
+          path: '/api/v1/sessions/revoke',
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ subject: 'github|github.localhost|1001' }),
+        }),
+        ask(world, {
+          name: 'end olivia’s sessions by path',
+          as,
+          path: '/api/v1/sessions/github%7Cgithub.localhost%7C1001',
+          method: 'DELETE',
+        }),
+        ask(world, {
+          name: 'sign out without the form’s secret',
+          as,
+          path: '/logout',
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://attacker.example' },
+          body: 'csrf=x',
+        }),
+      ]),
+      ...(['olivia', 'gary'] as const).map(as =>
+        ask(world, {
+          name: 'use an ID token of kubectl as a session of the pages',
+          as,
+          path: '/tenants/acme',
+          statuses: [401, 403, 303, 302],
+        }),
+      ),
+    ],
+  },
+]

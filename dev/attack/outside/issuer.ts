@@ -1,0 +1,193 @@
+// The OIDC issuer, as somebody who wants an ID token that is not his: crooked authorization requests, codes, device codes, refresh tokens.
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Attack, type Attempt, stopped, succeeded, unclear } from '../attack.ts'
+import { type HttpAnswer, judgeBroker } from '../judge.ts'
+import type { World } from '../world/world.ts'
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+function post(world: World, path: string, fields: Readonly<Record<string, string>>): Promise<HttpAnswer> {
+  return world.http.send(`${world.targets.issuer}${path}`, {
+    method: 'POST',
+    headers: form,
+    body: new URLSearchParams(fields).toString(),
+  })
+}
+
+const verifier = randomBytes(32).toString('base64url')
+const request = {
+  client_id: 'kubernetes',
+  response_type: 'code',
+  scope: 'openid offline_access',
+  redirect_uri: 'http://127.0.0.1:9/callback',
+  state: 'x',
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge_method: 'S256',
+}
+
+/** What is wrong with an authorization request → the fields that make it so; an empty text takes a field away. */
+const crooked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'without PKCE': { code_challenge: '', code_challenge_method: '' },
+  'with plain PKCE': { code_challenge_method: 'plain' },
+  'to another host': { redirect_uri: 'https://attacker.example/callback' },
+  'to a host that looks like loopback': { redirect_uri: 'http://127.0.0.1.attacker.example/callback' },
+  'to another path': { redirect_uri: 'http://127.0.0.1:9/callback/../other' },
+  'of an unknown client': { client_id: 'attacker' },
+  'of the platform’s registry': { client_id: 'sekisho' },
+  'for a token in the fragment': { response_type: 'id_token token' },
+  'with a request object at another address': { request_uri: 'https://attacker.example/request' },
+}
+
+function authorization(world: World, what: string, change: Readonly<Record<string, string>>): Attempt {
+  return {
+    name: `stranger: an authorization request ${what}`,
+    async run() {
+      const query = new URLSearchParams(Object.entries({ ...request, ...change }).filter(([, value]) => value !== ''))
+      const answer = await world.http.send(`${world.targets.issuer}/oidc/authorize?${query}`)
+      const location = answer.headers?.['location'] ?? ''
+      // An error may be told to the client at its registered address, never elsewhere.
+      if (answer.status === 303 || answer.status === 302) {
+        if (/^http:\/\/127\.0\.0\.1:9\/callback[?#]error=/.test(location)) return stopped('broker', location)
+        return succeeded(`${answer.status} ${location}`)
+      }
+      return judgeBroker(answer)
+    },
+  }
+}
+
+function grants(world: World): readonly Attempt[] {
+  const wishes: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    [
+      'a code of nobody',
+      {
+        grant_type: 'authorization_code',
+        client_id: 'kubernetes',
+        code: 'x'.repeat(43),
+        redirect_uri: request.redirect_uri,
+        code_verifier: verifier,
+      },
+    ],
+    ['a refresh token of nobody', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: 'x'.repeat(43) }],
+    [
+      'a device code of nobody',
+      { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: 'kubernetes', device_code: 'x'.repeat(43) },
+    ],
+    ['a password', { grant_type: 'password', client_id: 'kubernetes', username: 'olivia', password: 'olivia' }],
+    ['its own client', { grant_type: 'client_credentials', client_id: 'kubernetes' }],
+    [
+      'another’s token',
+      {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        client_id: 'kubernetes',
+        subject_token: 'x',
+        subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+      },
+    ],
+    ['an assertion', { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', client_id: 'kubernetes', assertion: 'x.y.z' }],
+  ]
+  return wishes.map(([what, fields]) => ({
+    name: `stranger: an ID token for ${what}`,
+    run: async () => judgeBroker(await post(world, '/oidc/token', fields), [400, 401]),
+  }))
+}
+
+function deviceAttempts(world: World): readonly Attempt[] {
+  const begin = async () => {
+    const answer = await post(world, '/oidc/device-authorization', { client_id: 'kubernetes', scope: 'openid' })
+    return JSON.parse(answer.text) as { device_code: string; user_code: string }
+  }
+  const poll = (device_code: string) =>
+    post(world, '/oidc/token', {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      client_id: 'kubernetes',
+      device_code,
+    })
+  return [
+    {
+      name: 'stranger: a device code that nobody approved',
+      run: async () => judgeBroker(await poll((await begin()).device_code), [400]),
+    },
+    {
+      name: 'stranger: a device code, asked for again and again',
+      async run() {
+        const { device_code } = await begin()
+        const answers = await Promise.all(Array.from({ length: 5 }, () => poll(device_code)))
+        const wrong = answers.find(({ status }) => status < 400)
+        return wrong === undefined ? stopped('broker', answers.map(({ text }) => text).join(' ')) : succeeded(wrong.text)
+      },
+    },
+    {
+      name: 'stranger: the user code without signing in',
+      async run() {
+        const { user_code } = await begin()
+        const answer = await world.http.send(`${world.targets.issuer}/device`, {
+          method: 'POST',
+          headers: form,
+          body: new URLSearchParams({ user_code, confirm: 'yes', xsrf: 'x' }).toString(),
+        })
+        return judgeBroker(answer, [302, 303, 400, 401, 403])
+      },
+    },
+  ]
+}
+
+/** noah's refresh token, as his command line keeps it. */
+async function refreshTokenOf(world: World): Promise<string> {
+  await world.credentials('noah')
+  const folder = join(world.demo.people.noah.home, 'cache/sekisho/tokens')
+  for (const file of await readdir(folder)) {
+    const { refreshToken } = JSON.parse(await readFile(join(folder, file), 'utf8')) as { refreshToken?: string }
+    if (refreshToken !== undefined) return refreshToken
+  }
+  throw new Error('noah has no refresh token')
+}
+
+/** A stolen refresh token, used after its owner used it: it ends the session for both. */
+function refreshReuse(world: World): Attempt {
+  const refresh = (token: string) =>
+    post(world, '/oidc/token', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: token })
+  return {
+    name: 'a thief uses a refresh token that noah used already',
+    async run() {
+      const stolen = await refreshTokenOf(world)
+      const first = await refresh(stolen)
+      if (first.status !== 200) return unclear(`noah cannot refresh: ${first.status} ${first.text}`)
+      const next = (JSON.parse(first.text) as { refresh_token: string }).refresh_token
+      const second = await refresh(stolen)
+      if (second.status === 200) return succeeded('200: new tokens for a used refresh token')
+      const third = await refresh(next)
+      if (third.status === 200) return succeeded('the family lives on after the reuse')
+      return stopped('broker', `${second.status}, and the whole family ended: ${third.status} ${third.text}`)
+    },
+  }
+}
+
+export const issuerAttacks: readonly Attack[] = [
+  {
+    name: 'issuer/requests',
+    as: 'somebody without a credential',
+    against: 'people’s ID tokens, which the API server believes',
+    tries:
+      'Authorization requests without PKCE, to other hosts, of other clients; tokens for codes, passwords and assertions of nobody.',
+    expected: ['broker', 'authentication'],
+    attempts: world => [...Object.entries(crooked).map(([what, change]) => authorization(world, what, change)), ...grants(world)],
+  },
+  {
+    name: 'issuer/device-codes',
+    as: 'somebody without a credential',
+    against: 'people who sign in by a code',
+    tries: 'Polls codes that nobody approved, approves without signing in.',
+    expected: ['broker', 'authentication'],
+    attempts: deviceAttempts,
+  },
+  {
+    name: 'issuer/refresh-reuse',
+    as: 'a thief of noah’s refresh token',
+    against: 'noah’s session',
+    tries: 'Uses a refresh token a second time.',
+    expected: ['broker'],
+    attempts: world => [refreshReuse(world)],
+  },
+]

@@ -1,0 +1,28 @@
+// People on the platform's pages: one browser for each, signed in once.
+import { Browser } from '../../demo/browser.ts'
+import { passSignIn } from '../../demo/scenario/sign-in.ts'
+import type { PersonActor } from '../world/actors.ts'
+import type { World } from '../world/world.ts'
+
+const browsers = new WeakMap<World, Map<PersonActor, Promise<Browser>>>()
+
+/** The person's browser, signed in. It is shared by all attempts of the run. */
+export function signedIn(world: World, login: PersonActor): Promise<Browser> {
+  const known = browsers.get(world) ?? new Map<PersonActor, Promise<Browser>>()
+  browsers.set(world, known)
+  const browser = known.get(login) ?? newBrowser(world, login)
+  known.set(login, browser)
+  return browser
+}
+
+/** A new browser of the person, signed in. */
+export async function newBrowser(world: World, login: PersonActor): Promise<Browser> {
+  const browser = new Browser({ certificateAuthority: world.demo.certificateAuthority })
+  await passSignIn(browser, await browser.open(`${world.targets.issuer}/login`), login)
+  return browser
+}
+
+/** A browser that nobody has used. */
+export function freshBrowser(world: World, stopAt?: (url: URL) => boolean): Browser {
+  return new Browser({ certificateAuthority: world.demo.certificateAuthority, ...(stopAt === undefined ? {} : { stopAt }) })
+}

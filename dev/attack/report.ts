@@ -1,0 +1,62 @@
+// What the program prints: one line for each attack, one for each attempt that was not stopped, and the summary. Pure.
+import type { AttemptResult } from './attack.ts'
+
+export type Summary = {
+  readonly attacks: number
+  readonly attempts: number
+  readonly stopped: number
+  readonly stoppedBy: Readonly<Record<string, number>>
+  readonly succeeded: number
+  readonly unclear: number
+}
+
+export function summarize(results: readonly AttemptResult[]): Summary {
+  const stoppedBy: Record<string, number> = {}
+  for (const result of results) if (result.outcome === 'stopped') stoppedBy[result.by] = (stoppedBy[result.by] ?? 0) + 1
+  const count = (outcome: AttemptResult['outcome']): number => results.filter(result => result.outcome === outcome).length
+  return {
+    attacks: new Set(results.map(({ attack }) => attack)).size,
+    attempts: results.length,
+    stopped: count('stopped'),
+    stoppedBy,
+    succeeded: count('succeeded'),
+    unclear: count('unclear'),
+  }
+}
+
+/** Attempts that are shown of one attack. */
+const mostLines = 8
+
+function layersOf(stoppedBy: Readonly<Record<string, number>>): string {
+  return Object.entries(stoppedBy)
+    .sort(([, a], [, b]) => b - a)
+    .map(([layer, count]) => `${layer} ${count}`)
+    .join(', ')
+}
+
+/** `stopped   services/external-ips   31 attempts: admission 31`, and below it each attempt that was not stopped. */
+export function attackLines(name: string, results: readonly AttemptResult[]): string {
+  const { attempts, stopped, stoppedBy, succeeded, unclear } = summarize(results)
+  const outcome = succeeded > 0 ? 'SUCCEEDED' : unclear > 0 ? 'UNCLEAR' : 'stopped'
+  const stops = stopped > 0 ? `stopped by ${layersOf(stoppedBy)}` : 'none stopped'
+  const open = results.filter(result => result.outcome !== 'stopped')
+  const others = open
+    .toSorted((a, b) => a.outcome.localeCompare(b.outcome))
+    .slice(0, mostLines)
+    .map(
+      ({ outcome: what, attempt, evidence }) =>
+        `            ${what === 'succeeded' ? 'SUCCEEDED' : 'UNCLEAR'}  ${attempt}\n                       ${evidence}`,
+    )
+  const more = open.length > mostLines ? [`            and ${open.length - mostLines} more: -o json has them all`] : []
+  return [`${outcome.padEnd(10)}  ${name.padEnd(34)} ${String(attempts).padStart(3)} tried; ${stops}`, ...others, ...more].join(
+    '\n',
+  )
+}
+
+export function summaryText(summary: Summary, seconds: number): string {
+  const { attacks, attempts, stopped, stoppedBy, succeeded, unclear } = summary
+  return [
+    `${attempts} attempts of ${attacks} attacks in ${seconds.toFixed(0)} s: ${stopped} stopped, ${succeeded} succeeded, ${unclear} unclear`,
+    ...(stopped > 0 ? [`stopped by: ${layersOf(stoppedBy)}`] : []),
+  ].join('\n')
+}

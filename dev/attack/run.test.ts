@@ -1,0 +1,82 @@
+// The run itself: an attempt that fails, hangs, or is stopped by somebody else than expected is unclear; so is an attack with nothing to try.
+import { expect, test } from 'vitest'
+import { type Attack, stopped, succeeded } from './attack.ts'
+import { attacks } from './list.ts'
+import { attackLines, summarize } from './report.ts'
+import { expectedOnly, runAttacks } from './run.ts'
+import { createWatcher } from './world/watcher.ts'
+import type { World } from './world/world.ts'
+
+const world = {} as World
+const options = { atOnce: 2, signal: new AbortController().signal, onAttack: () => {} }
+
+function attack(attempts: Attack['attempts']): Attack {
+  return { name: 'a/b', as: 'x', against: 'y', tries: 'z', expected: ['RBAC'], attempts }
+}
+
+test('an attempt that throws is unclear, never stopped', async () => {
+  const [result] = await runAttacks(
+    world,
+    [attack(() => [{ name: 'x', run: () => Promise.reject(new Error('ECONNRESET')) }])],
+    options,
+  )
+  expect(result).toMatchObject({ outcome: 'unclear', evidence: 'the attempt failed: ECONNRESET' })
+})
+
+test('a preparation that fails and an attack without attempts are unclear', async () => {
+  const broken = attack(() => Promise.reject(new Error('no pod')))
+  const results = await runAttacks(world, [broken, attack(() => [])], options)
+  expect(results.map(({ outcome }) => outcome)).toEqual(['unclear', 'unclear'])
+})
+
+test('a stop by another layer than expected is unclear', () => {
+  expect(expectedOnly(stopped('schema', 'x'), ['RBAC'])).toMatchObject({ outcome: 'unclear' })
+  expect(expectedOnly(stopped('RBAC', 'x'), ['RBAC'])).toMatchObject({ outcome: 'stopped' })
+  expect(expectedOnly(succeeded('x'), ['RBAC'])).toMatchObject({ outcome: 'succeeded' })
+})
+
+test('the report counts by layer and shows every attempt that was not stopped', async () => {
+  const mixed = attack(() => [
+    { name: 'one', run: async () => stopped('RBAC', '403') },
+    { name: 'two', run: async () => succeeded('201 Service x') },
+  ])
+  const results = await runAttacks(world, [mixed], options)
+  expect(summarize(results)).toEqual({ attacks: 1, attempts: 2, stopped: 1, stoppedBy: { RBAC: 1 }, succeeded: 1, unclear: 0 })
+  expect(attackLines('a/b', results)).toMatch(
+    /^SUCCEEDED +a\/b +2 tried; stopped by RBAC 1\n +SUCCEEDED {2}two\n +201 Service x$/,
+  )
+})
+
+test('attacks have names of their own, and say whom they attack', () => {
+  expect(new Set(attacks.map(({ name }) => name)).size).toBe(attacks.length)
+  for (const { name, as, against, tries, expected } of attacks) {
+    expect(name).toMatch(/^[a-z]+\/[a-z-]+$/)
+    for (const text of [as, against, tries]) expect(text.length).toBeGreaterThan(3)
+    expect(tries).toMatch(/\.$/)
+    expect(expected.length).toBeGreaterThan(0)
+  }
+})
+
+test('the watcher finds the canary in every encoding, and tokens', () => {
+  const watcher = createWatcher()
+  const canary = 'canary-0123456789-abcdefghijklmnop'
+  watcher.watchFor(canary)
+  const texts = [
+    canary,
+    Buffer.from(canary).toString('hex'),
+    ...['', 'a', 'ab'].map(before => Buffer.from(`${before}${canary}after`).toString('base64')),
+  ]
+  texts.forEach((text, index) => {
+    watcher.see(`place ${index}`, `before ${text} after`)
+  })
+  watcher.see('log', `x-access-token:ghs_${'a'.repeat(36)}@github.com`)
+  watcher.see('clean', 'ghs_… and canary')
+  expect(watcher.sightings().map(({ place, what }) => `${place} ${what}`)).toEqual([
+    'place 0 canary',
+    'place 1 canary',
+    'place 2 canary',
+    'place 3 canary',
+    'place 4 canary',
+    'log token',
+  ])
+})

@@ -1,0 +1,78 @@
+// Plays attacks: a few attempts at a time, each with a time limit. An attempt that fails to run is unclear, never stopped.
+
+import { messageOf } from '../../src/lib/errors.ts'
+import { type Attack, type Attempt, type AttemptResult, type Layer, unclear, type Verdict } from './attack.ts'
+import type { World } from './world/world.ts'
+
+export type RunOptions = {
+  readonly atOnce: number
+  /** No attempt begins after it is aborted. */
+  readonly signal: AbortSignal
+  readonly onAttack: (name: string, results: readonly AttemptResult[]) => void
+}
+
+const patience = { short: 60_000, long: 280_000 }
+
+/** Resolves to the results in the order of the attacks. */
+export async function runAttacks(
+  world: World,
+  attacks: readonly Attack[],
+  options: RunOptions,
+): Promise<readonly AttemptResult[]> {
+  const all: AttemptResult[] = []
+  for (const attack of attacks) {
+    if (options.signal.aborted) break
+    const results = await playAttack(world, attack, options)
+    options.onAttack(attack.name, results)
+    all.push(...results)
+  }
+  return all
+}
+
+async function playAttack(world: World, attack: Attack, { atOnce, signal }: RunOptions): Promise<readonly AttemptResult[]> {
+  const results: AttemptResult[] = []
+  const waiting = [...(await prepare(world, attack))]
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift())
+      results.push(await playAttempt(attack, next))
+  }
+  await Promise.all(Array.from({ length: attack.form === 'flood' ? 1 : atOnce }, work))
+  return results
+}
+
+/** An attack whose preparation fails, or that finds nothing to try, is one unclear attempt. */
+async function prepare(world: World, attack: Attack): Promise<readonly Attempt[]> {
+  try {
+    const attempts = await attack.attempts(world)
+    return attempts.length > 0 ? attempts : [{ name: 'preparation', run: async () => unclear('there was nothing to try') }]
+  } catch (error) {
+    return [{ name: 'preparation', run: async () => unclear(`it could not be prepared: ${messageOf(error)}`) }]
+  }
+}
+
+async function playAttempt(attack: Attack, attempt: Attempt): Promise<AttemptResult> {
+  const started = performance.now()
+  const verdict = await judged(attack, attempt)
+  return { attack: attack.name, attempt: attempt.name, seconds: (performance.now() - started) / 1000, ...verdict }
+}
+
+async function judged(attack: Attack, attempt: Attempt): Promise<Verdict> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<Verdict>(resolve => {
+    const limit = attack.form === undefined ? patience.short : patience.long
+    timer = setTimeout(() => resolve(unclear(`no verdict within ${limit / 1000} s`)), limit)
+  })
+  try {
+    return expectedOnly(await Promise.race([attempt.run(), late]), attack.expected)
+  } catch (error) {
+    return unclear(`the attempt failed: ${messageOf(error)}`)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Stopped elsewhere than expected: the attempt did not reach the wall that it was meant to try. */
+export function expectedOnly(verdict: Verdict, expected: readonly Layer[]): Verdict {
+  if (verdict.outcome !== 'stopped' || expected.includes(verdict.by)) return verdict
+  return unclear(`stopped by ${verdict.by}, not by ${expected.join(' or ')}: ${verdict.evidence}`)
+}

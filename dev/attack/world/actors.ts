@@ -1,0 +1,67 @@
+// Who acts: people with ID tokens of the issuer, signed in as anybody signs in; a ServiceAccount of globex; and somebody without a credential.
+
+import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
+import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { commandLineLogin } from '../../demo/scenario/sign-in.ts'
+import { run } from '../../demo/tools.ts'
+
+export const actors = ['olivia', 'dave', 'mia', 'gary', 'noah', 'ada', 'workload', 'stranger'] as const
+
+/** `workload` is the ServiceAccount `default` of globex; `stranger` has no credential; `ada`, a platform admin, only measures. */
+export type Actor = (typeof actors)[number]
+
+export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>
+
+/** The bearer token of each actor; undefined for the stranger. Tokens are renewed before they expire. */
+export type Credentials = (actor: Actor) => Promise<string | undefined>
+
+const keepMilliseconds = 4 * 60_000
+
+export function createCredentials(demo: DemoContext, admin: AdminClient): Credentials {
+  const kept = new Map<Actor, { readonly token: Promise<string>; readonly until: number }>()
+  return async actor => {
+    if (actor === 'stranger') return undefined
+    const known = kept.get(actor)
+    if (known !== undefined && known.until > Date.now()) return known.token
+    const token = actor === 'workload' ? workloadToken(admin) : idToken(demo, actor)
+    kept.set(actor, { token, until: Date.now() + keepMilliseconds })
+    token.catch(() => kept.delete(actor))
+    return token
+  }
+}
+
+/** As kubectl gets it: from `sekisho token`; signs in first when no login is left. */
+async function idToken(demo: DemoContext, login: PersonActor): Promise<string> {
+  const person = demo.people[login]
+  const first = await run(person, demo.tools.sekisho, ['token'])
+  if (first.code !== 0) await commandLineLogin(demo, person, login === 'gary' ? neighbourNamespace : tenantNamespace)
+  const answer = first.code === 0 ? first : await run(person, demo.tools.sekisho, ['token'])
+  if (answer.code !== 0) throw new Error(`${login} has no ID token: ${answer.errors.trim()}`)
+  return (JSON.parse(answer.output) as { status: { token: string } }).status.token
+}
+
+/** What a pod of globex that mounts its ServiceAccount has. Nobody of globex may ask for it (that is tried elsewhere), so the admin does. */
+async function workloadToken(admin: AdminClient): Promise<string> {
+  return serviceAccountToken(admin, { namespace: neighbourNamespace, name: 'default' })
+}
+
+type TokenWish = {
+  readonly namespace: string
+  readonly name: string
+  readonly audiences?: readonly string[]
+  readonly pod?: { readonly name: string; readonly uid: string }
+}
+
+/** A ServiceAccount token for ten minutes, for these audiences (default: the API server), bound to a pod when one is named. */
+export async function serviceAccountToken(admin: AdminClient, { namespace, name, audiences, pod }: TokenWish): Promise<string> {
+  const answer = (await admin.call('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      expirationSeconds: 600,
+      ...(audiences === undefined ? {} : { audiences }),
+      ...(pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid } }),
+    },
+  })) as { status: { token: string } }
+  return answer.status.token
+}

@@ -1,0 +1,23 @@
+// Deletes what the journal names, nothing else: objects of the API server, and manifests that the registry should never have taken.
+import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
+import { eventually } from '../../demo/steps.ts'
+import type { Http } from './http.ts'
+import type { Journal } from './journal.ts'
+
+/** Resolves when all is gone. Rejects, and keeps the journal, when something cannot be deleted. */
+export async function cleanUp(journal: Journal, admin: AdminClient, http: Http): Promise<void> {
+  const objects = journal.all().filter(({ kind }) => kind === 'object')
+  for (const { path } of objects) {
+    const answer = await admin.request('DELETE', `${path}?propagationPolicy=Background`)
+    if (answer.status >= 400 && answer.status !== 404)
+      throw new Error(`${path} cannot be deleted: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
+  }
+  for (const { path } of objects)
+    await eventually(`${path} to be gone`, 90, async () => ((await admin.request('GET', path)).status === 404 ? true : undefined))
+  for (const { kind, path } of journal.all()) {
+    if (kind !== 'manifest') continue
+    const answer = await http.send(path, { method: 'DELETE' })
+    if (![202, 401, 403, 404, 405].includes(answer.status)) throw new Error(`${path} cannot be deleted: ${answer.status}`)
+  }
+  await journal.clear()
+}

@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { keptObject } from './kept-object.ts'
+import type { KubeObject } from './resource.ts'
+
+const long = 'x'.repeat(1_000_000)
+const many = (count: number, entry: (index: number) => [string, string]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => entry(index)))
+
+test('an object of any size keeps at most what the platform reads', () => {
+  const metadata = {
+    name: 'a',
+    namespace: 'acme',
+    uid: 'u',
+    resourceVersion: '7',
+    labels: { ...many(5000, at => [`l-${at}`, 'v']), 'sekisho.dev/tenant': 'acme' },
+    annotations: { ...many(3, at => [`a-${at}`, long]), 'sekisho.dev/wake': 'now', 'sekisho.dev/large': long },
+    finalizers: [...Array.from({ length: 5000 }, (_, at) => `other/${at}`), 'sekisho.dev/tenant'],
+    ownerReferences: Array.from({ length: 5000 }, (_, at) => ({
+      apiVersion: 'v1',
+      kind: 'X',
+      name: `${at}`,
+      uid: `${at}`,
+      ...(at === 4000 ? { controller: true } : {}),
+    })),
+  }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: long } }
+  const kept = keptObject<KubeObject>(object, 65_536)
+  expect(JSON.stringify(kept).length).toBeLessThan(2000)
+  expect(kept).toEqual({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      ...{ name: 'a', namespace: 'acme', uid: 'u', resourceVersion: '7' },
+      labels: { 'sekisho.dev/tenant': 'acme' },
+      annotations: { 'sekisho.dev/wake': 'now' },
+      finalizers: ['sekisho.dev/tenant', ...Array.from({ length: 20 }, (_, at) => `other/${at}`)],
+      ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: '4000', uid: '4000', controller: true }],
+    },
+  })
+})
+
+test('the content of our own kinds stays, and so does that of a cache without a bound', () => {
+  const object = (apiVersion: string) => ({ apiVersion, kind: 'X', metadata: { name: 'a' }, spec: { text: long } })
+  expect(keptObject<KubeObject>(object('apps.sekisho.dev/v1alpha1'), 1000)).toEqual(object('apps.sekisho.dev/v1alpha1'))
+  expect(keptObject<KubeObject>(object('apps/v1'))).toEqual(object('apps/v1'))
+  expect(keptObject<KubeObject>(object('apps/v1'), 1000)).toEqual({ apiVersion: 'apps/v1', kind: 'X', metadata: { name: 'a' } })
+})
+
+test('keeping twice is keeping once, and what is kept is bounded', () => {
+  const texts = fc.dictionary(fc.string(), fc.string({ maxLength: 3000 }), { maxKeys: 40 })
+  fc.assert(
+    fc.property(texts, texts, fc.json(), (labels, annotations, text) => {
+      const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', labels, annotations }, data: { text } }
+      const once = keptObject<KubeObject>(object, 200)
+      expect(keptObject(once, 200)).toEqual(once)
+      expect(JSON.stringify(once.metadata).length).toBeLessThan(200_000)
+    }),
+  )
+})

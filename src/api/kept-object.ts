@@ -1,0 +1,70 @@
+// What is kept of an object in memory. A cache of all namespaces holds what tenants write, up to the 1.5 MB that etcd takes for each object, so
+// what is kept is bounded: metadata above 16 KB is cut to what the platform reads, and the content of a large object of a built-in kind is
+// dropped. The content of our own kinds is bounded by their schemas. Pure.
+import type { KubeObject, ObjectMeta } from './resource.ts'
+
+const mostMetadata = 16 * 1024
+const mostEntries = 20
+const mostText = 1024
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+const own = 'sekisho.dev/'
+
+/** Without bookkeeping that no reader uses, and without what is above the bounds. `mostContent`: characters of an object of a built-in kind. */
+export function keptObject<T extends KubeObject>(object: T, mostContent = Number.POSITIVE_INFINITY): T {
+  const slim = withoutBookkeeping(object)
+  const { apiVersion, kind, metadata: given, ...content } = slim
+  const metadata = sizeAbove(given, mostMetadata) ? cut(given) : given
+  const isOwn = apiVersion.includes(own)
+  if (isOwn || mostContent === Number.POSITIVE_INFINITY || !sizeAbove(content, mostContent))
+    return metadata === given ? slim : { ...slim, metadata }
+  // All content of the kinds that are cached for all namespaces is optional for readers, because objects of tenants may lack anything.
+  return { apiVersion, kind, metadata } as T
+}
+
+/** Two thirds of a typical object's size. */
+function withoutBookkeeping<T extends KubeObject>(object: T): T {
+  const { annotations } = object.metadata
+  if (!('managedFields' in object.metadata) && annotations?.[lastApplied] === undefined) return object
+  const { managedFields: _, ...metadata }: T['metadata'] & { readonly managedFields?: unknown } = object.metadata
+  if (annotations?.[lastApplied] === undefined) return { ...object, metadata }
+  const { [lastApplied]: __, ...others } = annotations
+  return { ...object, metadata: { ...metadata, annotations: others } }
+}
+
+/** Whether the texts in a value have more characters than `most`; each entry counts for eight more. Stops as soon as it is known. */
+function sizeAbove(value: unknown, most: number): boolean {
+  let left = most
+  const take = (item: unknown): void => {
+    left -= typeof item === 'string' ? item.length + 8 : 8
+    if (left < 0 || typeof item !== 'object' || item === null) return
+    for (const [key, inner] of Object.entries(item)) {
+      left -= key.length
+      take(inner)
+      if (left < 0) return
+    }
+  }
+  take(value)
+  return left < 0
+}
+
+function cut(metadata: ObjectMeta): ObjectMeta {
+  const { labels, annotations, finalizers, ownerReferences, ...rest } = metadata
+  return {
+    ...rest,
+    ...(labels ? { labels: ownEntries(labels) } : {}),
+    ...(annotations ? { annotations: ownEntries(annotations) } : {}),
+    ...(finalizers ? { finalizers: ownFirst(finalizers) } : {}),
+    // One that controls counts; the API server allows no second.
+    ...(ownerReferences ? { ownerReferences: ownerReferences.filter(({ controller }) => controller).slice(0, 1) } : {}),
+  }
+}
+
+function ownEntries(entries: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const kept = Object.entries(entries).filter(([key, text]) => key.includes(own) && text.length <= mostText)
+  return Object.fromEntries(kept.slice(0, mostEntries))
+}
+
+function ownFirst(finalizers: readonly string[]): readonly string[] {
+  const others = finalizers.filter(name => !name.includes(own))
+  return [...finalizers.filter(name => name.includes(own)).slice(0, mostEntries), ...others.slice(0, mostEntries)]
+}

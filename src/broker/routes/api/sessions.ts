@@ -1,0 +1,66 @@
+// `/api/v1/sessions`: who is signed in and where, and ending it. Anybody ends their own sign-ins; those of others only a platform admin.
+import { Type } from '@fastify/type-provider-typebox'
+import { parseUserSubject, userSubject } from '../../../api/names.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { Store } from '../../../store/store.ts'
+import type { WebServer } from '../../../web/server.ts'
+import type { BrokerContext } from '../../context.ts'
+import { endSignIns } from '../../people/end-sign-ins.ts'
+import { perMinute } from '../limits.ts'
+import { requireBearer, requirePlatformAdmin } from './bearer.ts'
+
+/** What these routes need of the broker. */
+export type SessionsContext = Pick<BrokerContext, 'verifyIdToken' | 'platformAdmins'> & {
+  readonly store: Pick<Store, 'audit' | 'oidc' | 'sessions' | 'users'>
+}
+
+type SignedIn = { readonly user: string; readonly login: string | null; readonly webSessions: number; readonly programs: number }
+
+/** `GET /api/v1/sessions`, `POST /api/v1/sessions/revoke`, `POST /api/v1/sessions/sign-out`. */
+export function registerSessions(server: WebServer, context: SessionsContext): void {
+  const { store, verifyIdToken } = context
+  const config = perMinute(60)
+
+  server.get('/api/v1/sessions', { config }, async request => {
+    await requirePlatformAdmin(context, request)
+    return { people: await signedIn(store) }
+  })
+
+  const body = Type.Object({ user: Type.String({ maxLength: 300 }) }, { additionalProperties: false })
+  server.post('/api/v1/sessions/revoke', { schema: { body }, config }, async request => {
+    const { subject: actor } = await requirePlatformAdmin(context, request)
+    const person = parseUserSubject(request.body.user)
+    if (person === undefined)
+      throw new AppError(
+        'invalid_request',
+        'user must be a subject such as github|github.com|42: sekisho sessions list shows them',
+      )
+    const ended = await endSignIns({ store }, { ...person, actor, cause: 'revoked by a platform admin' })
+    return { user: request.body.user, ...ended }
+  })
+
+  server.post('/api/v1/sessions/sign-out', { config }, async request => {
+    const { subject, host, userId } = await verifyIdToken(requireBearer(request))
+    const ended = await endSignIns({ store }, { host, userId, actor: subject, cause: 'signed out everywhere' })
+    return { user: subject, ...ended }
+  })
+}
+
+/** Everybody with a session on the pages or a sign-in of a program, by subject. */
+async function signedIn(store: SessionsContext['store']): Promise<readonly SignedIn[]> {
+  const people = new Map<string, SignedIn>()
+  for (const { host, userId, login, sessions } of await store.sessions.people()) {
+    const user = userSubject(host, userId)
+    people.set(user, { user, login, webSessions: sessions, programs: 0 })
+  }
+  for (const { account: user, count } of await store.oidc.signIns()) {
+    const known = people.get(user) ?? { user, login: await lastLogin(store, user), webSessions: 0 }
+    people.set(user, { ...known, programs: count })
+  }
+  return [...people.values()].sort((a, b) => (a.user < b.user ? -1 : 1))
+}
+
+async function lastLogin({ users }: SessionsContext['store'], user: string): Promise<string | null> {
+  const person = parseUserSubject(user)
+  return (person && (await users.find(person.host, person.userId))?.login) ?? null
+}

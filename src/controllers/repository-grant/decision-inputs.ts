@@ -1,0 +1,44 @@
+// What a decision on a grant was made from, besides the grant itself and GitHub's answer: the Installation and the policy rules. The status holds
+// a digest of it, so that a decision is made anew when one of them changes, also when the change happened while nobody watched. Pure.
+import { createHash } from 'node:crypto'
+import type { Installation } from '../../api/github/installation.ts'
+import type { RepositoryGrant } from '../../api/github/repository-grant.ts'
+import { canonicalJson } from '../../lib/json/canonical-json.ts'
+import { defaultGrantRules } from '../../policy/index.ts'
+
+/** The parts that decide, as JSON: an Installation that was bound anew has another uid, and readiness does not count (`gather` handles it). */
+export function installationInputs({ metadata, spec, status }: Installation) {
+  return {
+    uid: metadata.uid ?? '',
+    installationId: spec.installationId,
+    repositorySelection: status?.repositorySelection ?? '',
+    permissions: { ...status?.permissions },
+  }
+}
+
+const rules = digest(canonicalJson(defaultGrantRules.map(rule => ({ ...rule }))))
+
+/** Equal as long as the same grant would be decided from the same Installation and rules. */
+export function decisionInputs(installation: Installation): string {
+  return digest(canonicalJson({ rules, installation: installationInputs(installation) }))
+}
+
+const hourMilliseconds = 3_600_000
+
+/** How often a grant is checked without a reason: while tokens under it are in use, and at rest. */
+export type RecheckTimes = { readonly inUseMilliseconds: number; readonly atRestMilliseconds: number }
+
+/** Webhooks and changed inputs wake a grant much sooner; these checks find changes that GitHub reports to nobody. */
+export const defaultRecheckTimes: RecheckTimes = {
+  inUseMilliseconds: hourMilliseconds,
+  atRestMilliseconds: 12 * hourMilliseconds,
+}
+
+/** A number from 0.9 to 1.1 that stays the same for a grant: the checks of grants that were approved together drift apart. */
+export function spreadOf({ metadata }: RepositoryGrant): number {
+  return 0.9 + (0.2 * Number.parseInt(digest(metadata.uid ?? metadata.name).slice(0, 8), 16)) / 2 ** 32
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}

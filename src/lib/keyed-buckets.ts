@@ -1,0 +1,24 @@
+// Token buckets by key, such as one for each tenant, in bounded memory: what a key may do does not depend on what other keys do.
+import { BoundedMap } from './bounded-map.ts'
+import { type Clock, elapsed } from './clock.ts'
+import { type Rate, takeToken } from './token-bucket.ts'
+
+/** Beyond this many keys the one that was used longest ago is forgotten: its bucket is full again. */
+const mostKeys = 10_000
+
+export type KeyedBuckets = {
+  /** Takes a token of the key's bucket and returns 0; without one it takes nothing and returns the milliseconds until there is one. */
+  readonly take: (key: string) => number
+}
+
+/** Full buckets of one rate. */
+export function createKeyedBuckets(rate: Rate, clock: Clock): KeyedBuckets {
+  const buckets = new BoundedMap<number>(mostKeys)
+  return {
+    take(key) {
+      const { reserved, wait } = takeToken(rate, buckets.get(key), elapsed(clock))
+      if (wait === 0) buckets.set(key, reserved)
+      return wait
+    },
+  }
+}

@@ -1,0 +1,156 @@
+// Sends GET requests to the registry that holds the tenants' images. It authenticates as the registry asks: with a token that the platform
+// signs itself, or by the challenge of a registry with its own accounts. Bounded in time, size and redirects; it never writes.
+// Source: https://distribution.github.io/distribution/spec/auth/token/
+import { Agent, type Dispatcher, request } from 'undici'
+import { messageOf } from '../lib/errors.ts'
+import { readAtMost } from '../lib/http/byte-stream.ts'
+import { asObject, parseJson, textAt } from '../lib/json/json-value.ts'
+import { redactTokens } from '../lib/log.ts'
+import type { Credential } from './credentials.ts'
+
+export type RegistryRead = {
+  readonly repository: string
+  /** Below `/v2/<repository>/`. */
+  readonly path: string
+  readonly accept: readonly string[]
+  readonly mostBytes: number
+}
+
+export type RegistryReply =
+  /** `bytes` is undefined when the body is larger than allowed. */
+  | { readonly kind: 'answered'; readonly status: number; readonly bytes: Buffer | undefined }
+  | { readonly kind: 'failed'; readonly message: string }
+
+export type RegistryReader = (read: RegistryRead) => Promise<RegistryReply>
+
+export type ReaderAuthorization = {
+  /** A token for `pull` of the repository, signed by the platform itself. */
+  readonly tokenFor?: (repository: string) => Promise<string>
+  /** The account for a repository, in a registry that brings its own accounts. */
+  readonly credentialFor?: (repository: string) => Promise<Credential | undefined>
+}
+
+const timeoutMilliseconds = 10_000
+const mostRedirects = 3
+const mostTokenBytes = 65_536
+
+/** `close` ends the connections; it may be called again. */
+export function createRegistryReader(
+  host: string,
+  authorization: ReaderAuthorization,
+): { readonly read: RegistryReader; readonly close: () => Promise<void> } {
+  const dispatcher = new Agent({
+    connections: 8,
+    keepAliveTimeout: 60_000,
+    connect: { timeout: timeoutMilliseconds },
+    headersTimeout: timeoutMilliseconds,
+    bodyTimeout: timeoutMilliseconds,
+  })
+  const get = createGet(dispatcher)
+  let base: Promise<string> | undefined
+  const baseUrl = async (): Promise<string> => {
+    base ??= findScheme(get, host)
+    try {
+      return await base
+    } catch (error) {
+      base = undefined
+      throw error
+    }
+  }
+
+  async function read({ repository, path, accept, mostBytes }: RegistryRead): Promise<RegistryReply> {
+    try {
+      const url = `${await baseUrl()}/v2/${repository}/${path}`
+      const headers = { accept: accept.join(', ') }
+      const token = await authorization.tokenFor?.(repository)
+      const first = await get(url, { ...headers, ...(token === undefined ? {} : bearer(token)) }, mostBytes)
+      if (first.status !== 401 || token !== undefined) return { kind: 'answered', status: first.status, bytes: first.bytes }
+      const answered = await answerChallenge(repository, first.challenge)
+      if (answered === undefined) return { kind: 'answered', status: 401, bytes: undefined }
+      const { status, bytes } = await get(url, { ...headers, authorization: answered }, mostBytes)
+      return { kind: 'answered', status, bytes }
+    } catch (error) {
+      return { kind: 'failed', message: redactTokens(messageOf(error)).slice(0, 200) }
+    }
+  }
+
+  /** The header that the registry asks for; undefined without an account. */
+  async function answerChallenge(repository: string, challenge: string): Promise<string | undefined> {
+    const credential = await authorization.credentialFor?.(repository)
+    if (credential === undefined) return undefined
+    const basic = basicHeader(credential)
+    if (!/^Bearer /i.test(challenge)) return basic
+    const parameter = (name: string): string | undefined => new RegExp(`${name}="([^"]{1,500})"`).exec(challenge)?.[1]
+    const realm = parameter('realm')
+    if (realm === undefined || !URL.canParse(realm)) return undefined
+    const url = new URL(realm)
+    const service = parameter('service')
+    if (service !== undefined) url.searchParams.set('service', service)
+    url.searchParams.set('scope', `repository:${repository}:pull`)
+    const { status, bytes } = await get(url.href, { authorization: basic }, mostTokenBytes)
+    const body = status === 200 && bytes !== undefined ? asObject(parseJson(bytes.toString('utf8'))) : undefined
+    const token = textAt(body, 'token') ?? textAt(body, 'access_token')
+    return token === undefined ? undefined : bearer(token).authorization
+  }
+
+  let closed: Promise<void> | undefined
+  return {
+    read,
+    close() {
+      closed ??= dispatcher.destroy()
+      return closed
+    },
+  }
+}
+
+function bearer(token: string): { readonly authorization: string } {
+  return { authorization: `Bearer ${token}` }
+}
+
+function basicHeader({ username, password }: Credential): string {
+  return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`
+}
+
+type Got = { readonly status: number; readonly challenge: string; readonly bytes: Buffer | undefined }
+type Get = (url: string, headers: Readonly<Record<string, string>>, mostBytes: number) => Promise<Got>
+
+/** Follows redirects, which registries use for blobs; the credential goes to the first origin only. */
+function createGet(dispatcher: Dispatcher): Get {
+  return async (url, headers, mostBytes) => {
+    let target = new URL(url)
+    let sent: Readonly<Record<string, string>> = headers
+    for (let redirects = 0; ; redirects++) {
+      const { statusCode, headers: answered, body } = await request(target, { dispatcher, headers: sent })
+      const { location } = answered
+      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string' && redirects < mostRedirects) {
+        await body.dump()
+        const next = new URL(location, target)
+        if (next.origin !== target.origin) {
+          const { authorization: _, ...others } = sent
+          sent = others
+        }
+        target = next
+        continue
+      }
+      const challenge = answered['www-authenticate']
+      const bytes = await readAtMost(mostBytes, body)
+      return { status: statusCode, challenge: typeof challenge === 'string' ? challenge : '', bytes }
+    }
+  }
+}
+
+/** The addresses with which builders use plain HTTP when there is no TLS: loopback, RFC 1918, `localhost` and `*.local`. */
+const mayBePlain =
+  /^(localhost|127(\.\d+){3}|\[::1\]|10(\.\d+){3}|192\.168(\.\d+){2}|172\.(1[6-9]|2\d|3[01])(\.\d+){2}|[^:]+\.local)(:\d+)?$/
+
+/** HTTPS, except at a private address that does not speak it: as kpack and the lifecycle choose. */
+async function findScheme(get: Get, host: string): Promise<string> {
+  if (!mayBePlain.test(host)) return `https://${host}`
+  try {
+    await get(`https://${host}/v2/`, {}, mostTokenBytes)
+    return `https://${host}`
+  } catch {
+    await get(`http://${host}/v2/`, {}, mostTokenBytes)
+    return `http://${host}`
+  }
+}
