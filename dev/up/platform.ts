@@ -104,7 +104,7 @@ async function applySecretsAndApp(kubectl: Kubectl, settings: ClusterSettings, g
       metadata: { name: 'github' },
       spec: {
         host: githubHost,
-        endpoints: { web: github.web, api: github.api },
+        endpoints: { web: github.web, api: github.api, insecure: true },
         appId: github.appId,
         clientId: github.clientId,
         privateKeys: [{ secretName: 'github-app-key', key: 'private-key.pem' }],

@@ -16,7 +16,7 @@ const identities: PlatformIdentities = {
   controllers: [controllers],
   reapers: [],
   endpointControllers: [],
-  platformAdminGroups: [],
+  kubernetesPrefixes: [],
 }
 const deps = (overrides: Partial<DispatchDeps> = {}): DispatchDeps => ({
   rules,
@@ -34,7 +34,6 @@ const request = (overrides: Partial<AdmissionRequest> = {}): AdmissionRequest =>
   subResource: undefined,
   namespace: 'acme',
   username: broker,
-  groups: [],
   object: {},
   oldObject: undefined,
   ...overrides,

@@ -19,7 +19,6 @@ const filledBy = (overrides: Partial<AdmissionRequest>) =>
     subResource: undefined,
     namespace: 'acme',
     username: 'mia',
-    groups: [],
     object: { spec: { branch: 'main' } },
     oldObject: undefined,
     ...overrides,

@@ -5,7 +5,7 @@ import { type JsonObject, objectAt, textAt } from '../lib/json/json-value.ts'
 import { sameJson } from '../lib/json/same-json.ts'
 import type { AdmissionRequest } from './review.ts'
 import { covers } from './rule.ts'
-import { requestedBy } from './rules/requested-by.ts'
+import { requestedBy } from './rules/kinds/requested-by.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type JsonPatchOperation = { readonly op: 'add'; readonly path: string; readonly value: string }

@@ -2,7 +2,7 @@
 // names. Rules authorise by identity only; field managers are free text and prove nothing.
 import { platformNamespace } from '../api/names.ts'
 
-/** User names and groups that rules name. */
+/** User names that rules name. Platform admins are not among them: a rule says `administratorsMay`. */
 export type PlatformIdentities = {
   /** May create Tenants and Installations. */
   readonly brokers: readonly string[]
@@ -12,8 +12,8 @@ export type PlatformIdentities = {
   readonly reapers: readonly string[]
   /** Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`. */
   readonly endpointControllers: readonly string[]
-  /** Groups that only a cluster administrator can assign. GitHub groups are written `github|…` and cannot collide. */
-  readonly platformAdminGroups: readonly string[]
+  /** What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. Nobody else may have such names. */
+  readonly kubernetesPrefixes: readonly string[]
 }
 
 /** Broker and controllers run in one process, under one ServiceAccount (src/standalone.ts, deploy/rbac/platform.yaml). */
@@ -32,6 +32,11 @@ export function platformIdentities(): PlatformIdentities {
       'system:serviceaccount:kube-system:endpointslicemirroring-controller',
       'system:kube-controller-manager',
     ],
-    platformAdminGroups: ['sekisho:platform-admins'],
+    kubernetesPrefixes: [
+      'system:serviceaccount:kube-system:',
+      'system:node:',
+      'system:kube-controller-manager',
+      'system:kube-scheduler',
+    ],
   }
 }

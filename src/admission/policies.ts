@@ -1,9 +1,9 @@
 // The rules as ValidatingAdmissionPolicies with their bindings: they hold while the platform is down, and on clusters that do not allow
 // webhooks. Pure; the result is committed under deploy/policies.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
-import { labels } from '../api/names.ts'
 import type { PlatformIdentities } from './identities.ts'
-import type { Rule } from './rule.ts'
+import { administers, type Rule, type Validation } from './rule.ts'
+import { namespaceSelectors } from './rule-sets.ts'
 import { rules } from './rules/index.ts'
 
 /** A Kubernetes object as it is written to a file. */
@@ -20,9 +20,6 @@ export type Manifest = {
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const partOf = { 'app.kubernetes.io/part-of': 'sekisho' }
-
-/** Selects the namespaces of tenants, by a label that only the platform can write (rule namespace-guard). */
-export const tenantNamespaces = { matchExpressions: [{ key: labels.tenant, operator: 'Exists' }] }
 
 /** File names below deploy/policies and the objects in each file. */
 export function policyFiles(identities: PlatformIdentities): ReadonlyMap<string, readonly Manifest[]> {
@@ -42,6 +39,7 @@ export function resourceRules(rule: Pick<Rule, 'matches'>): readonly Readonly<Re
 
 function policy(rule: Rule, identities: PlatformIdentities): Manifest {
   const { variables, validation } = rule.policy(identities)
+  const selector = namespaceSelectors[rule.scope]
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
@@ -50,14 +48,19 @@ function policy(rule: Rule, identities: PlatformIdentities): Manifest {
       failurePolicy: 'Fail',
       matchConstraints: {
         matchPolicy: 'Equivalent',
-        ...(rule.scope === 'tenant-namespaces' ? { namespaceSelector: tenantNamespaces } : {}),
+        ...(selector === undefined ? {} : { namespaceSelector: selector }),
         resourceRules: resourceRules(rule),
       },
       ...(variables.length === 0 ? {} : { variables }),
       // Without this reason the API server answers 422 instead of 403.
-      validations: [{ ...validation, reason: 'Forbidden' }],
+      validations: [{ ...unlessAdministrator(rule, validation), reason: 'Forbidden' }],
     },
   }
+}
+
+/** The API server is asked last: asking costs more than everything else in a rule. */
+function unlessAdministrator(rule: Rule, validation: Validation): Validation {
+  return rule.administratorsMay ? { ...validation, expression: `(${validation.expression}) || ${administers}` } : validation
 }
 
 function binding(rule: Rule): Manifest {

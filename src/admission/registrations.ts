@@ -4,10 +4,10 @@
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { platformNamespace } from '../api/names.ts'
 import type { PlatformIdentities } from './identities.ts'
-import { type Manifest, resourceRules, tenantNamespaces } from './policies.ts'
+import { type Manifest, resourceRules } from './policies.ts'
 import type { Rule } from './rule.ts'
-import { rules } from './rules/index.ts'
-import { requestedBy } from './rules/requested-by.ts'
+import { namespaceSelectors, notAdministrator, ruleSets } from './rule-sets.ts'
+import { requestedBy } from './rules/kinds/requested-by.ts'
 
 /** The name of both registrations. */
 export const registrationName = 'sekisho-admission'
@@ -40,25 +40,27 @@ function webhook(name: string, target: WebhookTarget, path: string, matching: ob
   }
 }
 
+/** One entry for the rules of a set whose requests are always sent, and one for each rule that sends only some. */
 function validating(target: WebhookTarget, identities: PlatformIdentities): readonly object[] {
-  const path = '/validate'
-  const always = rules.filter(rule => rule.webhookCondition === undefined)
-  const plain = always.filter(rule => rule.scope === 'everywhere')
-  const inTenants = always.filter(rule => rule.scope === 'tenant-namespaces')
-  const conditional = rules.flatMap(rule =>
-    rule.webhookCondition ? [{ rule, condition: rule.webhookCondition(identities) }] : [],
-  )
-  return [
-    webhook('kinds', target, path, { rules: rulesOf(plain) }),
-    webhook('tenants', target, path, { rules: rulesOf(inTenants), namespaceSelector: tenantNamespaces }),
-    ...conditional.map(({ rule, condition }) =>
-      webhook(rule.name, target, path, {
-        rules: rulesOf([rule]),
-        ...(rule.scope === 'tenant-namespaces' ? { namespaceSelector: tenantNamespaces } : {}),
-        matchConditions: [condition],
-      }),
-    ),
-  ]
+  return ruleSets.flatMap(set => {
+    const entry = (name: string, some: readonly Rule[], conditions: readonly object[]): object => {
+      const selector = namespaceSelectors[set.scope]
+      const all = [...conditions, ...(set.administratorsMay ? [notAdministrator] : [])]
+      return webhook(name, target, `/validate/${set.name}`, {
+        rules: rulesOf(some),
+        ...(selector === undefined ? {} : { namespaceSelector: selector }),
+        ...(all.length === 0 ? {} : { matchConditions: all }),
+      })
+    }
+    const always = set.rules.filter(rule => rule.webhookCondition === undefined)
+    const sometimes = set.rules.flatMap(rule =>
+      rule.webhookCondition ? [{ rule, condition: rule.webhookCondition(identities) }] : [],
+    )
+    return [
+      ...(always.length === 0 ? [] : [entry(set.name, always, [])]),
+      ...sometimes.map(({ rule, condition }) => entry(rule.name, [rule], [condition])),
+    ]
+  })
 }
 
 function rulesOf(some: readonly Rule[]): readonly object[] {

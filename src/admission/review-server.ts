@@ -9,7 +9,7 @@ import type { Certificate } from '../web/tls.ts'
 import { type AdmissionResponse, evaluate, fill } from './dispatch.ts'
 import type { PlatformIdentities } from './identities.ts'
 import { admissionRequest } from './review.ts'
-import { rules } from './rules/index.ts'
+import { ruleSets } from './rule-sets.ts'
 
 /** What the server needs. */
 export type ReviewServerDeps = {
@@ -35,10 +35,11 @@ export async function createReviewServer({ log, certificate, identities }: Revie
   // A field named __proto__ is an ordinary field here: nothing is merged, and only own fields are read.
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, next) => next(null, body))
-  server.post('/validate', (request, reply) => {
-    const deps = { rules, identities, log, elapsedMilliseconds: () => reply.elapsedTime }
-    answer(reply, evaluate(deps, admissionRequest(parsed(request.body))))
-  })
+  for (const { name, rules } of ruleSets)
+    server.post(`/validate/${name}`, (request, reply) => {
+      const deps = { rules, identities, log, elapsedMilliseconds: () => reply.elapsedTime }
+      answer(reply, evaluate(deps, admissionRequest(parsed(request.body))))
+    })
   server.post('/mutate', (request, reply) => {
     answer(reply, fill(admissionRequest(parsed(request.body))))
   })

@@ -2,7 +2,7 @@
 // JSON: a rule reads the fields that it needs by the guards of json-value.ts and must not fail on any content.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { AppError } from '../lib/errors.ts'
-import { asObject, type JsonObject, listAt, textAt } from '../lib/json/json-value.ts'
+import { asObject, type JsonObject, textAt } from '../lib/json/json-value.ts'
 
 /** The operations of admission; CONNECT is accepted by the parser and matched by no rule. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -17,7 +17,6 @@ export type AdmissionRequest = {
   readonly subResource: string | undefined
   readonly namespace: string | undefined
   readonly username: string
-  readonly groups: readonly string[]
   /** Absent on DELETE. */
   readonly object: JsonObject | undefined
   /** Absent on CREATE. */
@@ -45,7 +44,6 @@ export function admissionRequest(body: unknown): AdmissionRequest {
     subResource: textAt(request, 'subResource') || undefined,
     namespace: textAt(request, 'namespace') || undefined,
     username: requiredText(user, 'username'),
-    groups: listAt(user, 'groups').filter(group => typeof group === 'string'),
     object: asObject(request['object']),
     oldObject: asObject(request['oldObject']),
   }

@@ -4,6 +4,19 @@
 import type { PlatformIdentities } from './identities.ts'
 import type { AdmissionRequest, Operation } from './review.ts'
 
+/**
+ * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard). `application-namespaces`: those of them
+ * in which tenants have roles, not those for builds. Built-in kinds are matched only there and in the platform's own namespace, so that writes
+ * of others do not depend on the webhook.
+ */
+export type Scope = 'everywhere' | 'tenant-namespaces' | 'application-namespaces' | 'platform-namespace'
+
+/**
+ * CEL that is true for platform admins: whoever may `administer` the virtual resource `platforms` in the whole cluster, by the ClusterRole
+ * `sekisho:platform-admin` or as a cluster administrator. A right in one namespace does not count.
+ */
+export const administers = "authorizer.group('sekisho.dev').resource('platforms').check('administer').allowed()"
+
 /** Requests by group, resource and operation. */
 export type Match = {
   readonly group: string
@@ -23,11 +36,12 @@ export type Rule = {
   readonly name: string
   /** The attack or accident that the rule stops. */
   readonly stops: string
+  readonly scope: Scope
   /**
-   * `tenant-namespaces`: those with the tenant label, which only the platform can set (namespace-guard). Built-in kinds are matched only
-   * there, so that writes of others do not depend on the webhook.
+   * True: platform admins may do what the rule refuses to others. Only the API server knows who they are (`administers`), so policies
+   * ask it, and their requests are not sent to the webhook; `check` never sees them.
    */
-  readonly scope: 'everywhere' | 'tenant-namespaces'
+  readonly administratorsMay?: true
   readonly matches: readonly Match[]
   /** Limits the requests that are sent to the webhook, by CEL over the request; must never depend on what a tenant can write. */
   readonly webhookCondition?: (identities: PlatformIdentities) => { readonly name: string; readonly expression: string }

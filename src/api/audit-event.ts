@@ -36,6 +36,11 @@ const tokenDetails = {
   grantUid: 'The UID of the RepositoryGrant.',
 }
 
+const countDetails = {
+  count: 'This record stands for so many events that were equal to the record before it, and followed within its window.',
+  until: 'When the last one of them happened.',
+}
+
 /** Action → its description. The store accepts no other action. */
 export const auditEvents = {
   'session.signed-in': {
@@ -123,7 +128,7 @@ export const auditEvents = {
     details: {
       onboarding: 'The id of the onboarding.',
       installationId,
-      installationUid: 'The UID of the Installation that ends.',
+      uid: 'The UID of the object that ended.',
     },
   },
   'installation.ended': {
@@ -131,14 +136,14 @@ export const auditEvents = {
     actor: '`sekisho:installation`: Kubernetes records in its own audit log who deleted the object.',
     object: '`Installation/<namespace>/<name>`',
     outcomes: { allowed: 'No token is issued under it any more.' },
-    details: { host, installationId, installationUid: 'The UID of the Installation.' },
+    details: { host, installationId, uid: 'The UID of the object that ended.' },
   },
   'tenant.ended': {
     description: 'A Tenant was deleted: its tokens were revoked and its namespaces deleted.',
     actor: '`sekisho:tenant`: Kubernetes records in its own audit log who deleted the object.',
     object: '`Tenant/<name>`',
     outcomes: { allowed: 'Nothing of the tenant is left in the cluster.' },
-    details: { host, accountId: 'The numeric id of the account on GitHub.', tenantUid: 'The UID of the Tenant.' },
+    details: { host, accountId: 'The numeric id of the account on GitHub.', uid: 'The UID of the object that ended.' },
   },
   'binding.denied': {
     description: 'A person tried to onboard a GitHub account without proving to administer it.',
@@ -213,7 +218,8 @@ export const auditEvents = {
     details: { ...tokenDetails, expiresAt: 'When the token expires.' },
   },
   'token.refused': {
-    description: 'A token was not issued.',
+    description:
+      'A token was not issued. Equal refusals by one check under one grant are recorded once a minute, with their number.',
     actor: tokenActor,
     object: tokenObject,
     outcomes: {
@@ -225,14 +231,16 @@ export const auditEvents = {
       ...tokenDetails,
       check: 'The check that refused the request; docs/reference/errors.md lists them.',
       difference: '`wider`, `narrower` or `unusable`: how the token differs from the request.',
+      ...countDetails,
     },
   },
   'token.delivered': {
-    description: 'A token was passed to its subject, either a new one or one that was created earlier for the same request.',
+    description:
+      'A token was passed to its subject, either a new one or one that was created earlier for the same request. Recorded before it is passed, once in ten minutes for one token, with the number of deliveries that followed.',
     actor: tokenActor,
     object: tokenObject,
     outcomes: { allowed: 'The grant was checked again immediately before.' },
-    details: tokenDetails,
+    details: { ...tokenDetails, ...countDetails },
   },
   'token.revoked': {
     description: 'A token was revoked at GitHub: its grant, its Installation or its subject ended, or the platform has used it.',

@@ -9,11 +9,13 @@ import { installation } from './github/installation.ts'
 import { repositoryGrant } from './github/repository-grant.ts'
 import type { KindDefinition } from './kind.ts'
 import type { FollowsRepository, RepositoryFollower } from './repository-follower.ts'
+import { domainClaim } from './tenancy/domain-claim.ts'
 import { tenant } from './tenancy/tenant.ts'
 
 /** All kinds of the product. */
 export const kinds: readonly KindDefinition[] = [
   tenant,
+  domainClaim,
   clusterGitHubApp,
   installation,
   repositoryGrant,

@@ -16,6 +16,7 @@ test('an app that was never started can be stopped, also twice', async () => {
   const deps = { kube, store: { keys } as unknown as Store, log: silentLog, clock: systemClock }
   const manager = createManager({ ...deps, client: kube, random: Math.random })
   const settings = readControllersSettings({
+    SEKISHO_PUBLIC_URL: 'https://sekisho.example.com',
     SEKISHO_REGISTRY: 'registry.example.com',
     SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_REGISTRY_AUTHENTICATION: 'none',

@@ -6,14 +6,18 @@ import type { ControllerDefinition } from '../kube/controller/controller.ts'
 import { createEventRecorder, type EventRecorder } from '../kube/object/events.ts'
 import { openNetworkProbe } from '../network-probe/open.ts'
 import type { ControllersDeps } from './app-deps.ts'
+import { dnsLookUp } from './application/domains/dns-challenge.ts'
+import { createDomainProofs } from './application/domains/domain-proofs.ts'
 import { createApplicationController } from './application/index.ts'
 import { createApplicationChartController } from './application-chart/index.ts'
 import { createClusterGitHubAppController } from './cluster-github-app/index.ts'
 import type { ControllersSettings } from './config.ts'
+import { createDomainClaimController } from './domain-claim/index.ts'
 import { createInstallationController } from './installation/index.ts'
 import { type OpenTokenDesk, openTokenDesk } from './open-token-desk.ts'
 import { createRemoteSyncController } from './remote-sync/index.ts'
 import { createRepositoryGrantController } from './repository-grant/index.ts'
+import { reservedHostsOf } from './reserved-hosts.ts'
 import { type Builds, openBuilds } from './services/open-builds.ts'
 import { type OpenRegistry, openRegistry } from './services/open-registry.ts'
 import { createTenantController, type NetworkSettings, registryPort, registryRange } from './tenant/index.ts'
@@ -73,13 +77,16 @@ function createControllers(deps: ControllersDeps, services: Services): readonly 
   const onGitHub = { ...shared, githubApps, desk, audit: store.audit, tokens: store.tokens }
   const tenantSettings = { network: networkOf(settings, registry.tokenPort), certificateAuthority }
   const ingress = { publicUrl: settings.applicationUrl, className: settings.ingressClass }
+  const proofs = createDomainProofs({ lookUp: dnsLookUp(settings.dnsServers), clock })
+  const domains = { reservedHosts: reservedHostsOf(settings), proofs }
   return [
     createTenantController({ ...onGitHub, settings: tenantSettings, registry: registry.tenants }),
     createClusterGitHubAppController({ ...shared, githubApps }),
     createInstallationController(onGitHub),
     createRepositoryGrantController(onGitHub),
     createApplicationChartController({ ...shared, renderer }),
-    createApplicationController({ ...shared, renderer, ingress, registry }),
+    createApplicationController({ ...shared, ...domains, renderer, ingress, registry }),
+    createDomainClaimController(shared),
     createRemoteSyncController({
       ...shared,
       tokens: desk,

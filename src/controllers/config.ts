@@ -22,6 +22,26 @@ function matching(pattern: RegExp, form: string): (item: string) => string {
 }
 
 export const controllersSettings = {
+  publicUrl: urlSetting(
+    'SEKISHO_PUBLIC_URL',
+    'where people and API servers reach the broker, such as https://sekisho.example.com; Applications cannot have this host or one above or below it',
+  ),
+  apiServerUrl: optional(
+    urlSetting('SEKISHO_API_SERVER_URL', 'where people reach the Kubernetes API server; Applications cannot have this host'),
+  ),
+  reservedHosts: listSetting(
+    'SEKISHO_RESERVED_HOSTS',
+    'further host names, separated by commas, that Applications cannot have, with all names above and below them',
+    matching(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'host names in lower case, such as www.example.com'),
+  ),
+  dnsServers: listSetting(
+    'SEKISHO_DNS_SERVERS',
+    'the IP addresses of the DNS servers, separated by commas, that are asked for the records by which tenants prove their domains; those of the system when not set',
+    matching(
+      /^([0-9]{1,3}([.][0-9]{1,3}){3}|\[[0-9a-f:]+\])(:[0-9]{1,5})?$/,
+      'IP addresses, such as 10.96.0.10, 10.96.0.10:53 or [fd00::a]:53',
+    ),
+  ),
   dataFolder: textSetting('SEKISHO_DATA_FOLDER', 'a folder of this process for fetched sources and the embedded database', {
     default: '/var/lib/sekisho',
   }),

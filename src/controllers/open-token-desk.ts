@@ -3,12 +3,17 @@
 import { secrets } from '../api/builtin/index.ts'
 import { clusterGitHubApp } from '../api/github/cluster-github-app.ts'
 import { installation } from '../api/github/installation.ts'
-import { platformNamespace } from '../api/names.ts'
+import { type RepositoryGrant, repositoryGrant } from '../api/github/repository-grant.ts'
+import { platformNamespace, wakeAnnotation } from '../api/names.ts'
+import { keyOf } from '../api/resource.ts'
 import { tenant } from '../api/tenancy/tenant.ts'
 import { createTokenRevoker, endpointsOf } from '../github/index.ts'
+import type { KubeClient } from '../kube/client/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { periodic } from '../lib/periodic.ts'
 import { createRedelivery } from '../redelivery/poll.ts'
 import { createGitHubApps, type GitHubApps } from '../token-desk/app-clients.ts'
-import { createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../token-desk/index.ts'
+import { createCountedAudit, createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../token-desk/index.ts'
 import { openTokenDeskCertificate } from '../token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../web/server.ts'
 import type { ControllersDeps } from './app-deps.ts'
@@ -32,13 +37,18 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
   const apps = manager.cache(clusterGitHubApp)
   const tenantsIn = tenantsByNamespace(manager.cache(tenant))
   const githubApps = createGitHubApps({ apps, secrets: manager.cache(secrets, { namespace: platformNamespace }), log, clock })
+  const installations = manager.cache(installation)
+  const counted = createCountedAudit({ audit: store.audit, clock, log })
   const deps = {
     client: kube,
     githubApps,
     tokens: store.tokens,
     audit: store.audit,
     revokeAtGitHub: createTokenRevoker({ log, clock }),
-    isReady: readyInstallations(manager.cache(installation)),
+    isReady: readyInstallations(installations),
+    cached: { grants: manager.cache(repositoryGrant), installations },
+    counted,
+    wakeGrant: wakeBy(kube, clock),
     tenantOf: (namespace: string) => tenantsIn(namespace)[0],
     clock,
     log,
@@ -50,10 +60,11 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
     const app = apps.list().find(({ spec }) => spec.host === host)
     return app && endpointsOf(app.spec)
   }
-  await server.register(tokenRoutes({ desk, client: kube, endpointsOfHost }))
+  await server.register(tokenRoutes({ desk, client: kube, clock, endpointsOfHost }))
   const everyMilliseconds = settings.redeliverySeconds * 1000
   const loops = [
     certificate,
+    periodic({ name: 'token desk counts', everyMilliseconds: 5000, work: () => counted.flush(), clock, log }),
     createTokenSweep({ ...deps, isLeader }),
     createRedelivery({ apps, githubApps, isLeader, clock, log, everyMilliseconds }),
   ]
@@ -67,6 +78,15 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
     },
     async stop() {
       await Promise.all([server.close(), ...loops.map(loop => loop.stop())])
+      await counted.flush(true)
     },
+  }
+}
+
+/** Not through the manager's client: the replica that delivered the token may not lead. */
+function wakeBy(kube: Pick<KubeClient, 'mergePatch'>, clock: Clock): (grant: RepositoryGrant) => Promise<void> {
+  return async grant => {
+    const patch = { metadata: { annotations: { [wakeAnnotation]: `${clock.now().toISOString()}/token-desk` } } }
+    await kube.mergePatch(repositoryGrant, keyOf(grant), patch, { fieldManager: 'sekisho.dev/token-desk' })
   }
 }

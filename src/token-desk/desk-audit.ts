@@ -2,6 +2,7 @@
 import type { AuditRecord } from '../api/audit-event.ts'
 import type { JsonValue } from '../lib/json/canonical-json.ts'
 import type { TokenIntent } from '../store/token-registry.ts'
+import type { CountedEvent } from './counted-audit.ts'
 import type { TokenRequest } from './token-desk.ts'
 
 /** Resolves when the record is durable. */
@@ -35,4 +36,26 @@ export function tokenRecord(token: TokenIntent & { readonly id: string }, step: 
   const { namespace, name } = token.subject
   const object = token.grantName === '' ? name : `RepositoryGrant/${namespace}/${token.grantName}`
   return { ...step, actor: 'sekisho:token-desk', namespace, object, details: tokenFacts(token, token.id) }
+}
+
+/** Refusals by one check under one grant are counted for so long, after a record of the first. */
+const refusalWindowMilliseconds = 60_000
+/** Different refusals of one namespace that are recorded by themselves in that time. */
+const mostRefusals = 20
+
+/** A refused request, as an event that the same workload may repeat all day. */
+export function refusalOf(request: TokenRequest, check: string, reason: string): CountedEvent {
+  const { name, namespace = '', uid = '' } = request.grant.metadata
+  const step = { action: 'token.refused', outcome: 'denied' } as const
+  const record = requestRecord(request, { ...step, reason, details: { check, subject: { ...request.subject } } })
+  const others: AuditRecord = {
+    ...step,
+    actor: 'sekisho:token-desk',
+    namespace,
+    object: `RepositoryGrant/${namespace}/*`,
+    reason: `more than ${mostRefusals} different refusals in a minute: the others are counted here`,
+    details: { check: 'others' },
+  }
+  const key = `refused ${namespace}/${name} ${uid} ${check}`
+  return { record, key, windowMilliseconds: refusalWindowMilliseconds, within: { scope: namespace, most: mostRefusals, others } }
 }

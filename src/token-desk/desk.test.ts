@@ -1,6 +1,7 @@
 // The token desk on a real store, with the API server, the audit log and GitHub scripted: the order of its steps and what each failure leaves.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { movableClock, openTestStore } from '../../test/fixtures/databases.ts'
+import type { AuditAction } from '../api/audit-event.ts'
 import type { Installation } from '../api/github/installation.ts'
 import type { RepositoryGrant } from '../api/github/repository-grant.ts'
 import type { MintedToken, MintRequest } from '../github/index.ts'
@@ -10,6 +11,7 @@ import { SecretString } from '../lib/secret-string.ts'
 import { silentLog } from '../lib/testing/silent-log.ts'
 import { verifyLog } from '../store/audit/testing/verify-log.ts'
 import type { Store } from '../store/store.ts'
+import { createCountedAudit } from './counted-audit.ts'
 import { createTokenDesk, type TokenDeskDeps } from './desk.ts'
 import type { AuditAppend } from './desk-audit.ts'
 import { sweepOnce } from './sweep.ts'
@@ -27,7 +29,10 @@ let grantCount = 0
 function environment() {
   grantCount += 1
   const state = {
-    grant: grantObject({ name: `grant-${grantCount}` }) as RepositoryGrant | undefined,
+    grant: grantObject({
+      name: `grant-${grantCount}`,
+      status: { checkedAt: clock.now().toISOString() },
+    }) as RepositoryGrant | undefined,
     installation: installationObject as Installation | undefined,
     steps: [] as string[],
     minted: [] as string[],
@@ -36,6 +41,9 @@ function environment() {
     mintFails: undefined as Error | undefined,
     revokeFails: false,
     suspended: false,
+    /** What the caches show, where that is not what the API server has. */
+    cachedGrant: undefined as RepositoryGrant | undefined,
+    reads: 0,
     auditFails: undefined as string | undefined,
     duringMint: async (): Promise<void> => {},
     tokensPerHour: 600,
@@ -72,10 +80,19 @@ function environment() {
     },
   }
   const client = {
-    get: async (type: { readonly kind: string }) => (type.kind === 'RepositoryGrant' ? state.grant : state.installation),
+    async get(type: { readonly kind: string }) {
+      state.reads += 1
+      return type.kind === 'RepositoryGrant' ? state.grant : state.installation
+    },
   } as unknown as KubeClient
+  const counted = createCountedAudit({ audit, clock, log: silentLog })
   const deps: TokenDeskDeps = {
     client,
+    cached: { grants: { get: () => state.cachedGrant ?? state.grant }, installations: { get: () => state.installation } },
+    counted,
+    async wakeGrant(woken) {
+      state.steps.push(`wake ${woken.metadata.name}`)
+    },
     githubApps: {
       get: async () => ({ client: github as never, endpoints: { host, web: 'http://x', api: 'http://x' }, appId: 5001 }),
     },
@@ -95,7 +112,7 @@ function environment() {
   const { grant } = state
   if (grant === undefined) throw new Error('no grant')
   const subject = { ...runner }
-  return { state, deps, desk, grant, request: { grant, subject, actor: 'system:serviceaccount:acme:runner' } }
+  return { state, deps, desk, grant, counted, request: { grant, subject, actor: 'system:serviceaccount:acme:runner' } }
 }
 
 describe('the token desk', () => {
@@ -279,6 +296,86 @@ describe('the token desk', () => {
     expect(state.steps).toEqual(['audit token.refused denied'])
     const [entry] = await store.audit.list({ limit: 1 })
     expect(entry).toMatchObject({ action: 'token.refused', outcome: 'denied', details: { check: 'NotASubject' } })
+  })
+
+  const rowsOf = async (grantUid: string, action: AuditAction) =>
+    (await store.audit.list({ limit: 200, action })).filter(({ details }) => details['grantUid'] === grantUid)
+
+  test('a delivery of a token that exists reads the grant and the Installation once each, and nothing else', async () => {
+    const { state, desk, request } = environment()
+    await desk.request(request)
+    // Before the mint and before the delivery.
+    expect(state.reads).toBe(4)
+    await desk.request(request)
+    expect(state.reads).toBe(6)
+  })
+
+  test('a thousand deliveries of one token are two records with their number', async () => {
+    const { state, desk, request, counted } = environment()
+    for (let delivery = 0; delivery < 1000; delivery++) await desk.request(request)
+    await counted.flush(true)
+    const rows = await rowsOf(request.grant.metadata.uid ?? '', 'token.delivered')
+    expect(rows.map(({ details }) => details['count'])).toEqual([999, undefined])
+    expect(state.minted).toHaveLength(1)
+    // Ten minutes later the next delivery is a record of its own, before the token leaves.
+    clock.advance(600)
+    await desk.request(request)
+    expect(await rowsOf(request.grant.metadata.uid ?? '', 'token.delivered')).toHaveLength(3)
+  }, 60_000)
+
+  test('a thousand refusals by one check are two records with their number, and a thousand others are bounded', async () => {
+    const { state, deps, desk, request, counted } = environment()
+    const stranger = { ...request, subject: { ...runner, name: 'other' } }
+    for (let attempt = 0; attempt < 1000; attempt++)
+      await expect(desk.request(stranger)).rejects.toMatchObject({ code: 'forbidden' })
+    await counted.flush(true)
+    expect(state.steps).toEqual(['audit token.refused denied', 'audit token.refused denied'])
+    const [last] = await store.audit.list({ limit: 1 })
+    expect(last).toMatchObject({ action: 'token.refused', details: { check: 'NotASubject', count: 999 } })
+    state.steps.length = 0
+    const gone = createTokenDesk({ ...deps, cached: { ...deps.cached, grants: { get: () => undefined } } })
+    state.grant = undefined
+    for (let name = 0; name < 1000; name++) {
+      const grant = { metadata: { namespace: 'acme', name: `grant-${name}`, uid: `${name}` } }
+      await expect(gone.request({ ...request, grant })).rejects.toMatchObject({ reason: 'GrantNotFound' })
+    }
+    await counted.flush(true)
+    expect(state.steps).toHaveLength(22)
+  })
+
+  test('the API server decides where the caches are behind', async () => {
+    const { state, desk, request, grant } = environment()
+    state.cachedGrant = { ...grant, status: { ...grant.status, decision: 'Denied' } as NonNullable<RepositoryGrant['status']> }
+    await desk.request(request)
+    expect(state.minted).toHaveLength(1)
+    state.cachedGrant = grant
+    state.grant = { ...grant, metadata: { ...grant.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+    await expect(desk.request(request)).rejects.toMatchObject({ reason: 'GrantEnding' })
+    await expect(desk.request({ ...request, subject: { ...runner, uid: 'second' } })).rejects.toMatchObject({
+      reason: 'GrantEnding',
+    })
+    expect(state.minted).toHaveLength(1)
+    expect(state.revoked).toEqual(state.minted)
+  })
+
+  test('never delivers by an older grant of the caches', async () => {
+    const { state, desk, request, grant } = environment()
+    const status = { ...grant.status, repositories: [{ id: 4002, name: 'acme/other' }] } as NonNullable<RepositoryGrant['status']>
+    state.cachedGrant = grant
+    state.grant = { ...grant, status }
+    await expect(desk.request(request)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
+    expect(state.minted).toEqual([])
+  })
+
+  test('a token under a grant that was not checked for hours has it checked soon', async () => {
+    const { state, desk, request, grant } = environment()
+    state.grant = {
+      ...grant,
+      status: { ...grant.status, checkedAt: '2025-01-01T00:00:00Z' } as NonNullable<RepositoryGrant['status']>,
+    }
+    await desk.request(request)
+    await desk.request(request)
+    expect(state.steps.filter(step => step.startsWith('wake'))).toEqual([`wake ${grant.metadata.name}`])
   })
 
   test('refuses above the quota of the tenant, and allows again when the hour is over', async () => {

@@ -1,13 +1,14 @@
 // The token desk: the one way to a token. gather → checks → an active token of the registry, or mint → recheck → record → audit → deliver.
 // It decides nothing about grants (their controller does) and keeps no token in memory beyond one request.
+import { type RepositoryGrant, repositoryGrant } from '../api/github/repository-grant.ts'
 import type { Tenant } from '../api/tenancy/tenant.ts'
 import { type AppClient, githubReasons } from '../github/index.ts'
 import { AppError, isAppError, messageOf } from '../lib/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { LiveToken, TokenRegistry } from '../store/token-registry.ts'
 import { type Admitted, admit } from './checks.ts'
-import { requestRecord, tokenFacts } from './desk-audit.ts'
-import { type GatherDeps, gather } from './gather.ts'
+import { refusalOf, requestRecord, tokenFacts } from './desk-audit.ts'
+import { type GatherDeps, gatherCached, gatherFresh } from './gather.ts'
 import { intentOf } from './minting/intent.ts'
 import { type AdmittedRequest, type MintDeps, mint } from './minting/mint.ts'
 import { type RevokeDeps, revokeBy } from './revoke.ts'
@@ -17,6 +18,8 @@ export type TokenDeskDeps = GatherDeps &
   MintDeps &
   RevokeDeps & {
     readonly tokens: TokenRegistry
+    /** Makes the controller check a grant at GitHub soon. */
+    readonly wakeGrant: (grant: RepositoryGrant) => Promise<void>
     readonly tenantOf: (namespace: string) => Tenant | undefined
   }
 
@@ -25,6 +28,10 @@ const minimumLifeSeconds = 600
 /** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
 const lifeWhileUnreachableSeconds = 60
 const defaultTokensPerHour = 600
+/** Deliveries of one token are counted for so long, after a record of the first. */
+const deliveryWindowMilliseconds = 600_000
+/** As often as the controller checks a grant that is in use, and some minutes. */
+const checkedRecentlyMilliseconds = 4_500_000
 
 type Admission = { readonly admitted: Admitted; readonly client: AppClient | undefined }
 
@@ -37,46 +44,80 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
     return inProgress.run(intent.cacheKey, async () => {
       const active = await deps.tokens.findLive(intent.cacheKey, minimumLifeSeconds)
       if (active !== undefined) return active
+      // GitHub is asked for nothing under a grant that ended a moment ago.
+      requireSame(await admitFresh(deps, request), intent.cacheKey)
       if (client === undefined) throw new AppError('internal', 'an admitted request has no client to GitHub')
       const { permissions, reason } = admitted.grant.spec
       const tokensPerHour = deps.tenantOf(intent.subject.namespace)?.spec.limits?.tokensPerHour ?? defaultTokensPerHour
-      return mintOrReuse(deps, { request, intent, permissions, client, tokensPerHour, reason })
+      const minted = await mintOrReuse(deps, { request, intent, permissions, client, tokensPerHour, reason })
+      await checkSoon(deps, admitted.grant)
+      return minted
     })
   }
 
   return {
+    async grantUid({ namespace, name }) {
+      const cached = deps.cached.grants.get({ namespace, name })
+      const grant = cached ?? (await deps.client.get(repositoryGrant, { namespace, name }))
+      return grant?.metadata.uid
+    },
     async request(request) {
-      const admission = await admitOrRefuse(deps, request)
+      const admission = await admitRequest(deps, request)
       const { admitted } = admission
       const active = await findOrMint(request, admission)
       // Whoever ends a grant first marks it and then revokes what is registered. The token is registered now: so either this recheck
       // observes the mark, or the revocation found the token.
-      await recheck(deps, request, active.grantUid)
+      requireSame(await recheck(deps, request, active.grantUid), active.cacheKey)
       await deps.tokens.recordDelivered(active.id)
       const { reason } = admitted.grant.spec
       const details = tokenFacts(active, active.id)
-      await deps.audit.append(requestRecord(request, { action: 'token.delivered', outcome: 'allowed', reason, details }))
+      const record = requestRecord(request, { action: 'token.delivered', outcome: 'allowed', reason, details })
+      await deps.counted.append({ record, key: `delivered ${active.id}`, windowMilliseconds: deliveryWindowMilliseconds })
       return delivered(active, admitted)
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),
   }
 }
 
+/** By the caches; what they refuse is decided by the API server, because the caches may not have observed an approval yet. */
+async function admitRequest(deps: TokenDeskDeps, request: TokenRequest): Promise<Admission> {
+  const { facts, client } = await gatherCached(deps, request)
+  const decision = admit(facts)
+  return 'admitted' in decision ? { admitted: decision.admitted, client } : admitFresh(deps, request)
+}
+
 /** @throws AppError `forbidden` with the refusal's reason, after the refusal is in the audit log */
-async function admitOrRefuse(deps: TokenDeskDeps, request: TokenRequest): Promise<Admission> {
-  const { facts, client } = await gather(deps, request)
+async function admitFresh(deps: TokenDeskDeps, request: TokenRequest): Promise<Admission> {
+  const { facts, client } = await gatherFresh(deps, request)
   const decision = admit(facts)
   if ('admitted' in decision) return { admitted: decision.admitted, client }
   const { reason: check, message: reason } = decision.refusal
-  const details = { check, subject: { ...request.subject } }
-  await deps.audit.append(requestRecord(request, { action: 'token.refused', outcome: 'denied', reason, details }))
+  await deps.counted.append(refusalOf(request, check, reason))
   throw new AppError('forbidden', reason, { reason: check })
 }
 
+/** A grant that was at rest may not have been checked at GitHub for hours: it is checked while its new token is in use, as the others are. */
+async function checkSoon(deps: TokenDeskDeps, grant: RepositoryGrant): Promise<void> {
+  const checkedAt = Date.parse(grant.status?.checkedAt ?? '')
+  if (deps.clock.now().getTime() - checkedAt < checkedRecentlyMilliseconds) return
+  await deps.wakeGrant(grant).catch((error: unknown) => {
+    deps.log.error(
+      { grant: grant.metadata.name, error: messageOf(error) },
+      'failed to wake a grant that was not checked for long',
+    )
+  })
+}
+
+/** The caches may have shown an older grant or Installation: what is minted and delivered is what the API server has now. */
+function requireSame({ admitted }: Admission, cacheKey: string): void {
+  if (intentOf(admitted).cacheKey === cacheKey) return
+  throw new AppError('unavailable', 'the grant or its Installation has just changed: try again', { retryAfterSeconds: 1 })
+}
+
 /** Admits once more; when the request is refused by now, revokes the grant's tokens and rejects. */
-async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: string): Promise<void> {
+async function recheck(deps: TokenDeskDeps, request: TokenRequest, grantUid: string): Promise<Admission> {
   try {
-    await admitOrRefuse(deps, request)
+    return await admitFresh(deps, request)
   } catch (error) {
     if (isAppError(error, 'forbidden'))
       await revokeBy(deps, { grantUid }, error.message).catch((failure: unknown) =>

@@ -1,8 +1,10 @@
-// Reads the facts by which a request is decided, from the API server itself: a cache may not have observed yet that a grant was revoked.
+// Reads the facts by which a request is decided: from the caches to refuse or to find a token that exists, and from the API server itself
+// before a token is minted and before one is delivered, because a cache may not have observed yet that a grant was revoked.
 // Absence is a fact and never an error; this file never writes.
 import { type Installation, installation as installations } from '../api/github/installation.ts'
 import { type RepositoryGrant, repositoryGrant } from '../api/github/repository-grant.ts'
 import type { AppClient } from '../github/index.ts'
+import type { Cache } from '../kube/cache/object-cache.ts'
 import type { KubeClient } from '../kube/client/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isAppError } from '../lib/errors.ts'
@@ -24,6 +26,11 @@ export type DeskFacts = {
 
 export type GatherDeps = {
   readonly client: Pick<KubeClient, 'get'>
+  /** What this process has observed. */
+  readonly cached: {
+    readonly grants: Pick<Cache<RepositoryGrant>, 'get'>
+    readonly installations: Pick<Cache<Installation>, 'get'>
+  }
   readonly githubApps: GitHubApps
   readonly clock: Clock
 }
@@ -32,16 +39,33 @@ export type GatherDeps = {
 export type Gathered = { readonly facts: DeskFacts; readonly client: AppClient | undefined }
 
 /** @throws what the API server's client throws, except for absence */
-export async function gather(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
-  const { name, namespace = '', uid } = request.grant.metadata
+export async function gatherFresh(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
+  const { name, namespace = '' } = request.grant.metadata
   const grant: RepositoryGrant | undefined = await deps.client.get(repositoryGrant, { namespace, name })
   const installation: Installation | undefined =
     grant && (await deps.client.get(installations, { namespace, name: grant.spec.installation }))
+  return gathered(deps, request, grant, installation)
+}
+
+/** Costs no request. What it says may be out of date: a token is delivered by `gatherFresh` only. */
+export function gatherCached(deps: GatherDeps, request: TokenRequest): Promise<Gathered> {
+  const { name, namespace = '' } = request.grant.metadata
+  const grant = deps.cached.grants.get({ namespace, name })
+  const installation = grant && deps.cached.installations.get({ namespace, name: grant.spec.installation })
+  return gathered(deps, request, grant, installation)
+}
+
+async function gathered(
+  deps: GatherDeps,
+  request: TokenRequest,
+  grant: RepositoryGrant | undefined,
+  installation: Installation | undefined,
+): Promise<Gathered> {
   const app = installation && (await usableApp(deps.githubApps, installation.spec.app))
   return {
     facts: {
       grant,
-      grantUid: uid,
+      grantUid: request.grant.metadata.uid,
       installation,
       app: app && { host: app.endpoints.host, appId: app.appId, api: app.endpoints.api },
       subject: request.subject,

@@ -3,24 +3,79 @@ import { kinds } from '../../src/api/registry.ts'
 import { customResourceDefinition } from '../../src/api/schema/crd.ts'
 import type { AttackCluster } from './attack-cluster.ts'
 import { eventually } from './eventually.ts'
-import { dave, everything, mia } from './identities.ts'
-import { followers, installation, namespace, secret, secretShapes, tenant, tenantLabel, workloads } from './objects.ts'
+import { dave, everything, mia, platformAdministrator } from './identities.ts'
+import {
+  type Existing,
+  followers,
+  installation,
+  namespace,
+  secret,
+  secretShapes,
+  tenant,
+  tenantLabel,
+  workloads,
+} from './objects.ts'
+import { ingressFixtures } from './rows/ingress-rows.ts'
+import { kindFixtures } from './rows/kind-rows.ts'
+import { metadataFixtures } from './rows/metadata-rows.ts'
 import { serviceFixtures } from './rows/service-rows.ts'
+
+const everyGroup = [
+  '',
+  'apps',
+  'batch',
+  'autoscaling',
+  'policy',
+  'networking.k8s.io',
+  'discovery.k8s.io',
+  ...new Set(kinds.map(({ group }) => group)),
+]
+
+/** Everything to the attackers but what makes a platform admin, and that to one of them. */
+async function bindRights(admin: AttackCluster['admin']): Promise<void> {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const bind = async (name: string, rule: object, subject: object): Promise<void> => {
+    const apiVersion = 'rbac.authorization.k8s.io/v1'
+    const apiGroup = 'rbac.authorization.k8s.io'
+    await admin.call('POST', `${rbac}/clusterroles`, { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [rule] })
+    await admin.call('POST', `${rbac}/clusterrolebindings`, {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      subjects: [{ apiGroup, ...subject }],
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+    })
+  }
+  await bind('attack-everything', { apiGroups: everyGroup, resources: ['*'], verbs: ['*'] }, { kind: 'Group', name: everything })
+  const administer = { apiGroups: ['sekisho.dev'], resources: ['platforms'], verbs: ['administer'] }
+  await bind('attack-administer', administer, { kind: 'User', name: platformAdministrator.user })
+}
+
+type Made = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly uid: string }
+}
+
+async function makeExisting(admin: AttackCluster['admin'], { path, object, leaving, ownedBy }: Existing): Promise<void> {
+  const { metadata } = (await admin.call('POST', path, object)) as Made
+  if (ownedBy !== undefined) {
+    const { apiVersion, kind, metadata: owner } = (await admin.call('GET', ownedBy)) as Made
+    const ownerReferences = [{ apiVersion, kind, name: owner.name, uid: owner.uid }]
+    await admin.call('PATCH', `${path}/${metadata.name}`, { metadata: { ownerReferences } }, 'application/merge-patch+json')
+  }
+  if (leaving) await admin.call('DELETE', `${path}/${metadata.name}`)
+}
 
 /** Installs our kinds and creates the objects; the cluster must be empty. */
 export async function createFixtures({ admin, as }: AttackCluster): Promise<void> {
   for (const kind of kinds)
     await admin.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition(kind))
-  await admin.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'attack-everything' },
-    subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: everything }],
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-  })
+  await bindRights(admin)
   await admin.call('POST', '/api/v1/namespaces', namespace('sekisho-system'))
   for (const [name, labels] of [
-    ['acme', tenantLabel],
+    ['acme', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }],
+    ['acme-build', { ...tenantLabel, 'sekisho.dev/purpose': 'build' }],
     ['other', {}],
   ] as const) {
     await admin.call('POST', '/api/v1/namespaces', namespace(name, labels))
@@ -44,7 +99,8 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
     await admin.call('POST', path, object('dave', dave.user))
     await admin.call('POST', path, object('mia', mia.user))
   }
-  for (const name of ['plain', 'ghtok-held']) await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name }))
+  for (const name of ['plain', 'ghtok-held', 'sekisho-registry-pull'])
+    await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name }))
   await admin.call('POST', `/api/v1${acme}/secrets`, secret({ name: 'annotated', annotations: { 'kpack.io/git': 'x' } }))
   const environment = secretShapes['environment']
   const pod = workloads.get('Pod')
@@ -52,11 +108,7 @@ export async function createFixtures({ admin, as }: AttackCluster): Promise<void
   if (!environment || !pod || !deployment) throw new Error('the objects of the attacks are incomplete')
   await admin.call('POST', pod.path('acme'), pod.object('runner', environment('plain')))
   await admin.call('POST', deployment.path('acme'), deployment.object('old', environment('ghtok-held')))
-  for (const { path, object, leaving } of serviceFixtures) {
-    const made = await admin.call('POST', path, object)
-    const { name } = (made as { metadata: { name: string } }).metadata
-    if (leaving) await admin.call('DELETE', `${path}/${name}`)
-  }
+  for (const one of [...serviceFixtures, ...ingressFixtures, ...metadataFixtures, ...kindFixtures]) await makeExisting(admin, one)
   const { status } = await as(dave, 'GET', '/api/v1/namespaces/acme/secrets/plain')
   if (status !== 200) throw new Error(`the attackers should have cluster-admin, but a read was answered with ${status}`)
 }

@@ -1,9 +1,9 @@
-// The people and machines of the attacks. All of them have cluster-admin through a group, so that only admission can refuse.
+// The people and machines of the attacks. All of them may do everything but administer the platform, so that only admission can refuse.
 import type { Identity } from './impersonation.ts'
 
 export type { Identity } from './impersonation.ts'
 
-/** Bound to cluster-admin by the fixtures. */
+/** Bound by the fixtures to a role that allows everything but `administer` on platforms, which makes a platform admin. */
 export const everything = 'attack:everything'
 
 const person = (id: number, ...groups: readonly string[]): Identity => ({
@@ -18,8 +18,10 @@ const serviceAccount = (namespace: string, name: string): Identity => ({
 
 export const dave = person(1002)
 export const mia = person(1003)
+/** Has `administer` as everything else. */
 export const clusterAdministrator: Identity = { user: 'root', groups: ['system:masters'] }
-export const platformAdministrator = person(1, 'sekisho:platform-admins')
+/** Bound to the ClusterRole with `administer` by the fixtures. */
+export const platformAdministrator = person(1)
 export const platform = serviceAccount('sekisho-system', 'sekisho')
 /** Same name, wrong namespace. */
 export const impostor = serviceAccount('acme', 'sekisho')
@@ -27,3 +29,8 @@ export const namespaceController = serviceAccount('kube-system', 'namespace-cont
 export const garbageCollector = serviceAccount('kube-system', 'generic-garbage-collector')
 export const replicaSetController = serviceAccount('kube-system', 'replicaset-controller')
 export const endpointSliceController = serviceAccount('kube-system', 'endpointslice-controller')
+/** Publishes kube-root-ca.crt in every namespace. */
+export const rootCertificatePublisher = serviceAccount('kube-system', 'root-ca-cert-publisher')
+export const jobController = serviceAccount('kube-system', 'job-controller')
+/** Copies the labels of a Build to its pods in the build namespace. */
+export const buildController = serviceAccount('kpack', 'controller')

@@ -1,7 +1,12 @@
 // The one table of (identity, request, expected): sent to the real API server with the policies alone, the webhook alone, and both. Every
 // request is a dry run, so that rows neither depend on nor disturb each other; the objects that they act on are in fixtures.ts.
+
+import { ingressRows } from './rows/ingress-rows.ts'
 import { installationRows } from './rows/installation-rows.ts'
+import { kindRows } from './rows/kind-rows.ts'
+import { metadataRows } from './rows/metadata-rows.ts'
 import { namespaceRows } from './rows/namespace-rows.ts'
+import { podRows } from './rows/pod-rows.ts'
 import { laterRows, referenceRows } from './rows/reference-rows.ts'
 import { requestRows } from './rows/requester-rows.ts'
 import type { Row } from './rows/row.ts'
@@ -18,4 +23,8 @@ export const matrix: readonly Row[] = [
   ...laterRows,
   ...namespaceRows,
   ...networkRows,
+  ...ingressRows,
+  ...kindRows,
+  ...metadataRows,
+  ...podRows,
 ]

@@ -3,6 +3,9 @@ import { followerKinds } from '../../src/api/registry.ts'
 
 export type Body = Readonly<Record<string, unknown>> & { readonly metadata: Readonly<Record<string, unknown>> }
 
+/** An object that exists before the rules; `leaving`: it is also deleted, and kept by its finalizer; `ownedBy`: the path of its owner. */
+export type Existing = { readonly path: string; readonly object: object; readonly leaving?: boolean; readonly ownedBy?: string }
+
 export const tenantLabel = { 'sekisho.dev/tenant': 'acme' }
 
 export const namespace = (name: string, labels: Readonly<Record<string, string>> = {}): Body => ({
@@ -102,7 +105,7 @@ export const service = (metadata: Readonly<Record<string, unknown>>, spec: objec
 })
 
 type PodSpec = Readonly<Record<string, unknown>>
-type Workload = { readonly path: (namespace: string) => string; readonly object: (name: string, spec: PodSpec) => Body }
+export type Workload = { readonly path: (namespace: string) => string; readonly object: (name: string, spec: PodSpec) => Body }
 
 const template = (spec: PodSpec) => ({ metadata: { labels: { app: 'x' } }, spec })
 const selected = { selector: { matchLabels: { app: 'x' } } }

@@ -98,9 +98,14 @@ function mistakes(image: string): readonly Mistake[] {
         domains: ['shop.globex.localhost'],
       },
     ),
-    application('platform-domain', 'DomainTaken', [/spec\.domains: localhost is the platform's own name/], {
-      domains: ['localhost'],
-    }),
+    application(
+      'unproven-domain',
+      'DomainNotProven',
+      [/_sekisho-challenge\.sekisho-broker\.sekisho-system\.svc TXT "sekisho-tenant=/, /ask a platform admin/],
+      {
+        domains: ['sekisho-broker.sekisho-system.svc'],
+      },
+    ),
     application('imposter', 'DomainTaken', [/spec\.domains: shop\.acme\.localhost is used by Application shop/, /remove it/], {
       domains: ['shop.acme.localhost'],
     }),

@@ -129,12 +129,12 @@ test('malformed and extreme reviews are answered by contract, are not allowed an
   const writes = fixture.kube.writes()
   const counts = { improper: 0, passed: 0, crashed: 0, reviews: 0 }
   for (const one of cases)
-    for (const path of ['/validate', '/mutate']) {
+    for (const path of ['/validate/kinds', '/mutate']) {
       counts.reviews += 1
       try {
         const answer = await post(await fixture.target(), path, bodyOf(one.body))
         const proper = isProper(answer)
-        const passed = path === '/validate' && one.mayPass !== true && responseIn(answer)?.allowed === true
+        const passed = path === '/validate/kinds' && one.mayPass !== true && responseIn(answer)?.allowed === true
         expect
           .soft({ case: one.name, path, status: answer.status, proper, passed })
           .toMatchObject({ proper: true, passed: false })
@@ -147,7 +147,7 @@ test('malformed and extreme reviews are answered by contract, are not allowed an
     }
   const good = await post(
     await fixture.target(),
-    '/validate',
+    '/validate/kinds',
     JSON.stringify(review({ object: { ...object, spec: { ...spec, requestedBy: 'github|github.com|7' } } })),
   )
   expect(responseIn(good)).toMatchObject({ uid, allowed: true })
@@ -193,12 +193,12 @@ test('a review gets the same decision with and without dryRun', async () => {
     const body = one.body as { readonly request?: Json | null }
     const wet = await post(
       await fixture.target(),
-      '/validate',
+      '/validate/kinds',
       JSON.stringify({ ...body, request: body.request && { ...body.request, dryRun: false } }),
     )
     const dry = await post(
       await fixture.target(),
-      '/validate',
+      '/validate/kinds',
       JSON.stringify({ ...body, request: body.request && { ...body.request, dryRun: true } }),
     )
     if (wet.status !== dry.status || responseIn(wet)?.allowed !== responseIn(dry)?.allowed) different.count += 1

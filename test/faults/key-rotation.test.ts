@@ -79,14 +79,14 @@ async function admissionChanges(): Promise<void> {
       await expect
         .poll(
           async () =>
-            post(await fixture.target(), '/validate', '{}').then(
+            post(await fixture.target(), '/validate/kinds', '{}').then(
               answer => answer.status,
               () => 0,
             ),
           { timeout: 15_000 },
         )
         .toBe(400)
-      const running = load(fixture.target, '/validate', '{}')
+      const running = load(fixture.target, '/validate/kinds', '{}')
       await running.newCertificate(0, performance.now())
       const since = performance.now()
       set(0)

@@ -39,8 +39,9 @@ beforeAll(async () => {
   const client = { create: () => Promise.reject(new AppError('unauthenticated', 'no token')), get: async () => undefined }
   await desk.register(
     tokenRoutes({
-      desk: { request: () => Promise.reject(new AppError('forbidden', 'no')) },
+      desk: { grantUid: async () => 'uid', request: () => Promise.reject(new AppError('forbidden', 'no')) },
       client,
+      clock: systemClock,
       endpointsOfHost: () => undefined,
     }),
   )
@@ -71,7 +72,7 @@ beforeAll(async () => {
   endpoints.set('onboarding form', { ...broker, path: '/onboard/installed', headers: form, seed: '{}' })
   endpoints.set('admission', {
     ...(await admission.target()),
-    path: '/validate',
+    path: '/validate/kinds',
     headers: json,
     seed: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
   })

@@ -25,6 +25,7 @@ import {
   setPodStatus,
   withFixture,
 } from '../fixtures/application-fixture.ts'
+import { withoutDomains } from '../fixtures/domains.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
 const fieldManager = 'test'
@@ -45,7 +46,7 @@ async function startControllers(fixture: Fixture): Promise<void> {
   const manager = createManager({ client, log: silentLog, clock: systemClock, random: Math.random })
   const events = createEventRecorder({ client, clock: systemClock, log: silentLog, component: 'test' })
   const deps = { manager, renderer, events, clock: systemClock, platformNamespace }
-  manager.add(createApplicationController({ ...deps, ingress, registry: otherRegistry }))
+  manager.add(createApplicationController({ ...deps, ...withoutDomains, ingress, registry: otherRegistry }))
   manager.add(createApplicationChartController(deps))
   await manager.start()
   onTestFinished(() => manager.stop())
@@ -350,9 +351,10 @@ describe('Application', () => {
     const chart = await makeChart(fixture)
     await startControllers(fixture)
     const processes = [{ ...web, replicas: 0 }]
-    await applyApplication(fixture, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'first')
+    const domains = [`www.${namespace}.localhost`]
+    await applyApplication(fixture, { chart, processes, image: image(1), domains }, 'first')
     await readyReason(client, application, { namespace, name: 'first' }, 'Available')
-    await applyApplication(fixture, { chart, processes, image: image(1), domains: ['www.example.com'] }, 'second')
+    await applyApplication(fixture, { chart, processes, image: image(1), domains }, 'second')
     await readyReason(client, application, { namespace, name: 'second' }, 'DomainTaken')
     await client.delete(application, { namespace, name: 'first' })
     await readyReason(client, application, { namespace, name: 'second' }, 'Available')

@@ -6,6 +6,7 @@ import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { wakeAnnotation } from '../../src/api/names.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
 import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
@@ -178,6 +179,9 @@ describe('Tenant', () => {
     )
     expect(await client.get(namespaces, { name: namespace })).toBeUndefined()
     expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(401)
+    expect(await environment.store.audit.list({ action: 'tenant.ended', namespace, limit: 10 })).toMatchObject([
+      { object: `Tenant/${namespace}`, outcome: 'allowed' },
+    ])
   })
 })
 
@@ -335,7 +339,12 @@ describe('the desk’s routes for workloads', () => {
     const server = await createWebServer({ log: silentLog })
     const { client, desk, endpoints } = fixture
     await server.register(
-      tokenRoutes({ desk, client, endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined) }),
+      tokenRoutes({
+        desk,
+        client,
+        clock: systemClock,
+        endpointsOfHost: host => (host === endpoints.host ? endpoints : undefined),
+      }),
     )
     onTestFinished(() => server.close())
     return server
@@ -428,6 +437,21 @@ describe('the desk’s routes for workloads', () => {
     await fixture.client.delete(pods, { namespace: fixture.namespace, name: pod.name })
     await waitUntil(
       'the pod’s token is refused',
+      async () => (await ask(server, bearer)).statusCode === 401 || undefined,
+      patience,
+    )
+  })
+
+  test('refuse the token of a ServiceAccount that was deleted and created again', async () => {
+    const fixture = await readyTenant()
+    await approvedGrant(fixture)
+    const server = await withDeskServer(fixture)
+    const bearer = await tokenOf(fixture, await runPod(fixture))
+    expect((await ask(server, bearer)).statusCode).toBe(200)
+    await fixture.client.delete(serviceAccounts, { namespace: fixture.namespace, name: 'runner' })
+    await runPod(fixture)
+    await waitUntil(
+      'the token of the former ServiceAccount is refused',
       async () => (await ask(server, bearer)).statusCode === 401 || undefined,
       patience,
     )

@@ -167,7 +167,7 @@ async function applyApp({ admin }: ControlPlane, { app, url }: RunningEmulator):
     metadata: { name: appName },
     spec: {
       host: gitHubHost,
-      endpoints: { web: url, api: `${url}/api/v3` },
+      endpoints: { web: url, api: `${url}/api/v3`, insecure: true },
       appId: app.id,
       clientId: app.clientId,
       privateKeys: [{ secretName: 'github-key', key: 'private-key.pem' }],

@@ -13,6 +13,7 @@ export type ReadExample = (path: string) => string
 /** Where the example of each kind is. `kinds.test.ts` validates them against the schemas, test/integration/crds.test.ts on an API server. */
 export const examplePaths: Readonly<Record<string, string>> = {
   Tenant: 'deploy/examples/kinds/tenant.yaml',
+  DomainClaim: 'deploy/examples/kinds/domain-claim.yaml',
   ClusterGitHubApp: 'deploy/examples/kinds/cluster-github-app.yaml',
   Installation: 'deploy/examples/kinds/installation.yaml',
   RepositoryGrant: 'deploy/examples/kinds/repository-grant.yaml',
@@ -82,6 +83,8 @@ function typeOf(schema: JsonObject): string {
       return listType(schema)
     case 'object':
       return 'additionalProperties' in schema ? `map, up to ${schema['maxProperties']} entries` : 'object'
+    case 'boolean':
+      return '`true` or `false`'
     default:
       throw new Error(`no words for a field of type ${String(schema['type'])}`)
   }

@@ -1,10 +1,8 @@
 // Application: an image and the processes that run it. An ApplicationChart turns it into Deployments, a Service and an Ingress.
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import type { ReasonTexts } from '../resource.ts'
-import { commitId, dnsLabel, environmentField, timestamp } from '../schema/fields.ts'
+import { commitId, dnsLabel, environmentField, hostName, timestamp } from '../schema/fields.ts'
 import { integer, list, map, object, optional, text } from '../schema/schema.ts'
-
-const hostName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
 
 const processField = object(
   {
@@ -76,7 +74,11 @@ export const application = defineKind({
           pattern: '^[^ @]+(@sha256:[0-9a-f]{64})?$',
         }),
       ),
-      commit: optional(commitId('The commit from which the image was built. The RemoteSync sets it together with `image`.')),
+      commit: optional(
+        commitId(
+          'The commit from which the image was built. Only the platform sets it, together with `image`; set it to `null` when you set another `image`.',
+        ),
+      ),
       chart: text({
         description: 'The name of the ApplicationChart that turns this Application into Kubernetes objects.',
         max: 63,
@@ -91,12 +93,19 @@ export const application = defineKind({
         ),
       ),
       domains: optional(
-        list(text({ description: 'A host name, such as `shop.example.com`.', max: 253, pattern: hostName }), {
-          description:
-            'The host names under which the process `web` answers. When omitted: `<name>.<namespace>.<application domain of the platform>`. A host name belongs to one Application of the cluster at a time.',
-          max: 20,
-          unique: 'set',
-        }),
+        list(
+          text({
+            description: 'A host name in lower case, such as `shop.example.com`, without `*`.',
+            max: 253,
+            pattern: hostName,
+          }),
+          {
+            description:
+              'The host names under which the process `web` answers. When omitted: `<name>.<namespace>.<application domain of the platform>`. Any other name must be proved by a DNS record, which the condition Ready names, and then belongs to the tenant as a DomainClaim; in a tenant one Application has it at a time.',
+            max: 20,
+            unique: 'set',
+          },
+        ),
       ),
       attributes: optional(
         map(text({ description: 'The value of the attribute.', min: 0, max: 1024 }), {
@@ -156,7 +165,12 @@ export const application = defineKind({
     InvalidName: '`metadata.name` is not a DNS label of at most 63 characters. Create the Application under another name.',
     ForeignImage:
       "`spec.image` is in the part of the platform's registry that belongs to another tenant. Use an image of your own.",
-    DomainTaken: 'Another Application already uses one of the host names. Choose another host name, or remove it there first.',
+    DomainTaken:
+      'Another Application or another tenant already uses one of the host names. Choose another host name, or remove it there first.',
+    DomainReserved:
+      'One of the host names belongs to the platform or to an Ingress of the cluster that no Application made. Choose another host name, or ask a platform admin.',
+    DomainNotProven:
+      'Nobody has proved yet that one of the host names belongs to the tenant. Add the DNS record in the message, or ask a platform admin for a DomainClaim.',
     ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
     ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
     ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',
@@ -188,6 +202,8 @@ export const applicationReasons = {
   invalidName: 'InvalidName',
   foreignImage: 'ForeignImage',
   domainTaken: 'DomainTaken',
+  domainReserved: 'DomainReserved',
+  domainNotProven: 'DomainNotProven',
   chartNotFound: 'ChartNotFound',
   chartFailed: 'ChartFailed',
   chartTimedOut: 'ChartTimedOut',

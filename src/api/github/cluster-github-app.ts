@@ -3,7 +3,7 @@
 import { ageColumn, defineKind, type ObjectOf, readyColumns } from '../kind.ts'
 import type { ReasonTexts } from '../resource.ts'
 import { hostField, numericId, objectName, reportedPermissions } from '../schema/fields.ts'
-import { list, object, optional, text } from '../schema/schema.ts'
+import { flag, list, object, optional, text } from '../schema/schema.ts'
 
 const baseUrl = (description: string) => text({ description, max: 512, pattern: '^https?://[^ ]+$' })
 
@@ -25,10 +25,23 @@ export const clusterGitHubApp = defineKind({
             api: baseUrl(
               'The base URL of the REST API, such as `https://api.github.com` or `https://github.example.com/api/v3`.',
             ),
+            insecure: optional(
+              flag({
+                description:
+                  'Set to `true` to allow `http` URLs: whoever is between the platform and the server then reads the credentials and tokens. For tests only.',
+              }),
+            ),
           },
           {
             description:
-              'Where GitHub is reached, if it is not at the usual addresses for `host`: `https://<host>` and `https://<host>/api/v3` for a GitHub Enterprise Server.',
+              'Where GitHub is reached, if it is not at the usual addresses for `host`: `https://<host>` and `https://<host>/api/v3` for a GitHub Enterprise Server. It cannot change: the credentials of the App are sent there.',
+            rules: [
+              {
+                rule: "(has(self.insecure) && self.insecure) || (self.web.startsWith('https://') && self.api.startsWith('https://'))",
+                message: 'endpoints must be https URLs; for tests without TLS set endpoints.insecure: true',
+                reason: 'FieldValueInvalid',
+              },
+            ],
           },
         ),
       ),
@@ -63,6 +76,12 @@ export const clusterGitHubApp = defineKind({
         {
           rule: 'self.host == oldSelf.host && self.appId == oldSelf.appId',
           message: 'host and appId cannot change: create another ClusterGitHubApp',
+          reason: 'FieldValueForbidden',
+        },
+        {
+          rule: 'has(self.endpoints) == has(oldSelf.endpoints) && (!has(self.endpoints) || self.endpoints == oldSelf.endpoints)',
+          message: 'endpoints cannot change: create another ClusterGitHubApp',
+          fieldPath: '.endpoints',
           reason: 'FieldValueForbidden',
         },
       ],

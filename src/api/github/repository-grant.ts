@@ -64,7 +64,13 @@ export const repositoryGrant = defineKind({
           },
           { description: 'One subject that may request tokens.' },
         ),
-        { description: 'Who may request tokens under this grant.', min: 1, max: 20, unique: ['kind', 'name'] },
+        {
+          description:
+            'Who may request tokens under this grant. Everybody who can run a pod under a ServiceAccount can use its grants: all developers of the namespace can.',
+          min: 1,
+          max: 20,
+          unique: ['kind', 'name'],
+        },
       ),
       delivery: choiceOfThisVersion(['TokenEndpoint'], {
         description:

@@ -4,8 +4,14 @@ import { choice, integer, list, map, object, optional, text } from './schema.ts'
 /** RFC 1123 label: the name of a Kubernetes object that must also be a DNS label. */
 export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
 
-/** GitHub names: an account login, a slash, a repository name. */
-export const repositoryName = '^[A-Za-z0-9]([A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$'
+/**
+ * A host name of at least two labels in lower case (RFC 1123), none longer than 63 characters (RFC 1035 §2.3.4). The last label begins with a
+ * letter, so that no IP address matches; there is no wildcard and no trailing dot.
+ */
+export const hostName = '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?[.])+[a-z]([-a-z0-9]{0,61}[a-z0-9])?$'
+
+/** GitHub names: an account login, a slash, a repository name. Logins of Enterprise Managed Users end with `_` and the enterprise's short code. */
+export const repositoryName = '^[A-Za-z0-9]([A-Za-z0-9_-]{0,38})/[A-Za-z0-9._-]{1,100}$'
 
 /** The name of an object in the same namespace. */
 export const objectName = (description: string) => text({ description, max: 63, pattern: dnsLabel })

@@ -62,6 +62,11 @@ export function integer(options: Common & { readonly min: number; readonly max: 
   })
 }
 
+/** True or false. */
+export function flag(options: Common) {
+  return Type.Boolean(common(options))
+}
+
 /** One of a closed set of words. The API server's refusal lists them. */
 export function choice<const V extends readonly [string, ...string[]]>(
   values: V,

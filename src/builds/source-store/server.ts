@@ -62,7 +62,8 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
   }
 
   const server: Server = createServer(
-    { requestTimeout: 60_000, headersTimeout: 10_000, maxHeaderSize: 8192 },
+    // By default Node looks at these limits only every half minute.
+    { requestTimeout: 60_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 8192 },
     (request, response) => {
       answer(request, response).catch((error: unknown) => {
         // The path is the secret, so it is not logged. A client may close early: go-git does, after the list of refs.

@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
+import { domainClaim } from '../../api/tenancy/domain-claim.ts'
+import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import { findChartSource } from '../../charts/chart-source.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './gather.ts'
-import { domainProblem, hostsOf, urlOf } from './hosts.ts'
+import { domainProblem, type HostFacts, hostsOf, isLost, missingProof, type UsersOfHost, urlOf } from './hosts.ts'
 
 const ingress = { publicUrl: new URL('http://localhost:8080'), className: 'traefik' }
 const { apiVersion, kind } = applications
@@ -31,13 +33,28 @@ function chartWith(spec: Omit<ApplicationChart['spec'], 'timeoutSeconds'>): Fact
   return { timeoutSeconds: 5, lookup: findChartSource(chart, () => undefined) }
 }
 
+const acme: Tenant = {
+  apiVersion: tenant.apiVersion,
+  kind: tenant.kind,
+  metadata: { name: 'acme', uid: 'uid-acme' },
+  spec: { account: { host: 'github.com', id: 42, login: 'acme', type: 'Organization' }, namespace: 'acme', roles: [] },
+}
+
+const hostFacts: HostFacts = {
+  application: app(),
+  ingress,
+  tenant: acme,
+  usersOfHost: new Map(),
+  claims: new Map(),
+  reservedHosts: [],
+  foreignHosts: new Set(),
+}
+
 function facts(changes: Partial<Facts> = {}): Facts {
   return {
-    application: app(),
-    ingress,
+    ...hostFacts,
     registry: { place: { registry: 'registry.example.com/apps', aliases: ['10.88.0.1:5000'] }, pullSecret: undefined },
     chart: chartWith({ builtIn: 'web' }),
-    usersOfHost: new Map(),
     children: new Map(),
     present: [],
     pods: [],
@@ -91,6 +108,8 @@ describe('deciding on an Application', () => {
       'DomainTaken',
       '.acme.localhost',
     ],
+    ['a domain without a proof', { application: app({ domains: ['www.example.com'] }) }, 'DomainNotProven', '_sekisho-challenge'],
+    ['a domain of the platform', { application: app({ domains: ['localhost'] }) }, 'DomainReserved', 'localhost'],
   ])('%s is refused with the cure', (_what, changes, reason, words) => {
     const decision = decide(facts(changes))
     expect(decision).toMatchObject({ kind: 'refused', reason })
@@ -99,41 +118,89 @@ describe('deciding on an Application', () => {
 })
 
 describe('host names', () => {
+  const host = 'www.example.com'
+  const mine = app({ domains: [host] })
+
   /** As `gather` finds them: each host with all that want it. */
-  function usedBy(...users: readonly Application[]): ReadonlyMap<string, readonly Application[]> {
+  function usedBy(...users: readonly Application[]): UsersOfHost {
     return Map.groupBy(users, user => hostsOf(user, ingress)[0] ?? '')
+  }
+  function problem(application: Application, changes: Partial<HostFacts> = {}): string | undefined {
+    return domainProblem({ ...hostFacts, application, ...changes })?.message
+  }
+  function claimedBy(uid: string): HostFacts['claims'] {
+    const spec = { host, tenant: { name: 'a', uid }, proof: 'DNS' as const }
+    return new Map([[host, { apiVersion: domainClaim.apiVersion, kind: domainClaim.kind, metadata: { name: host }, spec }]])
   }
 
   test('are the name from the platform, or spec.domains', () => {
     expect(hostsOf(app(), ingress)).toEqual(['shop.acme.localhost'])
-    expect(hostsOf(app({ domains: ['www.example.com'] }), ingress)).toEqual(['www.example.com'])
+    expect(hostsOf(mine, ingress)).toEqual([host])
     expect(urlOf('shop.acme.localhost', ingress)).toBe('http://shop.acme.localhost:8080')
     expect(urlOf('a.b', { ...ingress, publicUrl: new URL('https://apps.example.com') })).toBe('https://a.b')
   })
 
-  test('belong to the older application; the message does not name an application of another tenant', () => {
-    const other = app(
-      { domains: ['www.example.com'] },
+  test('belong to the tenant of the claim, however old another tenant’s Application is; the message does not name the other', () => {
+    const older = app(
+      { domains: [host] },
       { name: 'first', namespace: 'other', uid: 'uid-0', creationTimestamp: '2026-01-01T00:00:00Z' },
     )
-    const mine = app({ domains: ['www.example.com'] })
-    expect(domainProblem(mine, ingress, usedBy(other, mine))).toBe(
-      'spec.domains: www.example.com is used by another application: remove it here or there',
+    const usersOfHost = usedBy(older, mine)
+    expect(problem(mine, { usersOfHost, claims: claimedBy('uid-acme') })).toBeUndefined()
+    expect(
+      problem(older, {
+        usersOfHost,
+        claims: claimedBy('uid-acme'),
+        tenant: { ...acme, metadata: { name: 'other', uid: 'uid-other' } },
+      }),
+    ).toBe('spec.domains: www.example.com belongs to another tenant: choose another host name, or ask a platform admin')
+  })
+
+  test('are not inherited by a later Tenant of the same name', () => {
+    expect(problem(mine, { claims: claimedBy('uid-former') })).toContain('belongs to another tenant')
+  })
+
+  test('have to be proved by a record that names the account, unless they are below the platform’s domain', () => {
+    const refusal = missingProof({ ...hostFacts, application: mine })
+    expect(refusal?.reason).toBe('DomainNotProven')
+    expect(refusal?.message).toContain('_sekisho-challenge.www.example.com TXT "sekisho-tenant=github.com/42"')
+    expect(missingProof({ ...hostFacts, application: mine, claims: claimedBy('uid-acme') })).toBeUndefined()
+    expect(missingProof({ ...hostFacts, application: app() })).toBeUndefined()
+    expect(missingProof({ ...hostFacts, application: mine, tenant: undefined })?.message).toContain('Tenant of this namespace')
+  })
+
+  test('of the platform, above and below them, belong to nobody', () => {
+    const reservedHosts = ['sekisho.example.com']
+    for (const reserved of ['sekisho.example.com', 'a.sekisho.example.com', 'example.com'])
+      expect(problem(app({ domains: [reserved] }), { reservedHosts, claims: claimedBy('uid-acme') })).toContain(
+        'reserved for the platform',
+      )
+    expect(problem(app({ domains: ['shop.example.com'] }), { reservedHosts })).toBeUndefined()
+    expect(problem(app({ domains: ['localhost'] }))).toContain('reserved for the platform')
+  })
+
+  test('that another Ingress of the cluster serves belong to nobody', () => {
+    expect(problem(mine, { foreignHosts: new Set([host]), claims: claimedBy('uid-acme') })).toContain('no Application made')
+  })
+
+  test('belong to the older of two applications of a tenant', () => {
+    const older = app({ domains: [host] }, { name: 'first', uid: 'uid-0', creationTimestamp: '2026-01-01T00:00:00Z' })
+    const usersOfHost = usedBy(older, mine)
+    expect(problem(mine, { usersOfHost })).toBe(
+      'spec.domains: www.example.com is used by Application first: remove it here or there',
     )
-    expect(domainProblem(other, ingress, usedBy(other, mine))).toBeUndefined()
+    expect(problem(older, { usersOfHost })).toBeUndefined()
   })
 
   test('two applications created in the same second are ordered by uid, equally for both', () => {
-    const [a, b] = ['a', 'b'].map(uid => app({ domains: ['www.example.com'] }, { name: uid, uid }))
+    const [a, b] = ['a', 'b'].map(uid => app({ domains: [host] }, { name: uid, uid }))
     if (!a || !b) throw new Error('two applications exist')
-    const both = [a, b].map(item => domainProblem(item, ingress, usedBy(a, b)) !== undefined)
-    expect(both).toEqual([false, true])
+    expect([a, b].map(item => problem(item, { usersOfHost: usedBy(a, b) }) !== undefined)).toEqual([false, true])
   })
 
-  test('the platform’s own domain, and names below it that contain no namespace, can be used by nobody', () => {
-    expect(domainProblem(app({ domains: ['localhost'] }), ingress, new Map())).toContain("platform's own name")
-    expect(domainProblem(app({ domains: ['xacme.localhost'] }), ingress, new Map())).toContain('another namespace')
-    expect(domainProblem(app({ domains: ['x.acme.localhost'] }), ingress, new Map())).toBeUndefined()
+  test('below the platform’s domain contain the namespace', () => {
+    expect(problem(app({ domains: ['xacme.localhost'] }))).toContain('another namespace')
+    expect(problem(app({ domains: ['x.acme.localhost'] }))).toBeUndefined()
   })
 
   test('the name from the platform belongs to the application that had it first, too', () => {
@@ -142,13 +209,21 @@ describe('host names', () => {
       { domains: ['shop.acme.localhost'] },
       { name: 'other', uid: 'uid-other', creationTimestamp: '2026-01-03T00:00:00Z' },
     )
-    expect(domainProblem(imposter, ingress, usedBy(named, imposter))).toBe(
+    expect(problem(imposter, { usersOfHost: usedBy(named, imposter) })).toBe(
       'spec.domains: shop.acme.localhost is used by Application shop: remove it here or there',
     )
-    expect(domainProblem(named, ingress, usedBy(named, imposter))).toBeUndefined()
+    expect(problem(named, { usersOfHost: usedBy(named, imposter) })).toBeUndefined()
     const late = app({}, { creationTimestamp: '2026-01-04T00:00:00Z' })
-    expect(domainProblem(late, ingress, usedBy(late, imposter))).toBe(
+    expect(problem(late, { usersOfHost: usedBy(late, imposter) })).toBe(
       'shop.acme.localhost is used by Application other: set spec.domains here, or remove it there',
     )
+  })
+
+  test('are lost when another tenant or the platform has them, and not while only the proof is missing', () => {
+    const lost = (changes: Partial<HostFacts>): boolean => isLost({ ...hostFacts, application: mine, ...changes }, host)
+    expect(lost({})).toBe(false)
+    expect(lost({ claims: claimedBy('uid-acme') })).toBe(false)
+    expect(lost({ claims: claimedBy('uid-other') })).toBe(true)
+    expect(lost({ reservedHosts: [host] })).toBe(true)
   })
 })

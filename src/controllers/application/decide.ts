@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { placeOfImage } from '../../registry/image-place.ts'
 import type { Facts } from './gather.ts'
-import { domainProblem, hostsOf } from './hosts.ts'
+import { domainProblem, hostsOf, missingProof } from './hosts.ts'
 
 /** What to render, or why nothing can be rendered. */
 export type Decision =
@@ -46,13 +46,11 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
   return { reason: reasons.chartNotFound, message }
 }
 
-/** Stops host names that belong to the platform, to another namespace or to another Application. */
-const hostsAreFree: Check<Facts> = ({ application, ingress, usersOfHost }) => {
-  const message = domainProblem(application, ingress, usersOfHost)
-  return message === undefined ? undefined : { reason: reasons.domainTaken, message }
-}
-
-const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, imageIsOwn, chartExists, hostsAreFree]
+/**
+ * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none either; a host that
+ * belongs to somebody else is refused before a proof for another one is asked for (`missingProof`).
+ */
+const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, imageIsOwn, chartExists, domainProblem, missingProof]
 
 function inputOf({ application, ingress, registry }: Facts, image: string): ChartInput {
   const { spec, metadata } = application

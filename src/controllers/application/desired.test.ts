@@ -13,6 +13,18 @@ const application: Application = {
   spec: { chart: 'web', processes: [{ name: 'web', port: 1, replicas: 1, cpu: '1m', memory: '1Mi' }] },
 }
 
+const allowed = { hosts: ['shop.acme.localhost'], ingressClassName: 'traefik' }
+
+function ingress(spec: object): Record<string, unknown> {
+  const rules = [{ host: 'shop.acme.localhost' }]
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'i' },
+    spec: { ingressClassName: 'traefik', rules, ...spec },
+  }
+}
+
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1' } }
 
 function deployment(pod: Record<string, unknown> = {}): Record<string, unknown> {
@@ -26,7 +38,7 @@ function deployment(pod: Record<string, unknown> = {}): Record<string, unknown> 
 }
 
 function wanted(...objects: readonly unknown[]): readonly Manifest[] {
-  const desired = desiredManifests(application, objects)
+  const desired = desiredManifests(application, objects, allowed)
   if (desired.kind === 'refused') throw new Error(desired.message)
   return desired.manifests
 }
@@ -45,8 +57,7 @@ describe('rendered objects', () => {
   })
 
   test('are applied in an order in which an object exists before others refer to it', () => {
-    const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' } }
-    expect(wanted(ingress, deployment(), configMap).map(manifest => manifest.kind)).toEqual([
+    expect(wanted(ingress({}), deployment(), configMap).map(manifest => manifest.kind)).toEqual([
       'ConfigMap',
       'Deployment',
       'Ingress',
@@ -97,20 +108,26 @@ describe('rendered objects', () => {
       deployment({ initContainers: [{ name: 'c', envFrom: [{ secretRef: { name: 'ghtok-x' } }] }] }),
       'Secret ghtok-x',
     ],
+    ['a host that the Application does not have', ingress({ rules: [{ host: 'shop.other.localhost' }] }), 'shop.other.localhost'],
+    ['every host', ingress({ rules: [{}] }), 'not none'],
+    ['no host at all', ingress({ rules: [] }), 'one of input.hosts'],
+    ['a default backend', ingress({ defaultBackend: { service: { name: 's' } } }), 'defaultBackend'],
+    ['a certificate for another host', ingress({ tls: [{ hosts: ['shop.other.localhost'] }] }), 'shop.other.localhost'],
+    ['another ingress class', ingress({ ingressClassName: 'internal' }), 'must be traefik'],
     ['a reserved pull Secret', deployment({ imagePullSecrets: [{ name: 'ghtok-x' }] }), 'Secret ghtok-x'],
   ])('%s is refused, and nothing of the rendering is applied', (_what, object, words) => {
-    const desired = desiredManifests(application, [configMap, object])
+    const desired = desiredManifests(application, [configMap, object], allowed)
     expect(desired).toMatchObject({ kind: 'refused' })
     expect(JSON.stringify(desired)).toContain(words)
   })
 
   test('two of one name, and too many, are refused', () => {
-    expect(desiredManifests(application, [configMap, configMap])).toMatchObject({
+    expect(desiredManifests(application, [configMap, configMap], allowed)).toMatchObject({
       kind: 'refused',
       message: 'the chart rendered ConfigMap a twice',
     })
     const many = Array.from({ length: mostObjects + 1 }, (_, index) => ({ ...configMap, metadata: { name: `c${index}` } }))
-    expect(desiredManifests(application, many)).toMatchObject({ kind: 'refused' })
+    expect(desiredManifests(application, many, allowed)).toMatchObject({ kind: 'refused' })
   })
 })
 

@@ -7,6 +7,7 @@ import { labels } from '../../api/names.ts'
 import type { OwnerReference, ResourceType } from '../../api/resource.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json/json-value.ts'
+import { type AllowedHosts, brokenIngressRule } from './objects/ingress-rules.ts'
 import { brokenPodRule, podTemplatePath } from './objects/pod-rules.ts'
 import { renderableKind, renderableKinds, renderableText } from './objects/renderable-kinds.ts'
 
@@ -53,6 +54,7 @@ function texts(value: unknown, what: string): Record<string, string> {
 function checkObject(
   object: unknown,
   application: Application,
+  allowed: AllowedHosts,
 ): { readonly type: ResourceType; readonly object: JsonObject; readonly metadata: JsonObject; readonly name: string } {
   if (!isJsonObject(object)) throw new Refused('every rendered item must be a Kubernetes object')
   const { apiVersion, kind, metadata } = object
@@ -68,7 +70,7 @@ function checkObject(
   if (object['status'] !== undefined) throw new Refused(`${what} has a status: remove it, the cluster writes it`)
   if (type.kind === 'ServiceAccount' && (object['automountServiceAccountToken'] !== false || object['secrets'] !== undefined))
     throw new Refused(`${what} must set automountServiceAccountToken: false and must not set secrets`)
-  const problem = brokenPodRule(object)
+  const problem = brokenPodRule(object) ?? brokenIngressRule(object, allowed)
   if (problem !== undefined) throw new Refused(`${what}: ${problem}`)
   return { type, object, metadata, name }
 }
@@ -95,8 +97,8 @@ function changedAt(
   return isJsonObject(value) ? { ...object, [field]: changedAt(value, rest, change) } : object
 }
 
-function manifestOf(object: unknown, application: Application): Manifest {
-  const checked = checkObject(object, application)
+function manifestOf(object: unknown, application: Application, allowed: AllowedHosts): Manifest {
+  const checked = checkObject(object, application, allowed)
   const { namespace = '', name } = application.metadata
   const applicationLabel = { [labels.application]: name }
   const content = labelPods(checked.object, applicationLabel)
@@ -124,11 +126,11 @@ function order(manifest: Manifest): number {
 }
 
 /** In the order in which they are applied. Refuses the whole rendering for one object that may not be applied. */
-export function desiredManifests(application: Application, objects: readonly unknown[]): Desired {
+export function desiredManifests(application: Application, objects: readonly unknown[], allowed: AllowedHosts): Desired {
   if (objects.length > mostObjects)
     return { kind: 'refused', message: `the chart rendered ${objects.length} objects; at most ${mostObjects} are allowed` }
   try {
-    const manifests = objects.map(object => manifestOf(object, application)).sort((a, b) => order(a) - order(b))
+    const manifests = objects.map(object => manifestOf(object, application, allowed)).sort((a, b) => order(a) - order(b))
     const seen = new Set<string>()
     for (const { kind, metadata } of manifests) {
       if (seen.has(`${kind}/${metadata.name}`)) throw new Refused(`the chart rendered ${kind} ${metadata.name} twice`)

@@ -1,6 +1,6 @@
 // Reads everything that an Application's reconcile needs to know, from caches only, into one value. Never writes, never throws on absence.
 // It runs for each Application on each wake: index look-ups only, never a whole list.
-import type { Application } from '../../api/apps/application.ts'
+import { type Application, application as applications } from '../../api/apps/application.ts'
 import type { ApplicationChart } from '../../api/apps/application-chart.ts'
 import {
   type ConfigMap,
@@ -14,19 +14,26 @@ import {
 } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../api/resource.ts'
+import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
 import { type ChartLookup, findChartSource } from '../../charts/chart-source.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
-import { controllerOf } from '../../kube/object/owner.ts'
+import { controllerOf, controllingKey } from '../../kube/object/owner.ts'
 import type { RegistryPlace } from '../../registry/image-place.ts'
 import type { StatusWriter } from '../status-writer.ts'
-import { hostsOf, type IngressAddress, type UsersOfHost } from './hosts.ts'
+import { type HostFacts, hostsOf, hostsOfIngress, type IngressAddress } from './hosts.ts'
 import { entryOf, entryText, type InventoryEntry, union } from './objects/inventory.ts'
 
 /** Selects the objects that carry the label: only those of Applications are cached. */
 export const applicationSelector = labels.application
 
-/** Applications by the hosts that they want. */
+/** Selects the objects without the label. */
+export const foreignSelector = `!${labels.application}`
+
+/** Applications by the hosts that they want, Ingresses by those that they serve. */
 export const hostIndex = 'host'
+/** Tenants by the namespace that they have. */
+export const namespaceIndex = 'application/namespace'
 /** Applications by the name of their chart. */
 export const chartIndex = 'chart'
 const applicationIndex = 'application'
@@ -41,11 +48,18 @@ export type ApplicationCaches = {
   readonly services: Cache<Service>
   readonly ingresses: Cache<Ingress>
   readonly pods: Cache<Pod>
+  readonly tenants: Cache<Tenant>
+  readonly claims: Cache<DomainClaim>
+  /** Ingresses of the whole cluster without the label of Applications. */
+  readonly foreignIngresses: Cache<Ingress>
 }
 
-/** Call once, before the caches start. The host index also holds the platform's own names for Applications: others can claim them, too. */
+/** Call once, before the caches start. The host index of Applications also holds the platform's own names for Applications: others can claim them, too. */
 export function addApplicationIndexes(caches: ApplicationCaches, ingress: IngressAddress): void {
   caches.applications.addIndex(hostIndex, application => hostsOf(application, ingress))
+  caches.ingresses.addIndex(hostIndex, hostsOfIngress)
+  caches.foreignIngresses.addIndex(hostIndex, hostsOfIngress)
+  caches.tenants.addIndex(namespaceIndex, ({ status }) => (status?.namespace === undefined ? [] : [status.namespace]))
   caches.applications.addIndex(chartIndex, application => [application.spec.chart])
   caches.pods.addIndex(applicationIndex, pod => [`${pod.metadata.namespace}/${pod.metadata.labels?.[labels.application] ?? ''}`])
   for (const { cacheIn } of cachedKinds) cacheIn(caches).addIndex(ownerIndex, ownersOf)
@@ -75,14 +89,10 @@ function ownersOf(child: KubeObject): readonly string[] {
 export type ImageRegistry = { readonly place: RegistryPlace; readonly pullSecret: string | undefined }
 
 /** What decides about an Application: plain values, as the caches held them at one time. */
-export type Facts = {
-  readonly application: Application
-  readonly ingress: IngressAddress
+export type Facts = HostFacts & {
   readonly registry: ImageRegistry
   /** Its ApplicationChart, and where the code of that is; undefined when there is no ApplicationChart of that name. */
   readonly chart: { readonly timeoutSeconds: number; readonly lookup: ChartLookup } | undefined
-  /** For each host that this Application wants, all Applications that want it, this one among them. */
-  readonly usersOfHost: UsersOfHost
   /** The cached objects whose controller is this Application, by uid, under their `entryText`. */
   readonly children: ReadonlyMap<string, KubeObject>
   /** What the Application has: its inventory and its cached children. */
@@ -94,12 +104,14 @@ export type GatherDeps = {
   readonly caches: ApplicationCaches
   readonly platformNamespace: string
   readonly ingress: IngressAddress
+  readonly reservedHosts: readonly string[]
   readonly registry: ImageRegistry
   readonly status: Pick<StatusWriter<Application>, 'latest'>
 }
 
 /** Undefined when the cache has no such Application. */
-export function gather({ caches, platformNamespace, ingress, registry, status }: GatherDeps, key: ObjectKey): Facts | undefined {
+export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
+  const { caches, platformNamespace, registry, status } = deps
   const cached = caches.applications.get(key)
   if (!cached) return undefined
   const application = status.latest(cached)
@@ -107,16 +119,41 @@ export function gather({ caches, platformNamespace, ingress, registry, status }:
   const chart = caches.charts.get({ name: application.spec.chart })
   const owned = cachedKinds.flatMap(({ cacheIn }) => cacheIn(caches).byIndex(ownerIndex, uid))
   return {
-    application,
-    ingress,
+    ...hostFacts(deps, application),
     registry,
     chart: chart && {
       timeoutSeconds: chart.spec.timeoutSeconds,
       lookup: findChartSource(chart, configMap => caches.configMaps.get({ namespace: platformNamespace, name: configMap })),
     },
-    usersOfHost: new Map(hostsOf(application, ingress).map(host => [host, caches.applications.byIndex(hostIndex, host)])),
     children: new Map(owned.map(child => [entryText(entryOf(child)), child])),
     present: union(application.status?.inventory ?? [], owned.map(entryOf)),
     pods: caches.pods.byIndex(applicationIndex, `${namespace}/${name}`),
+  }
+}
+
+/** A label alone does not make an Ingress ours: outside of tenants' namespaces anybody may set it. */
+function isForeign(ingress: Ingress): boolean {
+  return controllingKey(ingress, applications) === undefined
+}
+
+function hostFacts({ caches, ingress, reservedHosts }: GatherDeps, application: Application): HostFacts {
+  const hosts = hostsOf(application, ingress)
+  const [tenant] = caches.tenants.byIndex(namespaceIndex, application.metadata.namespace ?? '')
+  const claims = hosts.flatMap(host => {
+    const claim = caches.claims.get({ name: host })
+    return claim === undefined ? [] : [[host, claim] as const]
+  })
+  const served = hosts.filter(
+    host =>
+      caches.foreignIngresses.byIndex(hostIndex, host).length > 0 || caches.ingresses.byIndex(hostIndex, host).some(isForeign),
+  )
+  return {
+    application,
+    ingress,
+    tenant,
+    usersOfHost: new Map(hosts.map(host => [host, caches.applications.byIndex(hostIndex, host)])),
+    claims: new Map(claims),
+    reservedHosts,
+    foreignHosts: new Set(served),
   }
 }

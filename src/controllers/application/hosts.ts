@@ -1,13 +1,34 @@
 // The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure.
-// A name below the platform's domain belongs to the namespace that it contains; any other name to the Application that had it first.
-import type { Application } from '../../api/apps/application.ts'
+// A name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the DomainClaim
+// on it; what the platform and other Ingresses of the cluster use belongs to nobody. Inside a tenant the older Application has it.
+import { type Application, applicationReasons as reasons } from '../../api/apps/application.ts'
+import type { Ingress } from '../../api/builtin/index.ts'
+import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
+import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { type Claim, comesFirst } from '../precedence.ts'
+import { challengeOf, challengeText } from './domains/dns-challenge.ts'
 
 /** Where people reach the ingress, such as http://localhost:8080: its host is the platform's domain. */
 export type IngressAddress = { readonly publicUrl: URL; readonly className: string }
 
 /** The Applications that want a host, by host. */
 export type UsersOfHost = ReadonlyMap<string, readonly Application[]>
+
+/** What decides about the hosts of an Application. */
+export type HostFacts = {
+  readonly application: Application
+  readonly ingress: IngressAddress
+  /** The Tenant whose namespace it is in; undefined when that is not ready. */
+  readonly tenant: Tenant | undefined
+  readonly usersOfHost: UsersOfHost
+  /** The DomainClaims on its hosts, by host. */
+  readonly claims: ReadonlyMap<string, DomainClaim>
+  /** Hosts of the platform itself, with all names above and below them. */
+  readonly reservedHosts: readonly string[]
+  /** Those of its hosts that an Ingress serves which no Application made. */
+  readonly foreignHosts: ReadonlySet<string>
+}
 
 /** `<name>.<namespace>.<platform domain>`: separated by dots, so that no two namespaces can form the same name. */
 function ownHost(application: Application, ingress: IngressAddress): string {
@@ -21,6 +42,11 @@ export function hostsOf(application: Application, ingress: IngressAddress): read
   return domains && domains.length > 0 ? domains : [ownHost(application, ingress)]
 }
 
+/** The hosts that an Ingress serves. */
+export function hostsOfIngress({ spec }: Ingress): readonly string[] {
+  return [...new Set((spec?.rules ?? []).flatMap(({ host }) => (host === undefined ? [] : [host])))]
+}
+
 /** The URL of a host, with the port under which people reach the ingress; without a trailing slash. */
 export function urlOf(host: string, ingress: IngressAddress): string {
   const url = new URL(ingress.publicUrl.href)
@@ -29,29 +55,118 @@ export function urlOf(host: string, ingress: IngressAddress): string {
   return url.href.replace(/\/$/, '')
 }
 
+function isBelow(host: string, domain: string): boolean {
+  return host.endsWith(`.${domain}`)
+}
+
+/** True for equal names and for a name above or below the other: between these, cookies can be shared or replaced (RFC 6265 §5.1.3). */
+export function sharesCookies(host: string, other: string): boolean {
+  return host === other || isBelow(host, other) || isBelow(other, host)
+}
+
 function claimOf({ metadata, status }: Application): Claim {
   return { metadata, holds: status?.appliedAt !== undefined }
 }
 
-/**
- * Why one of the Application's hosts may not be used, with the cure, for its owner; undefined when all may. The text never names an
- * Application of another namespace.
- */
-export function domainProblem(application: Application, ingress: IngressAddress, usersOfHost: UsersOfHost): string | undefined {
-  const platform = `.${ingress.publicUrl.hostname}`
-  const own = `.${application.metadata.namespace}${platform}`
-  const { domains } = application.spec
-  for (const host of hostsOf(application, ingress)) {
-    if (host === ingress.publicUrl.hostname) return `spec.domains: ${host} is the platform's own name`
-    if (host.endsWith(platform) && !host.endsWith(own))
-      return `spec.domains: ${host} belongs to another namespace; names in this namespace end in ${own}`
-    const former = usersOfHost.get(host)?.find(other => comesFirst(claimOf(other), claimOf(application), 'age'))
-    if (!former) continue
-    const holder =
-      former.metadata.namespace === application.metadata.namespace ? `Application ${former.metadata.name}` : 'another application'
-    return domains?.includes(host)
-      ? `spec.domains: ${host} is used by ${holder}: remove it here or there`
-      : `${host} is used by ${holder}: set spec.domains here, or remove it there`
+type OneHost = HostFacts & { readonly host: string }
+
+function isBelowPlatform({ host, ingress }: OneHost): boolean {
+  return isBelow(host, ingress.publicUrl.hostname)
+}
+
+/** Stops the platform's own names, and names above or below the address of the platform, whose cookies they could read or set. */
+const isNotReserved: Check<OneHost> = facts => {
+  const { host, ingress, reservedHosts } = facts
+  if (isBelowPlatform(facts) && !reservedHosts.includes(host)) return undefined
+  if (![ingress.publicUrl.hostname, ...reservedHosts].some(reserved => sharesCookies(host, reserved))) return undefined
+  return {
+    reason: reasons.domainReserved,
+    message: `spec.domains: ${host} is reserved for the platform: choose another host name`,
+  }
+}
+
+/** Stops names that contain another namespace. */
+const isOfThisNamespace: Check<OneHost> = facts => {
+  const own = `.${facts.application.metadata.namespace}.${facts.ingress.publicUrl.hostname}`
+  if (!isBelowPlatform(facts) || facts.host.endsWith(own)) return undefined
+  const message = `spec.domains: ${facts.host} belongs to another namespace; names in this namespace end in ${own}`
+  return { reason: reasons.domainTaken, message }
+}
+
+/** Stops names that somebody serves with an Ingress of their own. */
+const isNotServedElsewhere: Check<OneHost> = ({ host, foreignHosts }) =>
+  foreignHosts.has(host)
+    ? {
+        reason: reasons.domainReserved,
+        message: `spec.domains: an Ingress of the cluster that no Application made serves ${host}: choose another host name, or ask a platform admin`,
+      }
+    : undefined
+
+function isOfAnotherTenant({ host, claims, tenant }: Pick<OneHost, 'host' | 'claims' | 'tenant'>): boolean {
+  const claim = claims.get(host)
+  return claim !== undefined && claim.spec.tenant.uid !== tenant?.metadata.uid
+}
+
+/** Stops names that another tenant has claimed. The text never names the other one. */
+const isOfThisTenant: Check<OneHost> = facts =>
+  isOfAnotherTenant(facts)
+    ? {
+        reason: reasons.domainTaken,
+        message: `spec.domains: ${facts.host} belongs to another tenant: choose another host name, or ask a platform admin`,
+      }
+    : undefined
+
+/** Stops what an older Application of the same tenant uses. */
+const isFirstInTenant: Check<OneHost> = ({ host, application, usersOfHost }) => {
+  const { namespace } = application.metadata
+  const former = usersOfHost
+    .get(host)
+    ?.find(other => other.metadata.namespace === namespace && comesFirst(claimOf(other), claimOf(application), 'age'))
+  if (!former) return undefined
+  const message = application.spec.domains?.includes(host)
+    ? `spec.domains: ${host} is used by Application ${former.metadata.name}: remove it here or there`
+    : `${host} is used by Application ${former.metadata.name}: set spec.domains here, or remove it there`
+  return { reason: reasons.domainTaken, message }
+}
+
+const checks: readonly Check<OneHost>[] = [
+  isNotReserved,
+  isOfThisNamespace,
+  isNotServedElsewhere,
+  isOfThisTenant,
+  isFirstInTenant,
+]
+
+/** Why one of the Application's hosts may not be used, with the cure, for its owner; undefined when all may. */
+export function domainProblem(facts: HostFacts): Refusal | undefined {
+  for (const host of hostsOf(facts.application, facts.ingress)) {
+    const refusal = firstRefusal(checks, { ...facts, host })
+    if (refusal) return refusal
   }
   return undefined
+}
+
+/** The hosts that nobody has claimed and that have to be: those that are not below the platform's domain. */
+export function unclaimedHosts(facts: HostFacts): readonly string[] {
+  return hostsOf(facts.application, facts.ingress).filter(host => !isBelowPlatform({ ...facts, host }) && !facts.claims.has(host))
+}
+
+/** What is missing before the Application may use its hosts; undefined when nothing is. */
+export function missingProof(facts: HostFacts): Refusal | undefined {
+  const hosts = unclaimedHosts(facts)
+  if (hosts.length === 0) return undefined
+  const reason = reasons.domainNotProven
+  const { tenant } = facts
+  if (tenant === undefined)
+    return { reason, message: `spec.domains: ${hosts[0]} can be used when the Tenant of this namespace is Ready` }
+  const records = hosts.map(host => challengeText(challengeOf(host, tenant)))
+  return {
+    reason,
+    message: `spec.domains: prove that ${hosts.join(', ')} belongs to you by the DNS record ${records.join(' and ')} (it is looked up again within 5 minutes), or ask a platform admin for a DomainClaim`,
+  }
+}
+
+/** True when the host must not be served for this Application any more, whatever runs: another tenant has it, or the platform. */
+export function isLost(facts: HostFacts, host: string): boolean {
+  return isNotReserved({ ...facts, host }) !== undefined || isOfAnotherTenant({ ...facts, host })
 }

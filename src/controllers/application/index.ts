@@ -4,14 +4,23 @@ import { applicationChart } from '../../api/apps/application-chart.ts'
 import { configMaps, deployments, ingresses, type Pod, pods, services } from '../../api/builtin/index.ts'
 import { labels } from '../../api/names.ts'
 import { keyOf, type ObjectKey } from '../../api/resource.ts'
+import { domainClaim } from '../../api/tenancy/domain-claim.ts'
+import { type Tenant, tenant } from '../../api/tenancy/tenant.ts'
 import type { ChartRenderer } from '../../charts/renderer.ts'
 import { type ControllerDefinition, watches } from '../../kube/controller/controller.ts'
 import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
-import { type ApplicationCaches, addApplicationIndexes, applicationSelector, chartIndex, hostIndex } from './gather.ts'
-import { hostsOf } from './hosts.ts'
+import {
+  type ApplicationCaches,
+  addApplicationIndexes,
+  applicationSelector,
+  chartIndex,
+  foreignSelector,
+  hostIndex,
+} from './gather.ts'
+import { hostsOf, hostsOfIngress } from './hosts.ts'
 import { fieldManager } from './objects/apply-objects.ts'
 import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
@@ -33,6 +42,7 @@ function applicationOfPod(pod: Pod): readonly ObjectKey[] {
 export function createApplicationController(deps: ApplicationControllerDeps): ControllerDefinition {
   const { manager, platformNamespace } = deps
   const labelled = { labelSelector: applicationSelector }
+  const foreign = { labelSelector: foreignSelector }
   const caches: ApplicationCaches = {
     applications: manager.cache(application),
     charts: manager.cache(applicationChart),
@@ -41,15 +51,22 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     services: manager.cache(services, labelled),
     ingresses: manager.cache(ingresses, labelled),
     pods: manager.cache(pods, labelled),
+    tenants: manager.cache(tenant),
+    claims: manager.cache(domainClaim),
+    foreignIngresses: manager.cache(ingresses, foreign),
   }
   addApplicationIndexes(caches, deps.ingress)
+  const wanting = (hosts: readonly string[]): readonly Application[] =>
+    hosts.flatMap(host => caches.applications.byIndex(hostIndex, host))
   const sharesHost = (changed: Application): readonly ObjectKey[] =>
-    hostsOf(changed, deps.ingress).flatMap(host =>
-      caches.applications
-        .byIndex(hostIndex, host)
-        .filter(other => other.metadata.uid !== changed.metadata.uid)
-        .map(keyOf),
-    )
+    wanting(hostsOf(changed, deps.ingress))
+      .filter(other => other.metadata.uid !== changed.metadata.uid)
+      .map(keyOf)
+  const ofTenant = ({ status }: Tenant): readonly ObjectKey[] =>
+    caches.applications
+      .list()
+      .filter(({ metadata, spec }) => metadata.namespace === status?.namespace && spec.domains !== undefined)
+      .map(keyOf)
   const { client } = manager
   const status = createStatusWriter({
     type: application,
@@ -70,6 +87,13 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     watches: [
       watches(applicationChart, chart => caches.applications.byIndex(chartIndex, chart.metadata.name).map(keyOf)),
       watches(application, sharesHost, { predicate: partChanged(changed => changed.spec.domains) }),
+      // Every input of the decision about hosts: claims, Ingresses of others, and whether the Tenant is ready.
+      watches(domainClaim, ({ spec }) => wanting([spec.host]).map(keyOf)),
+      watches(ingresses, ingress => wanting(hostsOfIngress(ingress)).map(keyOf), {
+        ...foreign,
+        predicate: partChanged(hostsOfIngress),
+      }),
+      watches(tenant, ofTenant, { predicate: partChanged(({ metadata, status }) => [metadata.uid, status?.namespace]) }),
       watches(pods, applicationOfPod, { ...labelled, predicate: partChanged(problemFields) }),
     ],
     reconcile: context => reconcileApplication(all, context),

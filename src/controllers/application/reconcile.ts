@@ -2,7 +2,7 @@
 // no other file here writes. Order: the inventory into the status where a new object could not be found by its owner, then new and changed
 // objects, then prune, then the status. A crash at any point leaks nothing, and whatever fails, the running version keeps serving.
 import { type Application, applicationReasons, application as applications } from '../../api/apps/application.ts'
-import { type Deployment, deployments } from '../../api/builtin/index.ts'
+import { type Deployment, deployments, type Ingress, ingresses } from '../../api/builtin/index.ts'
 import type { KubeObject } from '../../api/resource.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { KubeError } from '../../kube/client/errors.ts'
@@ -12,18 +12,30 @@ import type { Refusal } from '../../policy/check.ts'
 import type { StatusWriter } from '../status-writer.ts'
 import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
+import { claimDomains } from './domains/claim-domains.ts'
+import type { DomainProofs } from './domains/domain-proofs.ts'
 import { type Facts, type GatherDeps, gather, isFoundByOwner } from './gather.ts'
-import { hostsOf, urlOf } from './hosts.ts'
+import { hostsOf, hostsOfIngress, isLost, urlOf } from './hosts.ts'
 import { applyObjects, prune, type Target } from './objects/apply-objects.ts'
-import { entriesOf, entryText, type InventoryEntry, mostEntries, mustBeNamedFirst, obsolete, union } from './objects/inventory.ts'
+import {
+  entriesOf,
+  entryOf,
+  entryText,
+  type InventoryEntry,
+  mostEntries,
+  mustBeNamedFirst,
+  obsolete,
+  union,
+} from './objects/inventory.ts'
 import type { ManifestSource } from './objects/manifest-source.ts'
 import { evaluateRollout } from './rollout/rollout.ts'
 import { nextStatus, type Progress } from './status.ts'
 
 export type ApplicationDeps = GatherDeps & {
-  readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'apply' | 'delete'>
   readonly status: StatusWriter<Application>
   readonly manifests: ManifestSource
+  readonly proofs: DomainProofs
   readonly clock: Clock
 }
 
@@ -89,11 +101,27 @@ async function applyManifests(deps: ApplicationDeps, before: Facts, manifests: r
 async function advance(deps: ApplicationDeps, facts: Facts): Promise<Step> {
   const { application } = facts
   const decision = decide(facts)
-  if (decision.kind === 'refused') return refusedStep(facts, decision)
+  if (decision.kind === 'refused') {
+    await withdrawLostHosts(deps, facts)
+    return refusedStep(facts, decision)
+  }
   const desired = await deps.manifests.of(application, decision)
   if (desired.kind === 'wanted') return applyManifests(deps, facts, desired.manifests)
   const message = `ApplicationChart ${application.spec.chart}: ${desired.message}`
   return refusedStep(facts, { reason: desired.reason, message })
+}
+
+function isIngress(object: KubeObject): object is Ingress {
+  return object.apiVersion === ingresses.apiVersion && object.kind === ingresses.kind
+}
+
+/** Deletes the Ingresses that serve a host which is another tenant's or the platform's by now. Everything else keeps running. */
+async function withdrawLostHosts(deps: ApplicationDeps, facts: Facts): Promise<void> {
+  const { application } = facts
+  const lost = [...facts.children.values()]
+    .filter(isIngress)
+    .filter(child => hostsOfIngress(child).some(host => isLost(facts, host)))
+  await prune({ client: deps.client, application, assertCurrent: () => assertCurrent(deps, application) }, lost.map(entryOf))
 }
 
 function isDeployment(object: KubeObject | undefined): object is Deployment {
@@ -114,12 +142,20 @@ function deploymentsOf({ children }: Facts, { inventory, live, progress }: Step)
 
 /** Idempotent. A deleted Application needs nothing: the garbage collector follows the owner references of its objects. */
 export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
-  const facts = gather(deps, key)
-  if (!facts || facts.application.metadata.deletionTimestamp !== undefined) return done
+  const known = gather(deps, key)
+  if (!known || known.application.metadata.deletionTimestamp !== undefined) return done
+  const before = decide(known)
+  const unproven = before.kind === 'refused' && before.reason === applicationReasons.domainNotProven
+  const { facts, againMilliseconds, pending } = unproven
+    ? await claimDomains(deps, known)
+    : { facts: known, againMilliseconds: undefined, pending: false }
+  // A first look-up ends within seconds: until then nothing is known that would be worth reporting.
+  if (pending && againMilliseconds !== undefined) return requeueAfter(againMilliseconds)
   const step = await advance(deps, facts)
   const { progress, inventory, application } = step
   const rollout = evaluateRollout(deploymentsOf(facts, step), facts.pods)
   await deps.status.write(application, nextStatus(application, { progress, inventory, rollout }, deps.clock.now()))
+  if (againMilliseconds !== undefined) return requeueAfter(againMilliseconds)
   const refusedByCluster = progress.kind === 'refused' && progress.reason === applicationReasons.refusedByCluster
   return refusedByCluster ? requeueAfter(refusedRetryMilliseconds) : done
 }

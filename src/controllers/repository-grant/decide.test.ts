@@ -39,6 +39,12 @@ describe('the decision on a grant', () => {
     })
   })
 
+  test('says whom an approved grant serves', () => {
+    expect(decide(facts()).approved.message).toContain('Everybody who can run a pod under the ServiceAccount runner')
+    const forSync = asking({ subjects: [{ kind: 'RemoteSync', name: 'shop' }] })
+    expect(decide(facts({ object: forSync })).approved.message).not.toContain('Everybody')
+  })
+
   const narrow = {
     ...installationObject.spec,
     ceiling: { ...installationObject.spec.ceiling, permissions: { contents: 'read' } },

@@ -1,6 +1,6 @@
 // Whether a grant is approved (by the checks, then by the policy) and whether it holds now. Pure.
 // The condition Approved reports the decision; Ready reports that it holds now. An outage of GitHub of less than a day changes neither.
-import { repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
+import { type RepositoryGrant, repositoryGrantReasons as reasons } from '../../api/github/repository-grant.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { firstRefusal, type Refusal } from '../../policy/check.ts'
 import { decideGrant } from '../../policy/index.ts'
@@ -47,7 +47,15 @@ function rulingOn(facts: Facts): Ruling {
   const { permissions, subjects } = facts.object.spec
   const repositoryIds = facts.answer.kind === 'found' ? facts.answer.repositories.map(({ id }) => id) : []
   const { decision, rule, reason: message } = decideGrant({ repositoryIds, permissions, subjects })
-  return { decision, rule, reason: decision === 'Approved' ? reasons.approved : reasons.deniedByPolicy, message }
+  if (decision === 'Denied') return { decision, rule, reason: reasons.deniedByPolicy, message }
+  return { decision, rule, reason: reasons.approved, message: `${message}${consequenceOf(subjects)}` }
+}
+
+/** Whoever approves or reads a grant should know whom it serves: a name of a ServiceAccount is no secret of one person. */
+function consequenceOf(subjects: RepositoryGrant['spec']['subjects']): string {
+  const names = subjects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name)
+  if (names.length === 0) return ''
+  return ` Everybody who can run a pod under the ServiceAccount ${names.join(' or ')} can use it: all developers of this namespace.`
 }
 
 function earlierRuling({ object }: Facts): Ruling | undefined {

@@ -50,10 +50,11 @@ export async function gather(deps: GatherDeps, object: RepositoryGrant): Promise
   const facts = (answer: GitHubAnswer): Facts => ({ object, installation, installationReady, answer, askedAt })
   if (installation === undefined || !installationReady || isExpired(object, askedAt)) return facts({ kind: 'not-due' })
   if (!(await isDue(deps, object, installation, askedAt))) return facts({ kind: 'not-due' })
-  const person = parseUserSubject(object.spec.requestedBy)
-  if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
+  // Also before decisions that ask GitHub nothing: each new decision is a record in the audit log.
   const refused = deps.budget.take({ namespace, uid: object.metadata.uid ?? '' })
   if (refused !== undefined) return facts(refused)
+  const person = parseUserSubject(object.spec.requestedBy)
+  if (person?.host !== installation.spec.account.host) return facts({ kind: 'no-person' })
   try {
     const app = await deps.githubApps.get(installation.spec.app)
     const { installationId } = installation.spec

@@ -6,13 +6,15 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { LiveToken, TokenIntent, TokenRegistry } from '../../store/token-registry.ts'
-import { type AuditAppend, requestRecord, tokenFacts } from '../desk-audit.ts'
+import type { CountedAudit } from '../counted-audit.ts'
+import { type AuditAppend, refusalOf, requestRecord, tokenFacts } from '../desk-audit.ts'
 import type { TokenRequest } from '../token-desk.ts'
 import { type Difference, differenceOf } from './compare-minted.ts'
 
 export type MintDeps = {
   readonly tokens: Pick<TokenRegistry, 'intendWithin' | 'recordMinted' | 'markRevoking' | 'markRevoked' | 'abandon'>
   readonly audit: AuditAppend
+  readonly counted: Pick<CountedAudit, 'append'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -70,8 +72,7 @@ async function intend(deps: MintDeps, { request, intent, tokensPerHour }: Admitt
   const id = await deps.tokens.intendWithin(intent, { limit: tokensPerHour, since })
   if (id !== undefined) return id
   const reason = `the tenant has used its ${tokensPerHour} tokens of this hour`
-  const details = { check: 'QuotaExceeded' }
-  await deps.audit.append(requestRecord(request, { action: 'token.refused', outcome: 'denied', reason, details }))
+  await deps.counted.append(refusalOf(request, 'QuotaExceeded', reason))
   throw new AppError('too_many_requests', reason, { reason: 'QuotaExceeded', retryAfterSeconds: 60 })
 }
 

@@ -3,18 +3,20 @@
 // the reason is in the grant's status and in the audit log, for those who may read them. Answers are never cached.
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { repositoryGrant } from '../../api/github/repository-grant.ts'
 import type { GitHubEndpoints } from '../../github/index.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError, isAppError } from '../../lib/errors.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import type { DeliveredToken, TokenDesk } from '../token-desk.ts'
 import { type CredentialRequest, credentialAnswer, readCredentialRequest, repositoryOfPath } from './git-credential.ts'
+import { createRequestLimits } from './request-limits.ts'
 import { identifyWorkload, type Workload } from './workload.ts'
 
 export type TokenRouteDeps = {
-  readonly desk: Pick<TokenDesk, 'request'>
+  readonly desk: Pick<TokenDesk, 'request' | 'grantUid'>
   readonly client: Pick<KubeClient, 'create' | 'get'>
+  readonly clock: Clock
   /** The endpoints of a GitHub host, so that git receives a credential for that host's own address only. */
   readonly endpointsOfHost: (host: string) => GitHubEndpoints | undefined
 }
@@ -25,7 +27,8 @@ const credentialQuery = Type.Object({ grant: grantName }, { additionalProperties
 const bodyLimit = 8192
 
 /** A plugin for a server that listens inside the cluster only. */
-export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
+export function tokenRoutes(given: TokenRouteDeps): FastifyPluginAsync {
+  const deps = { ...given, limits: createRequestLimits(given.clock) }
   return async (server: FastifyInstance) => {
     server.addContentTypeParser('text/plain', { parseAs: 'string', bodyLimit }, (_request, body, done) => done(null, body))
     server.addHook('onRequest', async (_request, reply) => {
@@ -33,7 +36,7 @@ export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
     })
 
     server.post<{ Body: Static<typeof tokenBody> }>('/v1/token', { bodyLimit, schema: { body: tokenBody } }, async request => {
-      const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization))
+      const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization), request.ip)
       const answer = await tokenFor(deps, workload, request.body.grant)
       return {
         token: answer.token.reveal(),
@@ -47,7 +50,7 @@ export function tokenRoutes(deps: TokenRouteDeps): FastifyPluginAsync {
       '/v1/git-credential',
       { bodyLimit, schema: { querystring: credentialQuery } },
       async (request, reply) => {
-        const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization))
+        const workload = await identifyWorkload(deps, bearerOf(request.headers.authorization), request.ip)
         if (typeof request.body !== 'string') throw new AppError('invalid_request', 'body must be text/plain, as git writes it')
         const requested = readCredentialRequest(request.body)
         const answer = await tokenFor(deps, workload, request.query.grant)
@@ -65,10 +68,11 @@ function noToken(): AppError {
 
 async function tokenFor(deps: TokenRouteDeps, workload: Workload, name: string): Promise<DeliveredToken> {
   const { subject, username } = workload
-  const grant = await deps.client.get(repositoryGrant, { namespace: subject.namespace, name })
-  if (grant === undefined) throw noToken()
+  const { namespace } = subject
   try {
-    return await deps.desk.request({ grant, subject, actor: username })
+    const uid = await deps.desk.grantUid({ namespace, name })
+    if (uid === undefined) throw noToken()
+    return await deps.desk.request({ grant: { metadata: { namespace, name, uid } }, subject, actor: username })
   } catch (error) {
     if (isAppError(error, 'forbidden') || isAppError(error, 'not_found')) throw noToken()
     throw error

@@ -5,9 +5,12 @@
 import { type Pod, pods, type TokenReview, tokenReviews } from '../../api/builtin/index.ts'
 import { tokenDeskAudience } from '../../api/names.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecretString } from '../../lib/secret-string.ts'
 import type { TokenSubject } from '../../store/token-registry.ts'
+import { isPlausibleBearer } from './plausible-bearer.ts'
+import type { RequestLimits } from './request-limits.ts'
 
 /** An identified workload, with the user name that Kubernetes knows it by. */
 export type Workload = { readonly subject: TokenSubject; readonly username: string }
@@ -22,28 +25,37 @@ export type ReviewedToken = {
   readonly podUid: string
 }
 
-export type WorkloadDeps = { readonly client: Pick<KubeClient, 'create' | 'get'> }
+export type WorkloadDeps = {
+  readonly client: Pick<KubeClient, 'create' | 'get'>
+  readonly limits: RequestLimits
+  readonly clock: Clock
+}
 
-const longestToken = 16_384
 const podNameKey = 'authentication.kubernetes.io/pod-name'
 const podUidKey = 'authentication.kubernetes.io/pod-uid'
 const refused = () =>
   new AppError('unauthenticated', 'a projected ServiceAccount token of a running pod, with audience sekisho, is needed')
 
 /**
- * The ServiceAccount and the pod of a bearer token.
- * @throws AppError `unauthenticated`, always with the same message; what the API server's client throws when it cannot be reached
+ * The ServiceAccount and the pod of a bearer token that came from `address`. What cannot be a token for us, and what is too much, is refused
+ * before the API server is asked.
+ * @throws AppError `unauthenticated`, always with the same message; `too_many_requests`; what the API server's client throws when it cannot be
+ * reached
  */
-export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString): Promise<Workload> {
-  if (bearer.length === 0 || bearer.length > longestToken) throw refused()
+export async function identifyWorkload(deps: WorkloadDeps, bearer: SecretString, address: string): Promise<Workload> {
+  if (!isPlausibleBearer(bearer, deps.clock.now())) throw refused()
+  deps.limits.takeAddress(address)
   const { apiVersion, kind } = tokenReviews
-  const review = await deps.client.create<TokenReview>(
-    tokenReviews,
-    { apiVersion, kind, metadata: {}, spec: { token: bearer.reveal(), audiences: [tokenDeskAudience] } },
-    { fieldManager: 'sekisho.dev/token-desk' },
+  const review = await deps.limits.review(address, () =>
+    deps.client.create<TokenReview>(
+      tokenReviews,
+      { apiVersion, kind, metadata: {}, spec: { token: bearer.reveal(), audiences: [tokenDeskAudience] } },
+      { fieldManager: 'sekisho.dev/token-desk' },
+    ),
   )
   const reviewed = readReview(review.status)
   if (reviewed === undefined) throw refused()
+  deps.limits.takeNamespace(reviewed.namespace)
   const pod = await deps.client.get<Pod>(pods, { namespace: reviewed.namespace, name: reviewed.podName })
   if (!isPodActive(pod, reviewed)) throw refused()
   const { namespace, serviceAccount: name, serviceAccountUid: uid, username } = reviewed

@@ -9,7 +9,7 @@ import {
   platformAdministrator,
 } from '../identities.ts'
 import { namespace, tenantLabel } from '../objects.ts'
-import { allowed, expecting, type Row } from './row.ts'
+import { allowed, expecting, ownerOf, type Row } from './row.ts'
 
 const refused = expecting('namespace-guard')
 const acme = '/api/v1/namespaces/acme'
@@ -17,7 +17,7 @@ const loosened = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': '
 const unmarked = { metadata: { labels: { 'sekisho.dev/tenant': null } } }
 
 export const namespaceRows: readonly Row[] = [
-  ...[dave, clusterAdministrator, impostor].flatMap(as => [
+  ...[dave, impostor].flatMap(as => [
     refused.post(
       `${as.user} makes a namespace that looks like a tenant’s`,
       as,
@@ -31,6 +31,31 @@ export const namespaceRows: readonly Row[] = [
   ]),
   refused.patch('dave makes his namespace look like a tenant’s', dave, '/api/v1/namespaces/other', {
     metadata: { labels: tenantLabel },
+  }),
+  ...[acme, '/api/v1/namespaces/sekisho-system'].flatMap(path => [
+    refused.patch(`dave becomes the owner of ${path}`, dave, path, { metadata: { ownerReferences: [ownerOf('v1', 'Node')] } }),
+    refused.patch(`dave keeps ${path} by a finalizer`, dave, path, { metadata: { finalizers: ['example.com/held'] } }),
+    refused.patch(`dave writes the status of ${path}`, dave, `${path}/status`, { status: { phase: 'Active' } }),
+    refused.remove(`dave deletes ${path}`, dave, path),
+    allowed.patch(`a cluster administrator labels ${path}`, clusterAdministrator, path, loosened),
+    allowed.patch(`the garbage collector removes an owner of ${path}`, garbageCollector, path, {
+      metadata: { ownerReferences: [] },
+    }),
+  ]),
+  refused.patch('dave loosens Pod Security of the platform', dave, '/api/v1/namespaces/sekisho-system', loosened),
+  refused.patch(
+    'the garbage collector loosens Pod Security of the platform',
+    garbageCollector,
+    '/api/v1/namespaces/sekisho-system',
+    loosened,
+  ),
+  refused.put('dave finishes the deletion of a namespace that has contents', dave, `${acme}/finalize`, {
+    ...namespace('acme', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }),
+    spec: { finalizers: [] },
+  }),
+  allowed.put('the namespace controller finishes a deletion', namespaceController, `${acme}/finalize`, {
+    ...namespace('acme', { ...tenantLabel, 'sekisho.dev/purpose': 'application' }),
+    spec: { finalizers: ['kubernetes'] },
   }),
   refused.put('dave removes the tenant label through finalize', dave, `${acme}/finalize`, {
     ...namespace('acme'),

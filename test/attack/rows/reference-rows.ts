@@ -1,23 +1,62 @@
 // Attacks by referring to a reserved Secret: every kind with a pod template, every field, and kinds that are not pods.
-import { dave, platform, replicaSetController } from '../identities.ts'
+import { buildController, dave, platform, replicaSetController } from '../identities.ts'
 import { secretShapes, workloads } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const refusedAsReference = expecting('secret-references')
 const refusedElsewhere = expecting('secret-references-elsewhere')
+const refusedAsRegistry = expecting('registry-references')
+const refusedRegistryElsewhere = expecting('registry-references-elsewhere')
+
+function pulling(name: string): Readonly<Record<string, unknown>> {
+  return secretShapes['pull secret']?.(name) ?? {}
+}
+function mountsCredential(): Readonly<Record<string, unknown>> {
+  return secretShapes['secret volume']?.('sekisho-registry-build') ?? {}
+}
 function heldByEnvironment(): Readonly<Record<string, unknown>> {
   return secretShapes['environment']?.('ghtok-held') ?? {}
 }
 
 export const referenceRows: readonly Row[] = [...workloads].flatMap(([kind, { path, object }]) => [
   ...Object.entries(secretShapes).map(([shape, spec]) =>
-    refusedAsReference.post(`${kind}: ${shape}`, dave, path('acme'), object('refers', spec('ghtok-held'))),
+    (shape === 'csi' ? expecting('secret-references', 'pod-placement') : refusedAsReference).post(
+      `${kind}: ${shape}`,
+      dave,
+      path('acme'),
+      object('refers', spec('ghtok-held')),
+    ),
   ),
   ...Object.entries(secretShapes).map(([shape, spec]) =>
-    allowed.post(`${kind}: ${shape} of an ordinary Secret`, dave, path('acme'), object('refers', spec('plain'))),
+    (shape === 'csi' ? expecting('pod-placement') : allowed).post(
+      `${kind}: ${shape} of an ordinary Secret`,
+      dave,
+      path('acme'),
+      object('refers', spec('plain')),
+    ),
   ),
   refusedAsReference.post(`${kind}: made by a controller`, replicaSetController, path('acme'), object('c', heldByEnvironment())),
   refusedAsReference.post(`${kind}: made by the platform`, platform, path('acme'), object('c', heldByEnvironment())),
+  ...Object.entries(secretShapes).map(([shape, spec]) =>
+    (shape === 'pull secret'
+      ? allowed
+      : shape === 'csi'
+        ? expecting('registry-references', 'pod-placement')
+        : refusedAsRegistry
+    ).post(`${kind}: ${shape} of the registry credential`, dave, path('acme'), object('refers', spec('sekisho-registry-pull'))),
+  ),
+  refusedAsRegistry.post(
+    `${kind}: another registry credential to pull`,
+    dave,
+    path('acme'),
+    object('p', pulling('sekisho-registry-build')),
+  ),
+  allowed.post(
+    `${kind}: a build with a registry credential`,
+    buildController,
+    path('acme-build'),
+    object('b', mountsCredential()),
+  ),
   allowed.post(`${kind}: elsewhere`, dave, path('other'), object('refers', heldByEnvironment())),
 ])
 
@@ -32,7 +71,15 @@ const ingress = (secretName: string) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'Ingress',
   metadata: { name: 'i' },
-  spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } }, tls: [{ hosts: ['x.test'], secretName }] },
+  spec: {
+    rules: [
+      {
+        host: 'x.test',
+        http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 's', port: { number: 80 } } } }] },
+      },
+    ],
+    tls: [{ hosts: ['x.test'], secretName }],
+  },
 })
 const account = (more: object) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' }, ...more })
 
@@ -64,6 +111,30 @@ export const laterRows: readonly Row[] = [
     account({ secrets: [{ name: 'ghtok-held' }] }),
   ),
   allowed.post('a ServiceAccount', dave, accounts, account({ secrets: [{ name: 'plain' }] })),
-  refusedElsewhere.post('an Ingress serves with a reserved Secret', dave, ingresses, ingress('ghtok-held')),
-  allowed.post('an Ingress', dave, ingresses, ingress('plain')),
+  allowed.post(
+    'a ServiceAccount pulls with the registry credential',
+    dave,
+    accounts,
+    account({ imagePullSecrets: [{ name: 'sekisho-registry-pull' }] }),
+  ),
+  refusedRegistryElsewhere.post(
+    'a ServiceAccount pulls with another registry credential',
+    dave,
+    accounts,
+    account({ imagePullSecrets: [{ name: 'sekisho-registry-build' }] }),
+  ),
+  refusedRegistryElsewhere.post(
+    'a ServiceAccount lists the registry credential',
+    dave,
+    accounts,
+    account({ secrets: [{ name: 'sekisho-registry-pull' }] }),
+  ),
+  refusedElsewhere.post('an Ingress serves with a reserved Secret', platform, ingresses, ingress('ghtok-held')),
+  refusedRegistryElsewhere.post(
+    'an Ingress serves with a registry credential',
+    platform,
+    ingresses,
+    ingress('sekisho-registry-pull'),
+  ),
+  allowed.post('an Ingress', platform, ingresses, ingress('plain')),
 ]

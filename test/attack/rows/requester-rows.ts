@@ -4,6 +4,7 @@ import { type Follower, followers, repositoryGrant } from '../objects.ts'
 import { allowed, expecting, ownerOf, type Row } from './row.ts'
 
 const refused = expecting('requested-by')
+const refusedMetadata = expecting('reserved-metadata')
 const grants = '/apis/github.sekisho.dev/v1alpha1/namespaces/acme/repositorygrants'
 
 function ownedGrantRows({ apiVersion, kind }: Follower): readonly Row[] {
@@ -11,7 +12,12 @@ function ownedGrantRows({ apiVersion, kind }: Follower): readonly Row[] {
   const owner = ownerOf(apiVersion, kind, true)
   return [
     allowed.post(`the platform requests for dave’s ${kind}`, platform, grants, grantOf(dave.user, owner)),
-    refused.post(`dave requests in mia’s name as if for a ${kind}`, dave, grants, grantOf(mia.user, owner)),
+    expecting('requested-by', 'reserved-metadata').post(
+      `dave requests in mia’s name as if for a ${kind}`,
+      dave,
+      grants,
+      grantOf(mia.user, owner),
+    ),
     refused.post(
       `the platform requests for another group’s ${kind}`,
       platform,
@@ -31,6 +37,7 @@ function followerRows({ kind, path, object, change }: Follower): readonly Row[] 
   const wake = { metadata: { annotations: { 'sekisho.dev/wake': 'x' } } }
   return [
     allowed.post(`dave creates a ${kind}`, dave, path, object('a', dave.user)),
+    refusedMetadata.patch(`dave wakes his own ${kind}`, dave, `${path}/dave`, wake),
     refused.post(`dave creates a ${kind} in mia’s name`, dave, path, object('a', mia.user)),
     refused.post(`the platform creates a ${kind} in mia’s name`, platform, path, object('a', mia.user)),
     refused.patch(`mia changes dave’s ${kind} and leaves his name`, mia, `${path}/dave`, { spec: change }),

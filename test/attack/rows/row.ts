@@ -6,18 +6,21 @@ export type Row = ApiRequest & {
   readonly as: Identity
   /** `allowed`, or the rule that refuses. */
   readonly expected: string
+  /** Further rules that refuse the same request: the API server reports any one of them. */
+  readonly also: readonly string[]
 }
 
-/** Writes rows that expect one outcome: `allowed`, or the rule that refuses. */
-export function expecting(expected: string) {
+/** Writes rows that expect one outcome: `allowed`, or the rule that refuses, with others that refuse as well. */
+export function expecting(expected: string, ...also: readonly string[]) {
   const row =
     (method: string, type?: string) =>
-    (name: string, as: Identity, path: string, body?: unknown): Row => ({ name, as, method, path, body, type, expected })
+    (name: string, as: Identity, path: string, body?: unknown): Row => ({ name, as, method, path, body, type, expected, also })
   return {
     post: row('POST'),
     put: row('PUT'),
     patch: row('PATCH'),
     strategicPatch: row('PATCH', 'application/strategic-merge-patch+json'),
+    jsonPatch: row('PATCH', 'application/json-patch+json'),
     apply: row('PATCH', 'application/apply-patch+yaml'),
     remove: row('DELETE'),
   }

@@ -24,6 +24,17 @@ export const secretRows: readonly Row[] = [
     refusedAsReserved.post(`${as.user} plants one by generateName`, as, secrets, secret({ generateName: 'ghtok-' })),
     refusedAsReserved.remove(`${as.user} deletes a reserved Secret`, as, `${secrets}/ghtok-held`),
   ]),
+  ...[dave, clusterAdministrator, impostor].flatMap(as => [
+    refusedAsReserved.post(`${as.user} plants a registry credential`, as, secrets, secret({ name: 'sekisho-registry-x' })),
+    refusedAsReserved.remove(`${as.user} deletes a registry credential`, as, `${secrets}/sekisho-registry-pull`),
+  ]),
+  refusedAsReserved.patch('dave changes a registry credential', dave, `${secrets}/sekisho-registry-pull`, {
+    data: { token: 'eQ==' },
+  }),
+  allowed.post('the platform makes a registry credential', platform, secrets, secret({ name: 'sekisho-registry-x' })),
+  allowed.patch('the platform renews a registry credential', platform, `${secrets}/sekisho-registry-pull`, {
+    data: { token: 'eQ==' },
+  }),
   refusedAsReserved.patch('dave changes a reserved Secret', dave, `${secrets}/ghtok-held`, { data: { token: 'eQ==' } }),
   refusedAsReserved.patch('dave labels a reserved Secret', dave, `${secrets}/ghtok-held`, { metadata: { labels: { a: 'b' } } }),
   refusedAsReserved.apply('dave applies one', dave, `${secrets}/ghtok-new?fieldManager=x`, secret({ name: 'ghtok-new' })),
@@ -54,6 +65,28 @@ export const secretRows: readonly Row[] = [
   refusedAsKind.patch('dave annotates later', dave, `${secrets}/plain`, {
     metadata: { annotations: { 'tekton.dev/git-0': 'x' } },
   }),
+  ...[
+    'argocd.argoproj.io/secret-type',
+    'cert-manager.io/certificate-name',
+    'controller.cert-manager.io/fao',
+    'reconcile.external-secrets.io/managed',
+    'cluster.x-k8s.io/cluster-name',
+    'sealedsecrets.bitnami.com/sealed-secrets-key',
+  ].map(key =>
+    refusedAsKind.post(`dave labels a Secret with ${key}`, dave, secrets, secret({ name: 't', labels: { [key]: 'x' } })),
+  ),
+  ...[
+    'replicator.v1.mittwald.de/replicate-from',
+    'reflector.v1.k8s.emberstack.com/reflects',
+    'cert-manager.io/allow-direct-injection',
+    'sealedsecrets.bitnami.com/managed',
+  ].map(key =>
+    refusedAsKind.post(`dave annotates a Secret with ${key}`, dave, secrets, secret({ name: 't', annotations: { [key]: 'x' } })),
+  ),
+  refusedAsKind.patch('dave labels a Secret for Argo CD later', dave, `${secrets}/plain`, {
+    metadata: { labels: { 'argocd.argoproj.io/secret-type': 'repository' } },
+  }),
+  allowed.post('dave labels a Secret', dave, secrets, secret({ name: 't', labels: { 'app.kubernetes.io/name': 'shop' } })),
   allowed.patch('dave changes data', dave, `${secrets}/plain`, { data: { token: 'eQ==' } }),
   allowed.patch('dave changes data of an old annotated Secret', dave, `${secrets}/annotated`, { data: { token: 'eQ==' } }),
   allowed.post(

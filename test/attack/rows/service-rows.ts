@@ -8,7 +8,7 @@ import {
   namespaceController,
   platform,
 } from '../identities.ts'
-import { service } from '../objects.ts'
+import { type Existing, service } from '../objects.ts'
 import { allowed, expecting, type Row } from './row.ts'
 
 const refused = expecting('service-addresses')
@@ -120,7 +120,7 @@ const endpointRows: readonly Row[] = [endpoints, endpointSlices].flatMap(({ path
 })
 
 /** What exists before any rule: addresses that a rule would refuse, and endpoints. */
-export const serviceFixtures: readonly { readonly path: string; readonly object: object; readonly leaving?: boolean }[] = [
+export const serviceFixtures: readonly Existing[] = [
   { path: services, object: service({ name: 'plain' }) },
   { path: services, object: service({ name: 'exposed' }, { externalIPs: [address] }) },
   {

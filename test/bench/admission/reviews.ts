@@ -222,7 +222,7 @@ function review(one: Case, number: number): Json {
 /** One request for each case, with the answer that every correct webhook with the rule on reserved names returns. */
 export function plannedReviews(): readonly PlannedRequest[] {
   return cases.map((one, number) => ({
-    path: '/validate',
+    path: one.kind[0].endsWith('sekisho.dev') ? '/validate/kinds' : '/validate/tenants',
     headers: { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'kube-apiserver-admission' },
     body: Buffer.from(JSON.stringify(review(one, number))).toString('base64'),
     expectedStatus: 200,

@@ -60,10 +60,11 @@ function eventOf({ metadata }: Application): Pick<KubeObject, 'metadata'> & Read
 
 async function writeAll(found: Application): Promise<void> {
   const registry = { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined }
-  const nothing = { registry, usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
+  const nobody = { tenant: undefined, claims: new Map(), reservedHosts: [], foreignHosts: new Set<string>() }
+  const nothing = { ...nobody, registry, usersOfHost: new Map(), children: new Map(), present: [], pods: [] }
   const decision = decide({ application: found, ingress, chart: chartFact, ...nothing })
   if (decision.kind === 'refused') throw new Error(decision.message)
-  const desired = desiredManifests(found, chart(decision.input))
+  const desired = desiredManifests(found, chart(decision.input), decision.input)
   if (desired.kind === 'refused') throw new Error(desired.message)
   for (const manifest of desired.manifests) {
     const type = renderableKind(manifest)

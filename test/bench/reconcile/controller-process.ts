@@ -15,6 +15,7 @@ import { createEventRecorder } from '../../../src/kube/object/events.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { messageOf } from '../../../src/lib/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { withoutDomains } from '../../fixtures/domains.ts'
 import { dispatchCommands, liveHeapBytes } from '../harness/command-server.ts'
 import { ingress } from './applications.ts'
 
@@ -43,6 +44,7 @@ function start(): void {
   const deps = { manager, renderer, events, clock, log, platformNamespace }
   const applications = createApplicationController({
     ...deps,
+    ...withoutDomains,
     ingress,
     registry: { place: { registry: 'registry.test', aliases: [] }, pullSecret: undefined },
   })

@@ -95,6 +95,7 @@ function environmentOf(environment: {
     SEKISHO_INGRESS_FROM: 'traefik',
     SEKISHO_INGRESS_CLASS: 'traefik',
     SEKISHO_APPLICATION_URL: 'http://localhost:8080',
+    SEKISHO_DNS_SERVERS: fixture.dns.address,
     SEKISHO_SOURCE_URL: `http://127.0.0.1:${ports.sources}`,
     SEKISHO_SOURCE_PORT: String(ports.sources),
     SEKISHO_TOKEN_DESK_PORT: String(ports.tokenDesk),
@@ -237,7 +238,7 @@ export async function applyApp(environment: Environment): Promise<void> {
   await environment.apply(clusterGitHubApp, environment.appName, {
     spec: {
       host,
-      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3` },
+      endpoints: { web: environment.githubUrl, api: `${environment.githubUrl}/api/v3`, insecure: true },
       appId: app.id,
       clientId: app.clientId,
       privateKeys: [{ secretName: keyName(environment.prefix), key: 'private-key.pem' }],

@@ -18,6 +18,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { SecretString } from '../../../src/lib/secret-string.ts'
 import { silentLog } from '../../../src/lib/testing/silent-log.ts'
 import { openStore } from '../../../src/store/open-store.ts'
+import { type DnsServer, startDnsServer } from '../../fixtures/dns-server.ts'
 import { type SmallRegistry, startSmallRegistry } from '../../fixtures/small-registry.ts'
 import { createSubjects, type Subjects } from '../subject/subject.ts'
 
@@ -31,6 +32,7 @@ export type Fixture = {
   readonly kube: ReturnType<typeof createKubeClient>
   readonly admin: AdminClient
   readonly github: RunningEmulator
+  readonly dns: DnsServer
   readonly postgres: TestPostgres
   /** Holds the images that scenarios build as kpack would. */
   readonly registry: SmallRegistry
@@ -48,11 +50,12 @@ export type Fixture = {
 
 export async function openFixture(kubeconfig: string): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'sekisho-sweep-'))
-  const [access, connection, github, postgres, subjects, registry] = await Promise.all([
+  const [access, connection, github, dns, postgres, subjects, registry] = await Promise.all([
     readKubeconfig(kubeconfig),
     loadKubeConnection({ environment: { KUBECONFIG: kubeconfig }, clock: systemClock }),
     // Olivia owns the accounts of all environments, and each of her pages reads all of them: more requests than GitHub's hourly limit.
     startEmulator({ rateLimit: { authenticated: 1_000_000, anonymous: 60, enforced: false } }),
+    startDnsServer(),
     startPostgres(),
     createSubjects(folder),
     startSmallRegistry(),
@@ -82,6 +85,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
     kube,
     admin,
     github,
+    dns,
     postgres,
     registry,
     subjects,
@@ -98,6 +102,7 @@ export async function openFixture(kubeconfig: string): Promise<Fixture> {
       await kube.close()
       await registry.close()
       await github.stop()
+      await dns.close()
       await postgres.stop()
       await rm(folder, { recursive: true, force: true })
     },

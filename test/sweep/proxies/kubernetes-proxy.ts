@@ -34,6 +34,7 @@ function targetOf({ pathname }: URL): Target | undefined {
 
 const clusterWide = new Set([
   'tenants',
+  'domainclaims',
   'clustergithubapps',
   'applicationcharts',
   'namespaces',

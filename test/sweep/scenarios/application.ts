@@ -20,7 +20,7 @@ export async function applyChart(environment: Environment): Promise<void> {
 const web = { name: 'web', port: 3000, replicas: 0 }
 const worker = { name: 'worker', replicas: 0 }
 
-function applyApplication(environment: Environment, spec: object): Promise<void> {
+export function applyApplication(environment: Environment, spec: object): Promise<void> {
   return environment.apply(application, 'shop', { spec: { chart: chartOf(environment), ...spec } })
 }
 

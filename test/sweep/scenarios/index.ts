@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario.ts'
 import { applicationDeletion, applicationScenario } from './application.ts'
 import { applicationChartScenario } from './application-chart.ts'
 import { clusterGitHubAppScenario } from './cluster-github-app.ts'
+import { domainClaimScenario } from './domain-claim.ts'
 import { installationDeletion, installationScenario, installationSuspension } from './installation.ts'
 import { onboardingAgain, onboardingScenario } from './onboarding.ts'
 import { remoteSyncBranchDeletion, remoteSyncDeletion, remoteSyncScenario } from './remote-sync.ts'
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   onboardingAgain,
   applicationScenario,
   applicationDeletion,
+  domainClaimScenario,
   clusterGitHubAppScenario,
   applicationChartScenario,
 ]

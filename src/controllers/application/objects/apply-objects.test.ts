@@ -15,9 +15,11 @@ const application: Application = {
 }
 
 function manifests(): readonly Manifest[] {
-  const desired = desiredManifests(application, [
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1' } },
-  ])
+  const desired = desiredManifests(
+    application,
+    [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { x: '1' } }],
+    { hosts: [], ingressClassName: 'traefik' },
+  )
   if (desired.kind === 'refused') throw new Error(desired.message)
   return desired.manifests
 }

@@ -41,7 +41,7 @@ export function createManifestSource(renderer: Pick<ChartRenderer, 'render'>): M
       kept.delete(uid)
       const rendering = await renderer.render(source, input, timeoutMilliseconds)
       if (rendering.kind !== 'rendered') return { kind: 'refused', reason: reasons[rendering.kind], message: rendering.message }
-      const manifests = desiredManifests(application, rendering.objects)
+      const manifests = desiredManifests(application, rendering.objects, input)
       if (manifests.kind === 'refused') return { ...manifests, reason: applicationReasons.chartFailed }
       if (rendering.length <= longestKept) kept.set(uid, { renderedFrom, manifests })
       return manifests

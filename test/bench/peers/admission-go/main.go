@@ -112,7 +112,7 @@ func run(certificate, key string) error {
 		return err
 	}
 	handler := http.NewServeMux()
-	handler.HandleFunc("/validate", review)
+	handler.HandleFunc("/validate/", review)
 	handler.HandleFunc("/mutate", review)
 	server := &http.Server{Handler: handler, TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	failed := make(chan error, 1)

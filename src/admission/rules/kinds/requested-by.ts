@@ -1,0 +1,67 @@
+// `spec.requestedBy` is the user who makes the request: the controllers later check on GitHub what that person may do, and the audit log
+// names them. The one exception is a grant that the controllers create for an object of a kind that follows a repository: it carries the
+// name in that object.
+import { repositoryGrant } from '../../../api/github/repository-grant.ts'
+import { followerKinds, requesterKinds } from '../../../api/registry.ts'
+import { objectAt, objectsAt, textAt } from '../../../lib/json/json-value.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import type { PlatformIdentities } from '../../identities.ts'
+import type { AdmissionRequest } from '../../review.ts'
+import { celList, celText, type Rule } from '../../rule.ts'
+
+/**
+ * A grant whose controlling owner follows a repository, written by the controllers. Kubernetes lets an object have one controlling owner.
+ */
+function isOwnedGrant({ resource, username, object }: AdmissionRequest, identities: PlatformIdentities): boolean {
+  if (resource !== repositoryGrant.plural || !identities.controllers.includes(username)) return false
+  return objectsAt(objectAt(object, 'metadata'), 'ownerReferences').some(
+    owner =>
+      owner['controller'] === true &&
+      followerKinds.some(
+        ({ group, kind }) => textAt(owner, 'kind') === kind && textAt(owner, 'apiVersion')?.startsWith(`${group}/`) === true,
+      ),
+  )
+}
+
+/** The CEL twin of `isOwnedGrant`. */
+function ownedGrantExpression(identities: PlatformIdentities): string {
+  const followers = followerKinds.map(
+    ({ group, kind }) => `o.kind == ${celText(kind)} && o.apiVersion.startsWith(${celText(`${group}/`)})`,
+  )
+  return [
+    `request.resource.resource == ${celText(repositoryGrant.plural)}`,
+    `request.userInfo.username in ${celList(identities.controllers)}`,
+    `dyn(object).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && (${followers.join(' || ')}))`,
+  ].join(' && ')
+}
+
+const afterName = ', the user who makes the request; omit the field to have it filled in'
+
+/** `matches` is also what the mutating webhook fills in. */
+export const requestedBy: Rule = {
+  name: 'requested-by',
+  stops: 'requesting access in the name of a person who has more of it',
+  scope: 'everywhere',
+  matches: requesterKinds.map(({ kind, operations }) => ({ group: kind.group, resources: [kind.plural], operations })),
+  check(request, identities) {
+    const { operation, object, oldObject, username } = request
+    if (operation === 'UPDATE' && sameJson(object?.['spec'], oldObject?.['spec'])) return undefined
+    if (isOwnedGrant(request, identities)) return undefined
+    if (textAt(objectAt(object, 'spec'), 'requestedBy') === username) return undefined
+    return `spec.requestedBy must be ${username}${afterName}`
+  },
+  policy: identities => ({
+    variables: [
+      {
+        name: 'unchanged',
+        expression: "request.operation == 'UPDATE' && dyn(object).?spec == dyn(oldObject).?spec",
+      },
+      { name: 'ownedGrant', expression: ownedGrantExpression(identities) },
+    ],
+    validation: {
+      expression:
+        "variables.unchanged || variables.ownedGrant || dyn(object).spec.?requestedBy.orValue('') == request.userInfo.username",
+      messageExpression: `'spec.requestedBy must be ' + request.userInfo.username + ${celText(afterName)}`,
+    },
+  }),
+}

@@ -1,0 +1,52 @@
+// What the rules for kinds that tenants must never write have in common: controllers write status and metadata such as finalizers,
+// Kubernetes' reapers delete and change metadata, and no other user may write.
+import { sameJson } from '../../../lib/json/same-json.ts'
+import type { PlatformIdentities } from '../../identities.ts'
+import type { AdmissionRequest } from '../../review.ts'
+import { celList } from '../../rule.ts'
+
+/** An update of the object itself that leaves its spec unchanged: labels, annotations, finalizers, owners. */
+function isMetadataOnly({ operation, subResource, object, oldObject }: AdmissionRequest): boolean {
+  return operation === 'UPDATE' && subResource === undefined && sameJson(object?.['spec'], oldObject?.['spec'])
+}
+
+/** True for the writes that controllers and reapers need. */
+export function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+  const { username, subResource, operation } = request
+  if (identities.controllers.includes(username) && (subResource === 'status' || isMetadataOnly(request))) return true
+  return identities.reapers.includes(username) && (operation === 'DELETE' || isMetadataOnly(request))
+}
+
+/** The CEL twin of `isMetadataOnly`, as a variable of the policy. */
+export const metadataOnlyVariable = {
+  name: 'metadataOnly',
+  expression: "request.operation == 'UPDATE' && !has(request.subResource) && object.?spec == oldObject.?spec",
+}
+
+/** The CEL twin of `mayMaintain`; needs `metadataOnlyVariable`. */
+export function mayMaintainExpression(identities: PlatformIdentities): string {
+  const controllers = `request.userInfo.username in ${celList(identities.controllers)}`
+  const reapers = `request.userInfo.username in ${celList(identities.reapers)}`
+  const status = "(has(request.subResource) && request.subResource == 'status')"
+  return `(${controllers} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
+}
+
+/** True for Kubernetes' own components, which act on what others wrote. */
+export function isKubernetes({ username }: AdmissionRequest, { kubernetesPrefixes }: PlatformIdentities): boolean {
+  return kubernetesPrefixes.some(prefix => username.startsWith(prefix))
+}
+
+/** The CEL twin of `isKubernetes`. */
+export function isKubernetesExpression({ kubernetesPrefixes }: PlatformIdentities): string {
+  return `${celList(kubernetesPrefixes)}.exists(prefix, request.userInfo.username.startsWith(prefix))`
+}
+
+/** True for every identity of the platform. */
+export function isPlatform({ username }: AdmissionRequest, { brokers, controllers }: PlatformIdentities): boolean {
+  return brokers.includes(username) || controllers.includes(username)
+}
+
+/** The CEL twin of `isPlatform`. */
+export function isPlatformExpression({ brokers, controllers }: PlatformIdentities): string {
+  return `request.userInfo.username in ${celList([...new Set([...brokers, ...controllers])])}`
+}

@@ -1,0 +1,104 @@
+// Only the platform writes a tenant's namespace, and only platform admins its own: the labels on a namespace determine which rules apply
+// (tenant, purpose) and how strict Pod Security is, its owner deletes it, and its finalizer keeps it until its contents are gone.
+// `namespaces/status` and `namespaces/finalize` can change labels too, so all three are guarded.
+import { labels, platformNamespace } from '../../../api/names.ts'
+import { type JsonObject, objectAt, textAt } from '../../../lib/json/json-value.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import type { AdmissionRequest } from '../../review.ts'
+import { celList, celText, type Rule } from '../../rule.ts'
+
+/** Prefixes of the label keys that are guarded. */
+const guardedPrefixes = [`${labels.tenant.split('/')[0]}/`, 'pod-security.kubernetes.io/']
+const guardedFields = ['ownerReferences', 'finalizers'] as const
+
+const message = `namespaces of tenants and of the platform belong to the platform: change or delete the Tenant instead of the namespace, its owners, finalizers, status or labels (${guardedPrefixes.map(prefix => `${prefix}…`).join(', ')})`
+
+function labelsOf(object: JsonObject | undefined): JsonObject {
+  return objectAt(object, 'metadata', 'labels') ?? {}
+}
+
+function guardedLabels(object: JsonObject | undefined): string {
+  const entries = Object.entries(labelsOf(object)).filter(([key]) => guardedPrefixes.some(prefix => key.startsWith(prefix)))
+  return JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function isGuarded({ object, oldObject }: AdmissionRequest): boolean {
+  return [object, oldObject].some(
+    one => labels.tenant in labelsOf(one) || textAt(objectAt(one, 'metadata'), 'name') === platformNamespace,
+  )
+}
+
+function hasSameLabels({ operation, object, oldObject }: AdmissionRequest): boolean {
+  return operation === 'UPDATE' && guardedLabels(object) === guardedLabels(oldObject)
+}
+
+function isSameNamespace(request: AdmissionRequest): boolean {
+  const [after, before] = [request.object, request.oldObject].map(one => objectAt(one, 'metadata'))
+  return (
+    request.subResource === undefined &&
+    hasSameLabels(request) &&
+    guardedFields.every(field => sameJson(after?.[field] ?? [], before?.[field] ?? []))
+  )
+}
+
+const tenantText = celText(labels.tenant)
+const labelsExpression = (object: string): string => `(${object} == null ? {} : dyn(${object}).metadata.?labels.orValue({}))`
+const isGuardedExpression = (object: string): string =>
+  `(${object} != null && (${object}.metadata.name == ${celText(platformNamespace)} || ${tenantText} in ${object}.metadata.?labels.orValue({})))`
+
+/** The platform and its admins write; Kubernetes' reapers finish a deletion; others may change what is not guarded. */
+export const namespaceGuard: Rule = {
+  name: 'namespace-guard',
+  stops: 'loosening Pod Security, slipping out of the tenant rules by a label, or deleting an Installation with its namespace',
+  scope: 'everywhere',
+  administratorsMay: true,
+  matches: [
+    {
+      group: '',
+      resources: ['namespaces', 'namespaces/status', 'namespaces/finalize'],
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
+    },
+  ],
+  webhookCondition: () => ({
+    name: 'guarded-namespace',
+    expression: `${isGuardedExpression('object')} || ${isGuardedExpression('oldObject')}`,
+  }),
+  check(request, identities) {
+    if (!isGuarded(request) || identities.controllers.includes(request.username)) return undefined
+    const byReaper = identities.reapers.includes(request.username)
+    if (byReaper && (request.operation === 'DELETE' || hasSameLabels(request))) return undefined
+    return isSameNamespace(request) ? undefined : message
+  },
+  policy: identities => ({
+    variables: [
+      { name: 'after', expression: labelsExpression('object') },
+      { name: 'before', expression: labelsExpression('oldObject') },
+      {
+        name: 'sameLabels',
+        expression: [
+          "request.operation == 'UPDATE'",
+          ` && variables.before.all(key, !${celList(guardedPrefixes)}.exists(prefix, key.startsWith(prefix)) || (key in variables.after && variables.after[key] == variables.before[key]))`,
+          ` && variables.after.all(key, !${celList(guardedPrefixes)}.exists(prefix, key.startsWith(prefix)) || key in variables.before)`,
+        ].join(''),
+      },
+      {
+        name: 'sameNamespace',
+        expression: [
+          '!has(request.subResource) && variables.sameLabels',
+          ...guardedFields.map(
+            field => ` && dyn(object).metadata.?${field}.orValue([]) == dyn(oldObject).metadata.?${field}.orValue([])`,
+          ),
+        ].join(''),
+      },
+    ],
+    validation: {
+      expression: [
+        `!(${isGuardedExpression('object')} || ${isGuardedExpression('oldObject')})`,
+        ` || request.userInfo.username in ${celList(identities.controllers)}`,
+        ` || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameLabels))`,
+        ' || variables.sameNamespace',
+      ].join(''),
+      message,
+    },
+  }),
+}

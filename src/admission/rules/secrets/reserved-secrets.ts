@@ -1,0 +1,42 @@
+// Secrets whose names begin with a reserved prefix hold GitHub tokens or credentials for the image registry; only the platform creates, changes and deletes them.
+// Admission does not see reads: the closed tenant roles refuse those (src/api/tenancy/tenant-roles.ts).
+import { registrySecretPrefix, reservedSecretPrefix } from '../../../api/names.ts'
+import { objectAt, textAt } from '../../../lib/json/json-value.ts'
+import { sameJson } from '../../../lib/json/same-json.ts'
+import { celList, type Rule } from '../../rule.ts'
+
+const prefixes = [reservedSecretPrefix, registrySecretPrefix]
+
+const message = `Secrets named ${prefixes.map(prefix => `${prefix}…`).join(' or ')} belong to the platform: choose another name`
+
+function isReserved(name: string): boolean {
+  return prefixes.some(prefix => name.startsWith(prefix))
+}
+
+/** The controllers write; Kubernetes' reapers delete and change metadata. */
+export const reservedSecrets: Rule = {
+  name: 'reserved-secrets',
+  stops: 'planting a Secret that a controller then fills or trusts, or changing one that holds a token',
+  scope: 'tenant-namespaces',
+  matches: [{ group: '', resources: ['secrets'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
+  check({ object, oldObject, operation, username }, identities) {
+    const name = textAt(objectAt(object ?? oldObject, 'metadata'), 'name') ?? ''
+    if (!isReserved(name) || identities.controllers.includes(username)) return undefined
+    const sameData = operation === 'UPDATE' && sameJson(object?.['data'], oldObject?.['data'])
+    if (identities.reapers.includes(username) && (operation === 'DELETE' || sameData)) return undefined
+    return message
+  },
+  policy: identities => ({
+    variables: [
+      { name: 'secretName', expression: 'object != null ? object.metadata.name : oldObject.metadata.name' },
+      {
+        name: 'sameData',
+        expression: "request.operation == 'UPDATE' && dyn(object).?data == dyn(oldObject).?data",
+      },
+    ],
+    validation: {
+      expression: `!${celList(prefixes)}.exists(prefix, variables.secretName.startsWith(prefix)) || request.userInfo.username in ${celList(identities.controllers)} || (request.userInfo.username in ${celList(identities.reapers)} && (request.operation == 'DELETE' || variables.sameData))`,
+      message,
+    },
+  }),
+}

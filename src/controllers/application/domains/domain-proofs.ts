@@ -1,0 +1,96 @@
+// Which domains are proved by DNS: looked up in the background, because DNS cannot be watched and a slow server must not hold a worker of the
+// controller. One look-up of a tenant at a time and few in all, so that a tenant with many unproved domains waits for itself. In memory only: what
+// was proved is kept as a DomainClaim.
+import type { Clock } from '../../../lib/clock.ts'
+import { elapsed } from '../../../lib/clock.ts'
+import type { Challenge, LookUpTexts } from './dns-challenge.ts'
+
+/** What is known about a record, and when to ask again. */
+export type ProofState = { readonly kind: 'proven' | 'absent' | 'pending'; readonly againMilliseconds: number }
+
+/** Safe for concurrent use. */
+export type DomainProofs = {
+  /** The result of the last look-up. Starts the next one when it is due: at most every `leastMilliseconds`, later less often. */
+  readonly stateOf: (challenge: Challenge, tenant: string) => ProofState
+}
+
+export type DomainProofsDeps = {
+  readonly lookUp: LookUpTexts
+  readonly clock: Clock
+  /** The pause after the first look-up that found nothing, doubled after each of them. Default 5 s. */
+  readonly leastMilliseconds?: number
+}
+
+type Entry = {
+  readonly challenge: Challenge
+  readonly tenant: string
+  found: boolean | undefined
+  failures: number
+  dueAt: number
+  waiting: boolean
+}
+
+const mostAtOnce = 8
+/** Beyond this number what was asked longest ago is forgotten. */
+const mostEntries = 20_000
+const longestPause = 300_000
+const provenPause = 60_000
+const pendingPause = 250
+
+/** Does nothing until it is asked. */
+export function createDomainProofs({ lookUp, clock, leastMilliseconds = 5000 }: DomainProofsDeps): DomainProofs {
+  const entries = new Map<string, Entry>()
+  /** Tenants in the order of their turns. */
+  const queues = new Map<string, Entry[]>()
+  const busy = new Set<string>()
+
+  async function look(entry: Entry): Promise<void> {
+    const { name, value } = entry.challenge
+    const texts = await lookUp(name)
+    entry.found = texts.includes(value)
+    entry.failures = entry.found ? 0 : entry.failures + 1
+    const pause = entry.found ? provenPause : Math.min(leastMilliseconds * 2 ** Math.min(entry.failures - 1, 20), longestPause)
+    entry.dueAt = elapsed(clock) + pause
+    entry.waiting = false
+  }
+
+  function startNext(): void {
+    for (const [tenant, queue] of queues) {
+      if (busy.size >= mostAtOnce) return
+      if (busy.has(tenant)) continue
+      const entry = queue.shift()
+      queues.delete(tenant)
+      if (entry === undefined) continue
+      if (queue.length > 0) queues.set(tenant, queue)
+      busy.add(tenant)
+      void look(entry).finally(() => {
+        busy.delete(tenant)
+        startNext()
+      })
+    }
+  }
+
+  function entryFor(challenge: Challenge, tenant: string): Entry {
+    const key = `${challenge.name} ${challenge.value}`
+    const known = entries.get(key)
+    entries.delete(key)
+    const entry = known ?? { challenge, tenant, found: undefined, failures: 0, dueAt: 0, waiting: false }
+    entries.set(key, entry)
+    const [oldest] = entries.keys()
+    if (entries.size > mostEntries && oldest !== undefined) entries.delete(oldest)
+    return entry
+  }
+
+  return {
+    stateOf(challenge, tenant) {
+      const entry = entryFor(challenge, tenant)
+      if (!entry.waiting && entry.dueAt <= elapsed(clock)) {
+        entry.waiting = true
+        queues.set(tenant, [...(queues.get(tenant) ?? []), entry])
+        startNext()
+      }
+      const kind = entry.found === undefined ? 'pending' : entry.found ? 'proven' : 'absent'
+      return { kind, againMilliseconds: entry.waiting ? pendingPause : Math.max(entry.dueAt - elapsed(clock), pendingPause) }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+// Attacks by Ingresses: who writes them, and what not even a chart may put into one.
+import { clusterAdministrator, dave, garbageCollector, impostor, platform } from '../identities.ts'
+import type { Body, Existing } from '../objects.ts'
+import { allowed, expecting, type Row } from './row.ts'
+
+const refused = expecting('ingress-writers')
+const refusedContent = expecting('ingress-content')
+const ingresses = '/apis/networking.k8s.io/v1/namespaces/acme/ingresses'
+const backend = { service: { name: 's', port: { number: 80 } } }
+const paths = [{ path: '/', pathType: 'Prefix', backend }]
+
+function ingress(name: string, spec: object = {}, annotations: object = {}): Body {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name, annotations },
+    spec: { rules: [{ host: 'shop.acme.test', http: { paths } }], ...spec },
+  }
+}
+
+const contents: readonly (readonly [string, Body])[] = [
+  ['a default backend', ingress('x', { defaultBackend: backend })],
+  ['no host', ingress('x', { rules: [{ http: { paths } }] })],
+  ['a wildcard', ingress('x', { rules: [{ host: '*.acme.test', http: { paths } }] })],
+  ['configuration text', ingress('x', {}, { 'nginx.ingress.kubernetes.io/configuration-snippet': 'x' })],
+  ['another server to authenticate at', ingress('x', {}, { 'nginx.ingress.kubernetes.io/auth-url': 'http://example.com' })],
+  ['another host by annotation', ingress('x', {}, { 'nginx.ingress.kubernetes.io/server-alias': 'example.com' })],
+  ['a foreign class by annotation', ingress('x', {}, { 'kubernetes.io/ingress.class': 'internal' })],
+  ['another middleware', ingress('x', {}, { 'traefik.ingress.kubernetes.io/router.middlewares': 'a-b@kubernetescrd' })],
+]
+
+export const ingressFixtures: readonly Existing[] = [{ path: ingresses, object: ingress('held') }]
+
+export const ingressRows: readonly Row[] = [
+  ...[dave, impostor].flatMap(as => [
+    refused.post(`${as.user} makes an Ingress`, as, ingresses, ingress('x')),
+    refused.patch(`${as.user} changes an Ingress`, as, `${ingresses}/held`, { metadata: { labels: { a: 'b' } } }),
+  ]),
+  ...contents.map(([what, body]) => refusedContent.post(`the platform makes an Ingress with ${what}`, platform, ingresses, body)),
+  refusedContent.post(
+    'a cluster administrator makes one without a host',
+    clusterAdministrator,
+    ingresses,
+    ingress('x', { rules: [{ http: { paths } }] }),
+  ),
+  allowed.post(
+    'the platform makes an Ingress',
+    platform,
+    ingresses,
+    ingress('x', {}, { 'cert-manager.io/cluster-issuer': 'acme' }),
+  ),
+  allowed.patch('the platform changes an Ingress', platform, `${ingresses}/held`, { spec: { ingressClassName: 'traefik' } }),
+  allowed.patch('a cluster administrator repairs an Ingress', clusterAdministrator, `${ingresses}/held`, {
+    metadata: { labels: { a: 'b' } },
+  }),
+  allowed.patch('the garbage collector removes an owner', garbageCollector, `${ingresses}/held`, {
+    metadata: { ownerReferences: [] },
+  }),
+  allowed.post('an Ingress elsewhere', dave, ingresses.replace('/acme/', '/other/'), ingress('x', { defaultBackend: backend })),
+]
