@@ -1,32 +1,6 @@
-// What an attack is: data that says who tries what against whom, and one function that lists its single attempts. Every attempt ends with one
-// of three verdicts. An attempt counts as stopped only when its answer shows who stopped it; whatever is not understood is unclear, and
-// both what succeeded and what is unclear fail the run.
+// What an attack is: data that says who tries what against whom, and one function that lists its single attempts.
+import type { Layer, Verdict } from './verdict.ts'
 import type { World } from './world/world.ts'
-
-/** Who can stop an attempt, each with how it is recognised. */
-export const layers = {
-  authentication: 'The API server, a page or an API of the platform asks who it is (401, or the sign-in page).',
-  RBAC: 'The API server refuses the verb or the identity (403 “cannot …”, or an escalation that it prevents).',
-  admission: 'A policy, a webhook or an admission plugin refuses the object, by its name.',
-  schema: 'The API server refuses the object as invalid for its kind (422 or 400).',
-  quota: 'A ResourceQuota refuses the object.',
-  'Pod Security': 'The Pod Security standard of the namespace refuses the pod.',
-  network: 'No connection is made from a pod, while the place listens and the same pod reaches what it may reach.',
-  registry: 'The registry, or its token server, refuses (401, 403, or a token without that access).',
-  broker: 'The platform’s pages and APIs refuse (400, 403, 404, 405, 409, 413, 415, 422 or 429 with an error of theirs).',
-  'token desk': 'The token desk gives no token (401, 403 or 429 with an error of its own).',
-  controller: 'A controller refuses in the conditions of the object, and makes nothing of it.',
-  kubelet: 'The node’s kubelet asks who it is or refuses (401, 403).',
-  bound: 'A documented bound held while more was sent than it allows.',
-  absent: 'What the attempt looks for is not there: every place was read, and the count of places is in the evidence.',
-} as const
-
-export type Layer = keyof typeof layers
-
-export type Verdict =
-  | { readonly outcome: 'stopped'; readonly by: Layer; readonly evidence: string }
-  | { readonly outcome: 'succeeded'; readonly evidence: string }
-  | { readonly outcome: 'unclear'; readonly evidence: string }
 
 export type Attempt = { readonly name: string; readonly run: () => Promise<Verdict> }
 
@@ -51,21 +25,3 @@ export type Attack = AttackDescription & {
 }
 
 export type AttemptResult = { readonly attack: string; readonly attempt: string; readonly seconds: number } & Verdict
-
-const longestEvidence = 260
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, longestEvidence)
-}
-
-export function stopped(by: Layer, evidence: string): Verdict {
-  return { outcome: 'stopped', by, evidence: oneLine(evidence) }
-}
-
-export function succeeded(evidence: string): Verdict {
-  return { outcome: 'succeeded', evidence: oneLine(evidence) }
-}
-
-export function unclear(evidence: string): Verdict {
-  return { outcome: 'unclear', evidence: oneLine(evidence) }
-}

@@ -1,7 +1,6 @@
 // Reads who stopped an attempt from its answer. Pure. Nothing counts as stopped by default: an answer that is not recognised is unclear.
-import { type Layer, stopped, succeeded, unclear, type Verdict } from './attack.ts'
-
-export type HttpAnswer = { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> }
+import { type Layer, stopped, succeeded, unclear, type Verdict } from './verdict.ts'
+import type { HttpAnswer } from './world/http.ts'
 
 /** How the API server's refusals read, most specific first. */
 const refusals: readonly (readonly [RegExp, Layer])[] = [

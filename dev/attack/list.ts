@@ -1,6 +1,8 @@
 // All attacks, in the order in which they are reported.
 import type { Attack } from './attack.ts'
+import { domainAttacks } from './cluster/domains.ts'
 import { kindAttacks } from './cluster/kinds.ts'
+import { kubectlAttacks } from './cluster/kubectl.ts'
 import { mountAttacks } from './cluster/mounts.ts'
 import { nameAttacks } from './cluster/names.ts'
 import { secretReadAttacks } from './cluster/read-secrets.ts'
@@ -10,6 +12,7 @@ import { serviceAttacks } from './cluster/services.ts'
 import { buildAttacks } from './deputies/builds.ts'
 import { deputyAttacks } from './deputies/deputies.ts'
 import { forkAttacks } from './deputies/forks.ts'
+import { grantAttacks } from './deputies/grants.ts'
 import { canaryAttacks } from './evidence/canary.ts'
 import { wallAttacks } from './evidence/walls.ts'
 import { floodAttacks } from './floods/floods.ts'
@@ -27,8 +30,10 @@ export const attacks: readonly Attack[] = [
   ...secretReadAttacks,
   ...mountAttacks,
   ...readAttacks,
+  ...kubectlAttacks,
   ...rightsAttacks,
   ...kindAttacks,
+  ...domainAttacks,
   ...nameAttacks,
   ...networkAttacks,
   ...registryAttacks,
@@ -39,6 +44,7 @@ export const attacks: readonly Attack[] = [
   ...onboardingAttacks,
   ...issuerAttacks,
   ...deputyAttacks,
+  ...grantAttacks,
   ...forkAttacks,
   ...buildAttacks,
   ...wallAttacks,

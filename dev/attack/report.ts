@@ -47,10 +47,14 @@ export function attackLines(name: string, results: readonly AttemptResult[]): st
       ({ outcome: what, attempt, evidence }) =>
         `            ${what === 'succeeded' ? 'SUCCEEDED' : 'UNCLEAR'}  ${attempt}\n                       ${evidence}`,
     )
+  const measured = results.flatMap(result => (result.measured ?? []).map(line => `            ${line}`))
   const more = open.length > mostLines ? [`            and ${open.length - mostLines} more: -o json has them all`] : []
-  return [`${outcome.padEnd(10)}  ${name.padEnd(34)} ${String(attempts).padStart(3)} tried; ${stops}`, ...others, ...more].join(
-    '\n',
-  )
+  return [
+    `${outcome.padEnd(10)}  ${name.padEnd(34)} ${String(attempts).padStart(3)} tried; ${stops}`,
+    ...measured,
+    ...others,
+    ...more,
+  ].join('\n')
 }
 
 export function summaryText(summary: Summary, seconds: number): string {

@@ -1,9 +1,10 @@
 // The run itself: an attempt that fails, hangs, or is stopped by somebody else than expected is unclear; so is an attack with nothing to try.
 import { expect, test } from 'vitest'
-import { type Attack, stopped, succeeded } from './attack.ts'
+import type { Attack } from './attack.ts'
 import { attacks } from './list.ts'
 import { attackLines, summarize } from './report.ts'
 import { expectedOnly, runAttacks } from './run.ts'
+import { stopped, succeeded } from './verdict.ts'
 import { createWatcher } from './world/watcher.ts'
 import type { World } from './world/world.ts'
 

@@ -1,7 +1,8 @@
 // Plays attacks: a few attempts at a time, each with a time limit. An attempt that fails to run is unclear, never stopped.
 
 import { messageOf } from '../../src/lib/errors.ts'
-import { type Attack, type Attempt, type AttemptResult, type Layer, unclear, type Verdict } from './attack.ts'
+import type { Attack, Attempt, AttemptResult } from './attack.ts'
+import { type Layer, unclear, type Verdict } from './verdict.ts'
 import type { World } from './world/world.ts'
 
 export type RunOptions = {

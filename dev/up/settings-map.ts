@@ -1,5 +1,4 @@
 // The settings of the development platform: the environment of the pod (ConfigMap sekisho-settings) or of the process that `make dev` runs.
-import { userSubject } from '../../src/api/names.ts'
 import type { ClusterSettings } from '../cluster/settings.ts'
 import { githubHost, githubPort } from './github.ts'
 
@@ -19,7 +18,7 @@ export type PlatformAddresses = {
 }
 
 /** The user who administers the platform in development, by a ClusterRoleBinding. */
-export const platformAdmin = { login: 'ada', subject: userSubject(githubHost, 1006) }
+export const platformAdmin = { login: 'ada', subject: `github|${githubHost}|1006` }
 
 /** Where secrets are mounted in the pod, or kept on the host for `make dev`. */
 export type SecretFolders = { readonly secrets: string; readonly tls: string }

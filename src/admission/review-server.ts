@@ -23,13 +23,12 @@ const bodyLimit = 8 * 1024 * 1024
 /** An API server sends one review for each write in progress; most are a few KiB. Reviews are parsed on the thread that answers them. */
 const budget = { requests: 64, bytes: 4 * bodyLimit, bodyLimit }
 /** API servers keep a few connections each. */
-const mostConnections = 256
+const connections = { most: 256, mostOfClient: 128 }
 
 /** A server that does not listen yet. */
 export async function createReviewServer({ log, certificate, identities }: ReviewServerDeps): Promise<WebServer> {
   // All requests come from a few API servers: a limit per address would refuse writes of the whole cluster.
-  const server = await createWebServer({ log, certificate, bodyLimit, requestsPerMinute: 'unlimited' })
-  server.server.maxConnections = mostConnections
+  const server = await createWebServer({ log, certificate, bodyLimit, requestsPerMinute: 'unlimited', connections })
   limitBodies(server, budget)
   const answer = (reply: FastifyReply, response: AdmissionResponse): FastifyReply =>
     reply.type('application/json').send(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }))

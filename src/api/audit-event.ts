@@ -128,7 +128,7 @@ export const auditEvents = {
     details: {
       onboarding: 'The id of the onboarding.',
       installationId,
-      installationUid: 'The UID of the Installation that ends.',
+      uid: 'The UID of the object that ended.',
     },
   },
   'installation.ended': {
@@ -136,14 +136,14 @@ export const auditEvents = {
     actor: '`sekisho:installation`: Kubernetes records in its own audit log who deleted the object.',
     object: '`Installation/<namespace>/<name>`',
     outcomes: { allowed: 'No token is issued under it any more.' },
-    details: { host, installationId, installationUid: 'The UID of the Installation.' },
+    details: { host, installationId, uid: 'The UID of the object that ended.' },
   },
   'tenant.ended': {
     description: 'A Tenant was deleted: its tokens were revoked and its namespaces deleted.',
     actor: '`sekisho:tenant`: Kubernetes records in its own audit log who deleted the object.',
     object: '`Tenant/<name>`',
     outcomes: { allowed: 'Nothing of the tenant is left in the cluster.' },
-    details: { host, accountId: 'The numeric id of the account on GitHub.', tenantUid: 'The UID of the Tenant.' },
+    details: { host, accountId: 'The numeric id of the account on GitHub.', uid: 'The UID of the object that ended.' },
   },
   'binding.denied': {
     description: 'A person tried to onboard a GitHub account without proving to administer it.',

@@ -19,6 +19,7 @@ function failure(status: number, text: string): AppError {
   if (status === 401) return new AppError('unauthenticated', message)
   if (status === 403) return new AppError('forbidden', message)
   if (status === 404) return new AppError('not_found', message)
+  if (status === 409) return new AppError('conflict', message)
   if (status === 429) return new AppError('too_many_requests', message)
   if (status < 400) return new AppError('upstream_failed', message)
   return status >= 500 ? new AppError('unavailable', message) : new AppError('invalid_request', message)

@@ -1,7 +1,11 @@
 // The entry point of the GitHub client: code outside this folder uses GitHub's API only through these functions.
 export { type AppClient, type AppFacts, createAppClient, type InstallationPage } from './clients/app-client.ts'
 export { createOAuthClient, type OAuthClient, type UserTokens } from './clients/oauth-client.ts'
-export { createOrganizationClient, type OrganizationMembership } from './clients/organization-membership.ts'
+export {
+  createOrganizationClient,
+  type OrganizationClient,
+  type OrganizationMembership,
+} from './clients/organization-membership.ts'
 export {
   createRepositoryClient,
   type RepositoryClient,

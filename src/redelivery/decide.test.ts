@@ -11,7 +11,7 @@ const attempt = (guid: string, minutes: number, statusCode: number, redelivery =
   return { id: String(lastId), guid, deliveredAt: ago(minutes), redelivery, statusCode }
 }
 const guids = (attempts: readonly Delivery[], due = true): readonly string[] =>
-  missedDeliveries(attempts, now)
+  missedDeliveries(attempts, 'github.com', now)
     .filter(one => one.due === due)
     .map(one => one.guid)
 
@@ -36,11 +36,16 @@ test('the wait doubles after each failed redelivery', () => {
   expect(guids(failing(20, 360))).toEqual(['x'])
 })
 
-test('a delivery older than three days is left out', () => {
-  expect(guids([attempt('old', 3 * 24 * 60, 503), attempt('young', 3 * 24 * 60 - 1, 503)])).toEqual(['young'])
+test.each([
+  ['github.com', 3],
+  ['acme.ghe.com', 3],
+  ['github.example.com', 7],
+])('a delivery of %s is left out after %i days', (host, days) => {
+  const attempts = [attempt('old', days * 24 * 60, 503), attempt('young', days * 24 * 60 - 1, 503)]
+  expect(missedDeliveries(attempts, host, now).map(({ guid }) => guid)).toEqual(['young'])
 })
 
 test('the latest attempt is the one to redeliver', () => {
   const attempts = [attempt('x', 10, 503), attempt('x', 8, 503, true)]
-  expect(missedDeliveries(attempts, now)[0]?.id).toBe(attempts[1]?.id)
+  expect(missedDeliveries(attempts, 'github.com', now)[0]?.id).toBe(attempts[1]?.id)
 })

@@ -3,8 +3,14 @@
 // Source: https://docs.github.com/en/webhooks/using-webhooks/automatically-redelivering-failed-deliveries-for-a-github-app-webhook
 import type { Delivery } from '../github/index.ts'
 
-/** GitHub redelivers what is at most three days old. */
-export const redeliverableMilliseconds = 3 * 24 * 3_600_000
+const dayMilliseconds = 24 * 3_600_000
+
+/** How old a delivery may be that the host redelivers: three days on github.com and GHE.com, seven on a GitHub Enterprise Server. */
+export function redeliverableMilliseconds(host: string): number {
+  const isShared = host === 'github.com' || host.endsWith('.ghe.com')
+  return (isShared ? 3 : 7) * dayMilliseconds
+}
+
 /** Attempts of one delivery are this far apart at first, twice as far each time, and at most `longestWaitMilliseconds`. */
 const firstWaitMilliseconds = 60_000
 const longestWaitMilliseconds = 6 * 3_600_000
@@ -19,13 +25,13 @@ export type Missed = {
   readonly due: boolean
 }
 
-/** The missed deliveries that GitHub can still redeliver, oldest first. `attempts` are all that GitHub lists, in any order. */
-export function missedDeliveries(attempts: readonly Delivery[], now: Date): readonly Missed[] {
+/** The missed deliveries that the host can still redeliver, oldest first. `attempts` are all that it lists, in any order. */
+export function missedDeliveries(attempts: readonly Delivery[], host: string, now: Date): readonly Missed[] {
   const byGuid = Map.groupBy(attempts, attempt => attempt.guid)
   return [...byGuid.values()]
     .filter(sameGuid => !sameGuid.some(({ statusCode }) => statusCode >= 200 && statusCode < 300))
     .map(sameGuid => missed(sameGuid, now))
-    .filter(({ firstAttempt }) => now.getTime() - firstAttempt.getTime() < redeliverableMilliseconds)
+    .filter(({ firstAttempt }) => now.getTime() - firstAttempt.getTime() < redeliverableMilliseconds(host))
     .sort((a, b) => a.firstAttempt.getTime() - b.firstAttempt.getTime() || (a.guid < b.guid ? -1 : 1))
 }
 

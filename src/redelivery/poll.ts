@@ -41,11 +41,11 @@ export function redeliveryPoll(deps: RedeliveryDeps): () => Promise<number> {
   const settledBefore = new Map<string, number>()
 
   const pollApp = async (name: string): Promise<number> => {
-    const { client } = await deps.githubApps.get(name)
+    const { client, endpoints } = await deps.githubApps.get(name)
     const now = clock.now()
-    const oldest = now.getTime() - redeliverableMilliseconds
+    const oldest = now.getTime() - redeliverableMilliseconds(endpoints.host)
     const { attempts, complete } = await attemptsSince(client, Math.max(oldest, settledBefore.get(name) ?? oldest))
-    const missed = missedDeliveries(attempts, now)
+    const missed = missedDeliveries(attempts, endpoints.host, now)
     const due = missed.filter(delivery => delivery.due).slice(0, mostInOnePoll)
     for (const { id } of due) {
       if (!isLeader()) return 0

@@ -33,7 +33,7 @@ async function request(): Promise<{ readonly browser: Browser; readonly page: Br
 const admin = async () => kubectlLogin(environment, (await environment.signIn('olivia')).browser, 'olivia')
 
 beforeAll(async () => {
-  environment = await startBrokerEnvironment({ platformAdmins: ['olivia'], accounts: String })
+  environment = await startBrokerEnvironment({ platformAdmins: ['olivia', 'noah'], accounts: String })
   await bringOrganization(environment)
   const found = environment.github.context.state.organizations.find(({ login }) => login.startsWith('globex'))
   globex = { id: found?.id ?? 0, login: found?.login ?? '' }
@@ -167,6 +167,49 @@ describe('an account that is listed', () => {
     expect((await auditOf('onboarding.decided')).map(({ details }) => details['accountId'])).not.toContain(
       environment.organization.id,
     )
+  })
+})
+
+describe('a platform admin who belongs to no tenant', () => {
+  test('gets a token, and it says nothing of anybody else', async () => {
+    const noah = await environment.signIn('noah')
+    expect(noah.page.text).toContain('You are a platform admin')
+    const tokens = await kubectlLogin(environment, noah.browser, 'noah')
+    expect(decodeJwt(tokens.id_token ?? '')['groups']).toEqual([])
+    expect((await apiCall(environment, tokens, '/api/v1/whoami')).body).toMatchObject({ platformAdmin: true, tenants: [] })
+  })
+})
+
+describe("a sign-in that another person's program began", () => {
+  test('cannot be seen, approved or refused from another browser', async () => {
+    const mia = await environment.signIn('mia')
+    mia.browser.stops.push(`${environment.url}/oidc/interaction/`)
+    const url = new URL('/oidc/authorize', environment.url)
+    const parameters = {
+      client_id: 'kubernetes',
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: 'http://127.0.0.1:1/callback',
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256',
+    }
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+    const pending = (await mia.browser.open(url.href)).url
+    expect(pending).toContain('/oidc/interaction/')
+    const dave = await environment.signIn('dave')
+    expect((await dave.browser.open(pending)).status).toBe(400)
+    const csrf = dave.page.form('Sign out').fields.get('csrf') ?? ''
+    const cookie = Object.entries(dave.browser.cookies(environment.url))
+      .map(pair => pair.join('='))
+      .join('; ')
+    for (const decision of ['allow', 'refuse']) {
+      const body = new URLSearchParams({ csrf, decision })
+      expect((await environment.fetch(pending, { method: 'POST', headers: { cookie }, body, redirect: 'manual' })).status).toBe(
+        400,
+      )
+    }
+    mia.browser.stops.length = 0
+    expect((await mia.browser.open(pending)).text).toContain('Continue as mia')
   })
 })
 

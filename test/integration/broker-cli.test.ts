@@ -217,6 +217,35 @@ describe('sekisho sessions', () => {
   })
 })
 
+describe('sekisho onboardings', () => {
+  test('a platform admin lists and refuses what waits, and is told what does not exist', async () => {
+    await login('olivia')
+    expect(await sekisho('olivia', ['onboardings', 'list'])).toMatchObject({ code: 0, out: '' })
+    const account = { host: fixture.host, id: 77, login: 'new\u001b[31m-here', type: 'Organization' }
+    const { id } = await fixture.store.onboardings.begin({
+      host: fixture.host,
+      accountId: 77,
+      installationId: 5,
+      userId: 1004,
+      state: 'proved',
+      data: { intent: { app: 'x', account, boundBy: { id: 1004, login: 'gary' }, teams: [] } },
+    })
+    await fixture.store.onboardings.advance(id, 'waiting-for-admin')
+    const listed = JSON.parse((await sekisho('olivia', ['onboardings', 'list', '-o', 'json'])).out)
+    expect(listed).toMatchObject([{ id, account: { id: 77 }, requestedBy: { login: 'gary' } }])
+    const text = (await sekisho('olivia', ['onboardings', 'list'])).out
+    expect(text).toMatch(/^ID +ACCOUNT/)
+    expect(text).toContain('new?[31m-here')
+    const refused = await sekisho('olivia', ['onboardings', 'refuse', id, '--reason', 'unknown', '-o', 'json'])
+    expect(JSON.parse(refused.out)).toEqual({ onboarding: id, decision: 'refused' })
+    expect(await fixture.store.onboardings.find(id)).toMatchObject({ state: 'refused' })
+    const again = await sekisho('olivia', ['onboardings', 'approve', id])
+    expect(again).toMatchObject({ code: 1, out: '' })
+    expect(again.err).toContain('does not wait for a platform admin')
+    expect(await sekisho('olivia', ['onboardings', 'approve', 'acme'])).toMatchObject({ code: 2, out: '' })
+  })
+})
+
 describe('sekisho audit', () => {
   test('a platform admin lists and verifies the log, and a second verification is compared with the first', async () => {
     await login('olivia')

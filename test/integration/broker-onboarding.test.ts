@@ -1,8 +1,9 @@
 // Onboarding as people experience it: sign-in with GitHub, proof, tenant. Against the emulator, a real store and a real API server.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { install } from '../../dev/github/testing/people.ts'
 import { installation } from '../../src/api/github/installation.ts'
 import { tenant } from '../../src/api/tenancy/tenant.ts'
+import { AppError } from '../../src/lib/errors.ts'
 import { type BrokerEnvironment, patience, startBrokerEnvironment } from '../fixtures/broker-fixture.ts'
 import { waitUntil } from '../fixtures/harness.ts'
 
@@ -15,6 +16,21 @@ afterAll(() => environment.stop())
 
 const auditOf = (action: 'binding.denied' | 'tenant.onboarded' | 'session.signed-in') =>
   environment.store.audit.list({ action, limit: 100 })
+
+const globex = () => environment.github.context.state.organizations.find(({ login }) => login.startsWith('globex'))
+const tenantOfGlobex = async () =>
+  (await environment.kube.list(tenant)).find(
+    ({ spec }) => spec.account.host === environment.host && spec.account.id === globex()?.id,
+  )
+
+/** gary, the owner of globex, at the page on which he confirms. */
+async function garyConfirms() {
+  const { browser } = await environment.signIn('gary')
+  const { accountId } = environment.github.context.state.installations.find(one => one.accountId === globex()?.id) ?? {}
+  if (accountId === undefined) await install(environment.github, browser, globex()?.id ?? 0, { repositoryIds: 'all' })
+  const page = await browser.open(`${environment.url}/onboard`)
+  return { browser, page: await page.form(`Continue with ${globex()?.login}`).submit() }
+}
 
 describe('sign-in', () => {
   test('a person signs in with GitHub and is redirected to their page', async () => {
@@ -108,6 +124,69 @@ describe('onboarding', () => {
     const after = await environment.kube.get(installation, { namespace: login, name: 'github' })
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
     expect((await environment.kube.get(tenant, { name: login }))?.spec.roles).toHaveLength(3)
+  })
+
+  test('a binding that changed replaces the Installation, and the log says who did it before', async () => {
+    const { login, id } = environment.organization
+    const before = await environment.kube.get(installation, { namespace: login, name: 'github' })
+    environment.github.context.store.change(state => {
+      Object.assign(state.installations.find(({ accountId }) => accountId === id) ?? {}, { repositorySelection: 'all' })
+    })
+    const { page } = await environment.signIn('olivia', '/onboard')
+    await (await page.form(`Continue with ${login}`).submit()).form('Create the tenant').submit({ team: [] })
+    const after = await waitUntil(
+      'the new Installation',
+      async () => {
+        const found = await environment.kube.get(installation, { namespace: login, name: 'github' })
+        return found?.metadata.uid === before?.metadata.uid ? undefined : found
+      },
+      patience,
+    )
+    expect(after.spec.ceiling.repositories).toBe('All')
+    expect(await environment.store.audit.list({ action: 'installation.replaced', limit: 10 })).toMatchObject([
+      { actor: environment.subjectOf('olivia'), namespace: login, details: { uid: before?.metadata.uid } },
+    ])
+  })
+
+  test('nothing is created while the audit log cannot be written', async () => {
+    const { browser, page } = await garyConfirms()
+    const failing = vi.spyOn(environment.store.audit, 'append').mockRejectedValue(new AppError('unavailable', 'no log'))
+    try {
+      expect((await page.form('Create the tenant').submit()).status).toBe(503)
+    } finally {
+      failing.mockRestore()
+    }
+    expect(await tenantOfGlobex()).toBeUndefined()
+    expect((await browser.open(`${environment.url}/onboard`)).text).toContain('waiting for you: choose teams and confirm')
+  })
+
+  test('a proof that is old is made again: an owner who was removed in the meantime binds nothing', async () => {
+    const { browser, page } = await garyConfirms()
+    expect((await page.form('Create the tenant').submit()).text).toContain('Preparing')
+    const made = await waitUntil('the Tenant', tenantOfGlobex, patience)
+    environment.advance(16 * 60)
+    const membership = globex()?.memberships.find(({ userId }) => userId === 1004)
+    environment.github.context.store.change(() => Object.assign(membership ?? {}, { role: 'member' }))
+    const { name } = made.metadata
+    await environment.makeNamespace(name)
+    // Wakes the onboarding, as the Tenant controller does when it has created the namespace.
+    await environment.kube.mergePatch(
+      tenant,
+      { name },
+      { metadata: { annotations: { test: 'woken' } } },
+      { fieldManager: 'test' },
+    )
+    await waitUntil(
+      'the onboarding has ended',
+      async () => {
+        const [newest] = await environment.store.onboardings.ofPerson(environment.host, 1004)
+        return newest?.state === 'abandoned' || undefined
+      },
+      { timeoutMilliseconds: 45_000 },
+    )
+    expect(await environment.kube.get(installation, { namespace: name, name: 'github' })).toBeUndefined()
+    expect((await auditOf('binding.denied')).at(0)).toMatchObject({ actor: environment.subjectOf('gary') })
+    expect((await browser.open(`${environment.url}/onboard`)).text).toContain('the proof could not be renewed')
   })
 
   test('people see the tenants in which they have a role, and no others', async () => {

@@ -148,5 +148,8 @@ describe.each(['short', 'stateless'] as const)('with %s tokens', installationTok
     })
     await expect(members.membership('acme', 'mia')).resolves.toMatchObject({ role: 'member' })
     await expect(members.membership('acme', 'noah')).resolves.toBeUndefined()
+    await expect(members.hasTeam(2001, 3001)).resolves.toBe(true)
+    await expect(members.hasTeam(2001, 3999)).resolves.toBe(false)
+    await expect(members.hasTeam(2002, 3001)).rejects.toMatchObject({ code: 'forbidden' })
   })
 })

@@ -16,6 +16,7 @@ import { createInstallationController } from '../../src/controllers/installation
 import { createManager } from '../../src/kube/manager.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/testing/silent-log.ts'
+import type { AuditEntry } from '../../src/store/audit/audit-chain.ts'
 import type { LiveTokenFilter } from '../../src/store/token-registry.ts'
 import { createGitHubApps } from '../../src/token-desk/app-clients.ts'
 import { type Fixture, installKinds, patience, readyReason, withFixture } from '../fixtures/application-fixture.ts'
@@ -62,7 +63,13 @@ async function withControllers(ownerCheckMilliseconds = 3_600_000): Promise<Inst
     revokeBy: async (filter: LiveTokenFilter, reason: string) =>
       revoked.push({ reason, installationId: filter.installation?.installationId ?? 0 }),
   }
-  const audit = { append: async (record: AuditRecord) => audited.push(record) }
+  const audit = {
+    append: async (record: AuditRecord) => audited.push(record),
+    appendOnce: async (record: AuditRecord, isRecorded: (earlier: readonly AuditEntry[]) => boolean) => {
+      const earlier = audited.filter(({ action }) => action === record.action)
+      if (!isRecorded(earlier as unknown as readonly AuditEntry[])) audited.push(record)
+    },
+  }
   manager.add(createClusterGitHubAppController(shared))
   const tokens = {
     intend: async () => 'intent',
@@ -295,5 +302,8 @@ describe('an Installation', () => {
       patience,
     )
     expect(fixture.revoked.at(-1)).toEqual({ reason: 'the Installation was deleted', installationId: installed.id })
+    expect(fixture.audited.filter(({ action }) => action === 'installation.ended')).toMatchObject([
+      { object: expect.stringMatching(/^Installation\//), details: { installationId: installed.id } },
+    ])
   })
 })

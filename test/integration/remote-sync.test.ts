@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { application } from '../../src/api/apps/application.ts'
 import { type RemoteSync, remoteSync } from '../../src/api/apps/remote-sync.ts'
+import { installation } from '../../src/api/github/installation.ts'
 import { repositoryGrant } from '../../src/api/github/repository-grant.ts'
 import { kpackBuilds } from '../../src/builds/kpack/resources.ts'
 import { type ChartRenderer, createChartRenderer } from '../../src/charts/renderer.ts'
@@ -232,6 +233,17 @@ describe('RemoteSync', () => {
     await fixture.applyRemoteSync({ installation: 'other' })
     await becomes(fixture, 'InstallationNotReady')
     expect(await messageOf(fixture)).toContain('there is no Installation other')
+  })
+
+  test('goes on at once when the App was installed again, under another installation', async () => {
+    const fixture = await deployed()
+    const { client, namespace, github } = fixture
+    await client.delete(installation, { namespace, name: 'github' })
+    await becomes(fixture, 'InstallationNotReady')
+    const commit = await github.push('two')
+    // No webhook came of the push, because the App was not installed.
+    await fixture.bind(2)
+    await fixture.buildOf(commit)
   })
 
   test('of two RemoteSyncs with the same Application, the second is refused', async () => {

@@ -179,6 +179,9 @@ describe('Tenant', () => {
     )
     expect(await client.get(namespaces, { name: namespace })).toBeUndefined()
     expect(await reads(fixture, token.reveal(), 'acme/shop')).toBe(401)
+    expect(await environment.store.audit.list({ action: 'tenant.ended', namespace, limit: 10 })).toMatchObject([
+      { object: `Tenant/${namespace}`, outcome: 'allowed' },
+    ])
   })
 })
 

@@ -1,9 +1,11 @@
 // Attempts on the API server, as data. What is outside of globex is never changed: there every write is a dry run, for which authorization and
 // admission are the same. What is made in globex is noted first and deleted at the end.
 import { neighbourNamespace } from '../../demo/context.ts'
-import type { Attempt, Verdict } from '../attack.ts'
-import { type HttpAnswer, judgeApi } from '../judge.ts'
+import type { Attempt } from '../attack.ts'
+import { judgeApi } from '../judge.ts'
+import type { Verdict } from '../verdict.ts'
 import type { Actor } from '../world/actors.ts'
+import type { HttpAnswer } from '../world/http.ts'
 import type { ApiRequest, World } from '../world/world.ts'
 
 export type ApiAttempt = {

@@ -81,8 +81,8 @@ const nameIn: Readonly<Record<string, string>> = {
   [platformNamespace]: 'sekisho-secrets',
   [tenantNamespace]: 'sekisho-registry-pull',
   [neighbourNamespace]: 'sekisho-registry-pull',
-  [`${tenantNamespace}-build`]: 'sekisho-registry-push',
-  [`${neighbourNamespace}-build`]: 'sekisho-registry-push',
+  [`${tenantNamespace}-build`]: 'sekisho-registry-build',
+  [`${neighbourNamespace}-build`]: 'sekisho-registry-build',
 }
 
 function readsOf(world: World, as: Actor, namespaces: readonly string[]) {

@@ -1,10 +1,9 @@
 // What the controllers do for a tenant: RemoteSyncs and grants on repositories of others, and texts that reach git, a shell, a URL or YAML.
-import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
 import { type ApiAttempt, apiAttempts, groupPath, mergePatch } from '../cluster/api-attempts.ts'
-import { judgeApi } from '../judge.ts'
 import { applicationsPath, type World } from '../world/world.ts'
+import { emptyApplication, remoteSync } from './manifests.ts'
 import { objectAttempt, type Shown } from './object-attempts.ts'
 
 const apps = 'apps.sekisho.dev/v1alpha1'
@@ -13,26 +12,6 @@ const syncs = groupPath(apps, neighbourNamespace, 'remotesyncs')
 const grants = groupPath(github, neighbourNamespace, 'repositorygrants')
 
 type Spec = Readonly<Record<string, unknown>>
-
-export function remoteSync(name: string, spec: Spec) {
-  const common = {
-    installation: 'github',
-    repository: 'globex/site',
-    source: { branch: 'main' },
-    build: { timeoutSeconds: 120 },
-    application: name,
-  }
-  return { apiVersion: apps, kind: 'RemoteSync', metadata: { name }, spec: { ...common, ...spec } }
-}
-
-export function emptyApplication(name: string, spec: Spec = {}) {
-  return {
-    apiVersion: apps,
-    kind: 'Application',
-    metadata: { name },
-    spec: { processes: [{ name: 'web', port: 3000, memory: '64Mi' }], ...spec },
-  }
-}
 
 /** The source is what nobody may get of another: it was fetched, or a build of it began. */
 async function isFetched({ status }: Shown): Promise<string | undefined> {
@@ -49,7 +28,7 @@ export function syncAttempt(world: World, name: string, what: string, spec: Spec
     path: syncs,
     object: remoteSync(name, spec),
     refusals:
-      /^(GrantDenied|InstallationNotReady|BranchNotFound|PullRequestNotFound|CommitNotFound|ApplicationTaken|ApplicationNotFound|Fork\w*|\w*Refused|InvalidName|NotATenant\w*)$/,
+      /^(GrantDenied|InstallationNotReady|BranchNotFound|PullRequestNotFound|CommitNotFound|ApplicationTaken|ApplicationNotFound|\w*Fork\w*|CommitNot\w+|InvalidName|NotATenant\w*)$/,
     harm: isFetched,
     seconds: 30,
   })
@@ -111,79 +90,6 @@ const crookedBranches = [
 
 const crookedPaths = ['..', '../x', 'a/../../x', '/etc', 'a/../../../etc/passwd', './..']
 
-function denied(world: World, name: string, what: string, spec: Spec): Attempt {
-  const common = {
-    installation: 'github',
-    repositories: ['globex/site'],
-    permissions: { contents: 'read' },
-    subjects: [{ kind: 'ServiceAccount', name: 'default' }],
-    reason: 'attack',
-  }
-  return objectAttempt(world, {
-    name: what,
-    path: grants,
-    object: { apiVersion: github, kind: 'RepositoryGrant', metadata: { name }, spec: { ...common, ...spec } },
-    refusals: /./,
-    harm: async ({ status }) =>
-      status?.['decision'] === 'Approved' ? `approved for ${JSON.stringify(status['repositories'])}` : undefined,
-    seconds: 30,
-  })
-}
-
-const greedyGrants: readonly (readonly [string, Spec])[] = [
-  ['acme’s repository', { repositories: ['acme/shop'] }],
-  ['acme’s repository in capitals', { repositories: ['ACME/SHOP'] }],
-  ['its own and acme’s repository', { repositories: ['globex/site', 'acme/secret-plans'] }],
-  ['an Installation of acme', { installation: 'acme' }],
-  ['rights of an administrator', { permissions: { administration: 'write' } }],
-  ['members of the organization', { permissions: { members: 'write' } }],
-  ['secrets of the repository', { permissions: { secrets: 'write', actions_variables: 'write' } }],
-  ['a permission that nobody knows', { permissions: { everything: 'admin' } }],
-  ['more than the App has', { permissions: { contents: 'admin' } }],
-]
-
-/** The same repository twice: decided once, for one repository, and then quiet. */
-function twice(world: World): Attempt {
-  const name = 'attack-twice'
-  return {
-    name: 'gary: a grant with the same repository in two spellings',
-    async run() {
-      const json = {
-        apiVersion: github,
-        kind: 'RepositoryGrant',
-        metadata: { name },
-        spec: {
-          installation: 'github',
-          repositories: ['globex/site', 'GLOBEX/site'],
-          permissions: { contents: 'read' },
-          subjects: [{ kind: 'ServiceAccount', name: 'default' }],
-          reason: 'attack',
-        },
-      }
-      await world.journal.note({ kind: 'object', path: `${grants}/${name}` })
-      const answer = await world.api('gary', 'POST', grants, { json })
-      if (answer.status >= 300) return judgeApi(answer)
-      try {
-        return await settled(world, `${grants}/${name}`)
-      } finally {
-        await world.admin.request('DELETE', `${grants}/${name}`)
-      }
-    },
-  }
-}
-
-async function settled(world: World, path: string) {
-  for (const deadline = Date.now() + 12_000; Date.now() < deadline; await pause(250)) {
-    const { status } = (await world.admin.call('GET', path)) as Shown
-    if (status?.['decision'] === undefined) continue
-    const { length } = (status['repositories'] ?? []) as readonly unknown[]
-    return length <= 1
-      ? stopped('controller', `${status['decision']}, for ${length} repository`)
-      : unclear(JSON.stringify(status['repositories']))
-  }
-  return succeeded('no decision after 12 s: the controller tries, asks GitHub and fails again and again')
-}
-
 export const deputyAttacks: readonly Attack[] = [
   {
     name: 'deputies/repositories',
@@ -223,7 +129,7 @@ export const deputyAttacks: readonly Attack[] = [
     against: 'git, shells, URLs and manifests of the controllers',
     tries: 'Branches, paths, environment and fields with options, shell text, quotes, markup and line breaks.',
     expected: ['controller', 'schema', 'quota', 'admission'],
-    peer: 'Coolify, January 2026, and Dokploy CVE-2026-27130: command injection by names and branches',
+    peer: 'Coolify, January 2026, and Dokploy CVE-2026-27130: command injection by names and branches; Argo CD: paths out of the repository',
     attempts: world => [
       ...crookedBranches.map((branch, index) =>
         syncAttempt(world, `attack-branch-${index}`, `branch ${JSON.stringify(branch)}`, { source: { branch } }),
@@ -294,17 +200,6 @@ export const deputyAttacks: readonly Attack[] = [
         object: emptyApplication('attack-no-chart', { chart: 'evil', image: 'x' }),
         refusals: /^ChartNotFound$/,
       }),
-    ],
-  },
-  {
-    name: 'deputies/grants',
-    as: 'gary, admin of globex',
-    against: 'tokens for repositories of acme, and beyond what globex gave',
-    tries: 'Grants on repositories, installations and permissions that are not the requester’s, and one repository twice.',
-    expected: ['controller', 'schema', 'admission'],
-    attempts: world => [
-      ...greedyGrants.map(([what, spec], index) => denied(world, `attack-grant-${index}`, `a grant for ${what}`, spec)),
-      twice(world),
     ],
   },
   {

@@ -1,9 +1,10 @@
 // At the end: looks for the canary and for tokens of GitHub in everything that anybody can read, and in all answers that the attackers got.
 import { gunzipSync } from 'node:zlib'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
 import { credentialsOf } from '../inside/registry.ts'
 import { askRegistry, askToken, fromHost } from '../inside/registry-client.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import { platformNamespace } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 

@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { stopped, succeeded, unclear } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 
 type Shipped = {

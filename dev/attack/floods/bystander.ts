@@ -1,7 +1,9 @@
 // What a flood costs somebody who has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
+import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { tenantNamespace } from '../../demo/context.ts'
 import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
+import { readLocalGitHub } from '../../up/github.ts'
 import { newBrowser } from '../outside/visitor.ts'
 import { serviceAccountToken } from '../world/actors.ts'
 import { platformAddress } from '../world/targets.ts'
@@ -96,9 +98,33 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
   }
 }
 
+/** A signed delivery, as GitHub sends it when the App is pinged. */
+async function deliver(world: World): Promise<void> {
+  const { webhookSecret, appId } = await readLocalGitHub(world.settings)
+  const body = JSON.stringify({
+    zen: 'Keep it logically awesome.',
+    hook_id: 1,
+    hook: { type: 'App', id: 1, app_id: appId, active: true },
+  })
+  const answer = await world.http.send(`${world.targets.issuer}/webhooks/github`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'ping',
+      'x-github-delivery': randomUUID(),
+      'x-github-hook-installation-target-type': 'integration',
+      'x-github-hook-installation-target-id': String(appId),
+      'x-hub-signature-256': `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`,
+    },
+  })
+  if (answer.status >= 300) throw new Error(`a signed delivery is refused: ${answer.status} ${answer.text}`)
+}
+
 /** Every quick use once; what failed, or undefined. */
 export async function useOnce(world: World): Promise<string | undefined> {
   const tries: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['GitHub’s webhook', () => deliver(world)],
     ['sign-in', async () => (await newBrowser(world, 'olivia')).close()],
     ['token', () => askToken(world)],
     ['kubectl', () => kubectl(world)],

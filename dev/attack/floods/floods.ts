@@ -1,6 +1,7 @@
 // Floods as attacks: for a few seconds, after which everybody must be served; and, with `--floods`, for a minute, during which acme is measured
 // against its own idle time: every use at most twice as long, at most 200 MB more memory, bounded calls of GitHub and rows of the audit log.
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 import { type Measured, useAsBystander, useOnce } from './bystander.ts'
 import { type Flood, floods } from './kinds.ts'
@@ -53,26 +54,29 @@ function percentile(list: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-/** One row of the report: each use as `idle→flood (ratio)`, at the median and at the 99th percentile. */
-export function compare(quiet: Measured, busy: Measured): { readonly text: string; readonly problems: readonly string[] } {
+/** A flood beside idle time: a line for each use at the median and at the 99th percentile, one for the rest, and what is beyond its bound. */
+export function compare(
+  quiet: Measured,
+  busy: Measured,
+): { readonly lines: readonly string[]; readonly problems: readonly string[] } {
   const problems: string[] = []
-  const cells = Object.entries(quiet.uses).map(([use, list]) => {
+  const lines = Object.entries(quiet.uses).map(([use, list]) => {
     const other = busy.uses[use as keyof Measured['uses']]
-    const parts = ([0.5, 0.99] as const).map(part => {
+    const cells = ([0.5, 0.99] as const).map(part => {
       const [before, after] = [percentile(list, part), percentile(other, part)]
       const ratio = after / before
       if (!(ratio <= mostRatio || after - before <= unnoticedMilliseconds))
         problems.push(`${use} p${part * 100} ${ratio.toFixed(1)}×`)
-      return `${before.toFixed(0)}→${after.toFixed(0)} ms (${ratio.toFixed(1)}×)`
+      return `p${part * 100} ${before.toFixed(0)} → ${after.toFixed(0)} ms (${ratio.toFixed(1)}×)`.padEnd(34)
     })
-    return `${use} ${parts.join(' p99 ')}`
+    return `${use.padEnd(12)} ${cells.join(' ')}${other.length} times`
   })
   for (const [use, count] of busy.failures) problems.push(`${use} failed ${count} times`)
   if (busy.memoryMegabytes > mostMegabytes) problems.push(`memory +${busy.memoryMegabytes.toFixed(0)} MB`)
   if (busy.githubCalls > mostGitHubCalls) problems.push(`${busy.githubCalls} calls of GitHub`)
   if (busy.auditRows > mostAuditRows) problems.push(`${busy.auditRows} audit rows`)
-  const more = `memory +${busy.memoryMegabytes.toFixed(0)} MB, GitHub calls ${quiet.githubCalls}→${busy.githubCalls}, audit rows ${quiet.auditRows}→${busy.auditRows}`
-  return { text: `${cells.join('; ')}; ${more}`, problems }
+  const cost = `memory +${busy.memoryMegabytes.toFixed(0)} MB, GitHub calls ${quiet.githubCalls} → ${busy.githubCalls}, audit rows ${quiet.auditRows} → ${busy.auditRows}`
+  return { lines: [...lines, cost], problems }
 }
 
 function long(world: World, flood: Flood): Attempt {
@@ -82,9 +86,9 @@ function long(world: World, flood: Flood): Attempt {
       const quiet = await idleOf(world)
       if (quiet.failures.size > 0) return unclear(`acme does not work without a flood either: ${[...quiet.failures].join(', ')}`)
       const [sent, busy] = await Promise.all([play(world, flood, minute), useAsBystander(world, minute)])
-      const { text, problems } = compare(quiet, busy)
-      process.stdout.write(`            ${flood.name}: ${sent}\n            ${text.replaceAll('; ', '\n            ')}\n`)
-      return problems.length === 0 ? stopped('bound', `${sent}; ${text}`) : succeeded(`${problems.join(', ')}; ${sent}`)
+      const { lines, problems } = compare(quiet, busy)
+      const verdict = problems.length === 0 ? stopped('bound', sent) : succeeded(`${problems.join(', ')}; ${sent}`)
+      return { ...verdict, measured: [sent, ...lines] }
     },
   }
 }

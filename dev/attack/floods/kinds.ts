@@ -4,8 +4,10 @@ import { connect as connectTls } from 'node:tls'
 import { Agent, request } from 'undici'
 import { neighbourNamespace } from '../../demo/context.ts'
 import { corePath, groupPath, mergePatch } from '../cluster/api-attempts.ts'
-import { emptyApplication } from '../deputies/deputies.ts'
+import { emptyApplication } from '../deputies/manifests.ts'
 import { newBrowser } from '../outside/visitor.ts'
+import { serviceAccountToken } from '../world/actors.ts'
+import { agentName } from '../world/agent-pod.ts'
 import { applicationsPath, type World } from '../world/world.ts'
 
 export type Flood = {
@@ -113,13 +115,29 @@ async function halfOpen(world: World): Promise<FloodSource> {
   }
 }
 
-async function deskRequests(world: World): Promise<FloodSource> {
+/** The token that the pod of globex would get from its own projected volume: the desk knows it, and reads grants for it. */
+async function ownWorkloadToken(world: World): Promise<string> {
   await world.probe({ kind: 'environment' })
+  const pods = (await world.admin.call('GET', corePath(neighbourNamespace, 'pods'))) as {
+    items: readonly { metadata: { name: string; uid: string } }[]
+  }
+  const pod = pods.items.find(({ metadata }) => metadata.name.startsWith(agentName))
+  if (pod === undefined) throw new Error('the pod of globex is gone')
+  return serviceAccountToken(world.admin, {
+    namespace: neighbourNamespace,
+    name: 'default',
+    audiences: ['sekisho'],
+    pod: pod.metadata,
+  })
+}
+
+async function deskRequests(world: World): Promise<FloodSource> {
+  const bearer = await ownWorkloadToken(world)
   const probe = {
     kind: 'http' as const,
     url: 'https://sekisho-token-desk.sekisho-system.svc/v1/token',
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${await world.credentials('workload')}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}` },
     body: JSON.stringify({ grant: 'demo-reader' }),
   }
   return {

@@ -1,10 +1,11 @@
 // The token desk, from a pod of globex: tokens of GitHub for somebody who is not their subject.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
 import { corePath, groupPath } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
 import { judgeDesk } from '../judge.ts'
+import { stopped, succeeded, unclear } from '../verdict.ts'
 import { serviceAccountToken } from '../world/actors.ts'
 import type { World } from '../world/world.ts'
 import { requireControls } from './network.ts'

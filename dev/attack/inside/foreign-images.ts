@@ -1,11 +1,12 @@
 // Images of others, run rather than pulled by hand: by an Application and by a pod of globex.
 import { setTimeout as pause } from 'node:timers/promises'
 import { neighbourNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
 import { corePath } from '../cluster/api-attempts.ts'
 import { podSpec } from '../cluster/mounts.ts'
 import { objectAttempt } from '../deputies/object-attempts.ts'
 import { judgeApi } from '../judge.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import { applicationsPath, type World } from '../world/world.ts'
 import { pathOfImage } from './registry.ts'
 
@@ -33,7 +34,7 @@ function foreignImages(world: World): readonly Attempt[] {
         spec: { image: spelling, processes: [{ name: 'web', port: 3000, healthPath: '/healthz', memory: '64Mi' }] },
       },
       // A pull that fails says nothing: the image may just not exist.
-      refusals: /^Image(?!Pull)/,
+      refusals: /^(ForeignImage|RefusedByCluster)$/,
       seconds: 12,
     }),
   )

@@ -2,7 +2,8 @@
 // it, and the same pod reaches what it needs.
 
 import type { ProbeResult } from '../agent/probe.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import { listens, platformAddress } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 

@@ -1,8 +1,9 @@
 // The registry's token server: what it gives to nobody, to guessed credentials and to globex's own; and tokens that it did not sign.
 import { randomBytes } from 'node:crypto'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
+import type { Attack, Attempt } from '../attack.ts'
 import { judgeRegistry } from '../judge.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 import { ownCredentials, pathOfImage } from './registry.ts'
 import { accessOf, askToken, type Basic, challenge, fromHost } from './registry-client.ts'

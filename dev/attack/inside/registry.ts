@@ -2,8 +2,10 @@
 // credentials that the platform made for globex itself, as if its build had stolen them.
 import { randomBytes } from 'node:crypto'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
-import { type Attack, type Attempt, stopped, succeeded, type Verdict } from '../attack.ts'
-import { type HttpAnswer, judgeRegistry } from '../judge.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { judgeRegistry } from '../judge.ts'
+import { stopped, succeeded, type Verdict } from '../verdict.ts'
+import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 import {
   askRegistry,

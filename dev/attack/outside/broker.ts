@@ -1,9 +1,10 @@
 // The broker's pages and APIs, as people of globex and as nobody: audit log, tenants' pages, webhooks, return paths, sessions.
 import { createHmac, randomUUID } from 'node:crypto'
-import { type Attack, type Attempt, stopped, succeeded, unclear, type Verdict } from '../attack.ts'
-import { type HttpAnswer, judgeBroker, pageText } from '../judge.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { judgeBroker, pageText } from '../judge.ts'
+import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { Actor } from '../world/actors.ts'
-import type { HttpRequest } from '../world/http.ts'
+import type { HttpAnswer, HttpRequest } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 import { signedIn } from './visitor.ts'
 
@@ -171,6 +172,30 @@ function fixation(world: World): Attempt {
   }
 }
 
+/** The form of an onboarding's id; that of nobody. */
+const onboarding = '00000000-0000-4000-8000-000000000000'
+
+/** What only platform admins may do, as somebody who administers a tenant, or nothing. */
+function administration(world: World, as: Actor): readonly Attempt[] {
+  const post = (name: string, path: string, body: object): Ask => ({
+    name,
+    as,
+    path,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    statuses: [401, 403, 404],
+  })
+  const wishes: readonly Ask[] = [
+    { name: 'list everybody’s sessions', as, path: '/api/v1/sessions', statuses: [401, 403, 404] },
+    post('end dave’s sessions', '/api/v1/sessions/revoke', { user: 'github|github.localhost|1002' }),
+    { name: 'list the onboardings that wait for an admin', as, path: '/api/v1/onboardings', statuses: [401, 403, 404] },
+    post('approve an account', '/api/v1/onboardings/approve', { onboarding }),
+    post('refuse an account', '/api/v1/onboardings/refuse', { onboarding, reason: 'an attack' }),
+  ]
+  return wishes.map(wish => ask(world, wish))
+}
+
 export const brokerAttacks: readonly Attack[] = [
   {
     name: 'broker/audit',
@@ -201,9 +226,7 @@ export const brokerAttacks: readonly Attack[] = [
         '/tenants/acme%2f',
         '/tenants/%2e%2e/acme',
         '/tenants/kube-system',
-        '/admin',
-        '/admin/accounts',
-        '/sessions',
+        '/onboardings',
         '/onboard/confirm?onboarding=00000000-0000-0000-0000-000000000000',
         '/onboard/progress?onboarding=1',
         '/metrics',
@@ -231,25 +254,13 @@ export const brokerAttacks: readonly Attack[] = [
     name: 'broker/sessions',
     as: 'gary, noah and nobody',
     against: 'sessions of others',
-    tries: 'Sessions ended by those who may not, sessions that an attacker chose, forms without their secret.',
+    tries:
+      'Administration of sessions and accounts by those who may not, sessions that an attacker chose, forms without their secret.',
     expected: ['broker', 'authentication'],
     attempts: world => [
       fixation(world),
-      ...(['gary', 'noah', 'stranger'] as const).flatMap(as => [
-        ask(world, {
-          name: 'end olivia’s sessions',
-          as,
-          path: '/api/v1/sessions/revoke',
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ subject: 'github|github.localhost|1001' }),
-        }),
-        ask(world, {
-          name: 'end olivia’s sessions by path',
-          as,
-          path: '/api/v1/sessions/github%7Cgithub.localhost%7C1001',
-          method: 'DELETE',
-        }),
+      ...(['gary', 'olivia', 'dave', 'noah', 'stranger'] as const).flatMap(as => administration(world, as)),
+      ...(['gary', 'stranger'] as const).map(as =>
         ask(world, {
           name: 'sign out without the form’s secret',
           as,
@@ -258,7 +269,7 @@ export const brokerAttacks: readonly Attack[] = [
           headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://attacker.example' },
           body: 'csrf=x',
         }),
-      ]),
+      ),
       ...(['olivia', 'gary'] as const).map(as =>
         ask(world, {
           name: 'use an ID token of kubectl as a session of the pages',

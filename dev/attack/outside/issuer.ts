@@ -2,8 +2,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Attack, type Attempt, stopped, succeeded, unclear } from '../attack.ts'
-import { type HttpAnswer, judgeBroker } from '../judge.ts'
+import type { Attack, Attempt } from '../attack.ts'
+import { judgeBroker } from '../judge.ts'
+import { stopped, succeeded, unclear } from '../verdict.ts'
+import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -1,5 +1,5 @@
 // People on the platform's pages: one browser for each, signed in once.
-import { Browser } from '../../demo/browser.ts'
+import { Browser, summary } from '../../demo/browser.ts'
 import { passSignIn } from '../../demo/scenario/sign-in.ts'
 import type { PersonActor } from '../world/actors.ts'
 import type { World } from '../world/world.ts'
@@ -18,8 +18,10 @@ export function signedIn(world: World, login: PersonActor): Promise<Browser> {
 /** A new browser of the person, signed in. */
 export async function newBrowser(world: World, login: PersonActor): Promise<Browser> {
   const browser = new Browser({ certificateAuthority: world.demo.certificateAuthority })
-  await passSignIn(browser, await browser.open(`${world.targets.issuer}/login`), login)
-  return browser
+  const page = await passSignIn(browser, await browser.open(`${world.targets.issuer}/login`), login)
+  if (page.status === 200 && page.url.origin === new URL(world.targets.issuer).origin) return browser
+  await browser.close()
+  throw new Error(`${login} cannot sign in: ${summary(page)}`)
 }
 
 /** A browser that nobody has used. */

@@ -1,7 +1,8 @@
 // Plain HTTP for everything that is not a browser: the API server, the registry, the platform's APIs. It follows no redirect, trusts the
 // authority of the installation, and shows every answer to the watcher that looks for what must never be in one.
 import { Agent, type Dispatcher, request } from 'undici'
-import type { HttpAnswer } from '../judge.ts'
+
+export type HttpAnswer = { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> }
 
 export type HttpRequest = {
   readonly method?: string

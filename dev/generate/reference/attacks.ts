@@ -1,6 +1,7 @@
 // docs/reference/attacks.md: every attack of `make attack`, who makes it, and the layers that are expected to stop it; from the list itself.
-import { type AttackDescription, layers } from '../../attack/attack.ts'
+import type { AttackDescription } from '../../attack/attack.ts'
 import { attacks } from '../../attack/list.ts'
+import { layers } from '../../attack/verdict.ts'
 import { code, page, table } from '../markdown.ts'
 
 function families(): ReadonlyMap<string, readonly AttackDescription[]> {

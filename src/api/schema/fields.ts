@@ -10,8 +10,8 @@ export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
  */
 export const hostName = '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?[.])+[a-z]([-a-z0-9]{0,61}[a-z0-9])?$'
 
-/** GitHub names: an account login, a slash, a repository name. */
-export const repositoryName = '^[A-Za-z0-9]([A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$'
+/** GitHub names: an account login, a slash, a repository name. Logins of Enterprise Managed Users end with `_` and the enterprise's short code. */
+export const repositoryName = '^[A-Za-z0-9]([A-Za-z0-9_-]{0,38})/[A-Za-z0-9._-]{1,100}$'
 
 /** The name of an object in the same namespace. */
 export const objectName = (description: string) => text({ description, max: 63, pattern: dnsLabel })

@@ -46,15 +46,49 @@ const builtInReads: readonly RoleRule[] = [
   rule('policy', ['poddisruptionbudgets'], read),
 ]
 
+/** A built-in kind that tenants create, or have controllers create for them, and how many of it a tenant's namespace may hold. */
+export type BoundedKind = {
+  readonly group: string
+  readonly plural: string
+  readonly verbs: readonly string[]
+  readonly most: number
+  /** As many more for each Application that the tenant may have. */
+  readonly perApplication?: number
+}
+
+const bounded = (group: string, plural: string, verbs: readonly string[], most: number): BoundedKind => ({
+  group,
+  plural,
+  verbs,
+  most,
+})
+
+/**
+ * One table for the roles and the quota, so that no kind can be created without a bound. The kinds without verbs follow from others: a
+ * Deployment makes ReplicaSets (Kubernetes keeps eleven, our chart four), a StatefulSet revisions, a chart Ingresses. Each object takes at most
+ * the 1.5 MB of an etcd request, ConfigMaps and Secrets 1 MB.
+ */
+export const boundedKinds: readonly BoundedKind[] = [
+  bounded('', 'pods', ['create', 'delete'], 300),
+  bounded('', 'serviceaccounts', ['create', 'delete'], 50),
+  { ...bounded('', 'services', write, 50), perApplication: 1 },
+  bounded('', 'configmaps', write, 100),
+  bounded('', 'persistentvolumeclaims', write, 20),
+  bounded('', 'secrets', ['create', 'update'], 100),
+  { ...bounded('apps', 'deployments', write, 30), perApplication: 2 },
+  bounded('apps', 'statefulsets', write, 20),
+  { ...bounded('apps', 'replicasets', [], 330), perApplication: 8 },
+  bounded('apps', 'controllerrevisions', [], 200),
+  bounded('batch', 'jobs', write, 150),
+  bounded('batch', 'cronjobs', write, 30),
+  bounded('autoscaling', 'horizontalpodautoscalers', write, 50),
+  bounded('policy', 'poddisruptionbudgets', write, 50),
+  { ...bounded('networking.k8s.io', 'ingresses', [], 20), perApplication: 1 },
+]
+
 const builtInChanges: readonly RoleRule[] = [
-  rule('', ['pods', 'serviceaccounts'], ['create', 'delete']),
-  rule('', ['services', 'configmaps', 'persistentvolumeclaims'], write),
-  rule('', ['secrets'], ['create', 'update']),
-  rule('apps', ['deployments', 'statefulsets'], write),
+  ...boundedKinds.filter(({ verbs }) => verbs.length > 0).map(({ group, plural, verbs }) => rule(group, [plural], verbs)),
   rule('apps', ['deployments/scale', 'statefulsets/scale', 'replicasets/scale'], ['get', 'update', 'patch']),
-  rule('batch', ['jobs', 'cronjobs'], write),
-  rule('autoscaling', ['horizontalpodautoscalers'], write),
-  rule('policy', ['poddisruptionbudgets'], write),
 ]
 
 /** The rules of each role. In the cluster an admin has the rights of a developer; the broker lets only admins read the audit log. */

@@ -55,3 +55,10 @@ test('the ceiling is what GitHub granted, limited to what the platform issues', 
   })
   expect(ceilingOf({ ...facts, repositorySelection: 'all' }, [])).not.toHaveProperty('repositoryIds')
 })
+
+test('more selected repositories than an Installation can name are refused with the cure, and none is left out', () => {
+  const ids = Array.from({ length: 1001 }, (_, index) => index + 1)
+  expect(ceilingOf(facts, ids.slice(1)).repositoryIds).toHaveLength(1000)
+  expect(() => ceilingOf(facts, ids)).toThrow(/1001 repositories are selected.*select fewer, or all/)
+  expect(ceilingOf({ ...facts, repositorySelection: 'all' }, ids)).not.toHaveProperty('repositoryIds')
+})

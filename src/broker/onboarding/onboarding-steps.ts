@@ -126,9 +126,9 @@ async function replaceInstallation(deps: StepDeps, { id, intent }: NamedOnboardi
     object: `Installation/${namespace}/${name}`,
     outcome: 'allowed',
     reason: 'the account was bound again',
-    details: { onboarding: id, installationId: existing.spec.installationId, installationUid: uid ?? '' },
+    details: { onboarding: id, installationId: existing.spec.installationId, uid: uid ?? '' },
   }
-  await deps.audit.appendOnce(record, earlier => earlier.some(({ details }) => details['installationUid'] === uid))
+  await deps.audit.appendOnce(record, earlier => earlier.some(({ details }) => details['uid'] === uid))
   await deps.kube.delete(installation, { namespace, name }, uid === undefined ? {} : { uid })
 }
 

@@ -205,6 +205,16 @@ test.each<[string, Partial<GitHubEvent>, string[]]>([
   expect(affectedBy(change)).toEqual(keys)
 })
 
+test('a push after a rename of the organisation, which the RemoteSync and its grant know already, wakes it', () => {
+  const renamed: RemoteSync = {
+    ...sync('acme', 'renamed', { branch: 'main' }),
+    status: { repository: { id: 12, name: 'acme-inc/shop', requested: 'acme/shop' } },
+  }
+  const objects = [...held, renamed, grant('acme', 'renamed', [{ id: 12, name: 'acme-inc/shop' }])]
+  const pushed = { branch: 'main', repository: { id: 12, fullName: 'acme-inc/shop' } }
+  expect(affectedBy(pushed, host, objects)).toEqual(['RemoteSync/acme/renamed'])
+})
+
 test('the same ids on another GitHub host wake nothing', () => {
   expect(affectedBy({ branch: 'main' }, 'github.example')).toEqual([])
 })

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { periodic } from '../../lib/periodic.ts'
+import { guardConnections } from '../../web/connections/guard-connections.ts'
 import { parseSourcePath } from './source-address.ts'
 import type { SourceStore } from './source-store.ts'
 import { answerUploadPack } from './upload-pack.ts'
@@ -23,6 +24,8 @@ export type SourceServerDeps = {
 
 /** Requests answered at once; more get 503 with Retry-After. */
 const mostConcurrent = 32
+/** Clients are build pods, one connection or two each: one that opens many must not leave none for the builds of others. */
+const connections = { most: 256, mostOfClient: 16 }
 const sweepMilliseconds = 60_000
 
 function plain(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
@@ -59,7 +62,8 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
   }
 
   const server: Server = createServer(
-    { requestTimeout: 60_000, headersTimeout: 10_000, maxHeaderSize: 8192 },
+    // By default Node looks at these limits only every half minute.
+    { requestTimeout: 60_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 8192 },
     (request, response) => {
       answer(request, response).catch((error: unknown) => {
         // The path is the secret, so it is not logged. A client may close early: go-git does, after the list of refs.
@@ -70,7 +74,7 @@ export function createSourceServer(deps: SourceServerDeps): SourceServer {
       })
     },
   )
-  server.maxConnections = 256
+  guardConnections(server, connections)
   const sweep = periodic({
     ...deps,
     name: 'deletion of expired sources',

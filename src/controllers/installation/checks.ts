@@ -5,7 +5,7 @@ import { findCondition } from '../../kube/object/conditions.ts'
 import { type Check, firstRefusal, type Refusal } from '../../policy/check.ts'
 import { permissionAbove } from '../../policy/permission-level.ts'
 import { retryMilliseconds } from '../github-unreachable.ts'
-import type { Facts } from './gather.ts'
+import type { Facts } from './facts.ts'
 
 export type InstallationRefusal = Refusal & {
   /** Unknown when GitHub did not answer. Absent means False: the binding does not hold. */

@@ -4,7 +4,7 @@ import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { decide } from './decide.ts'
-import type { Facts, InstallationAnswer } from './gather.ts'
+import type { Facts, InstallationAnswer } from './facts.ts'
 import { nextStatus } from './status.ts'
 
 const askedAt = new Date('2026-01-02T12:00:00Z')

@@ -3,7 +3,7 @@
 import { installationReasons as reasons } from '../../api/github/installation.ts'
 import { findCondition, type WantedCondition } from '../../kube/object/conditions.ts'
 import { refusalOf } from './checks.ts'
-import type { Facts } from './gather.ts'
+import type { Facts } from './facts.ts'
 
 export type Decision = {
   readonly verified: WantedCondition

@@ -5,33 +5,13 @@ import { githubReasons, type InstallationFacts } from '../../github/index.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import { isAppError, messageOf } from '../../lib/errors.ts'
 import type { GitHubApp, GitHubApps } from '../../token-desk/app-clients.ts'
-import { type Unreachable, unreachable } from '../github-unreachable.ts'
+import { unreachable } from '../github-unreachable.ts'
 import { wakeOf } from '../observed-wake.ts'
 import { holdsWithoutOwner } from './checks.ts'
+import type { Facts, FoundInstallation, InstallationAnswer } from './facts.ts'
 import type { InstallationDirectory } from './installation-directory.ts'
-import { checkOwner, needsToken, type OwnerAnswer, type OwnerCheckDeps } from './owner-check.ts'
+import { checkOwner, needsToken, type OwnerCheckDeps } from './owner-check.ts'
 import type { OwnerCheckSchedule } from './owner-check-schedule.ts'
-
-type FoundInstallation = {
-  readonly kind: 'found'
-  readonly installation: InstallationFacts
-  readonly owner: OwnerAnswer
-  readonly appId: number
-}
-
-/** GitHub's answer; `appId` is the id of the App that asked. */
-export type InstallationAnswer =
-  | FoundInstallation
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'app-not-ready'; readonly message: string }
-  | Unreachable
-
-export type Facts = {
-  readonly object: Installation
-  readonly answer: InstallationAnswer
-  /** Before the first request: the facts cover no later change. */
-  readonly askedAt: Date
-}
 
 export type GatherDeps = OwnerCheckDeps & {
   readonly githubApps: GitHubApps

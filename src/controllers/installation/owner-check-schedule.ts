@@ -1,10 +1,10 @@
 // When an owner is checked although nothing has happened: GitHub sends no webhook when an owner becomes an ordinary member. Each check costs a token
 // of the App's hourly limit, from which tenants' tokens come too: with many Installations checks are less frequent, spread evenly, and at most
 // so many an hour.
-import { createHash } from 'node:crypto'
 import type { Installation } from '../../api/github/installation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createHourlyBudget } from '../../lib/hourly-budget.ts'
+import { spreadOf } from '../../lib/spread.ts'
 
 /** Of the 5,000 requests an hour that an App has. */
 export const ownerChecksPerHour = 300
@@ -23,15 +23,6 @@ export type OwnerCheckScheduleDeps = {
   readonly countOf: (appName: string) => number
 }
 
-/** Between nine and eleven tenths of the interval, always the same for one object. */
-function spread({ metadata }: Installation): number {
-  const hash = createHash('sha256')
-    .update(metadata.uid ?? metadata.name)
-    .digest()
-    .readUInt32BE(0)
-  return 0.9 + (0.2 * hash) / 2 ** 32
-}
-
 /** A new process begins with a small burst of its share. */
 export function createOwnerCheckSchedule(deps: OwnerCheckScheduleDeps): OwnerCheckSchedule {
   const { clock, everyMilliseconds, countOf } = deps
@@ -40,7 +31,7 @@ export function createOwnerCheckSchedule(deps: OwnerCheckScheduleDeps): OwnerChe
     isDue(object, checkedAt, needsToken) {
       const { app } = object.spec
       const interval = needsToken ? Math.max(everyMilliseconds, (countOf(app) * hour) / ownerChecksPerHour) : everyMilliseconds
-      if (clock.now().getTime() - checkedAt.getTime() < interval * spread(object)) return false
+      if (clock.now().getTime() - checkedAt.getTime() < interval * spreadOf(object.metadata.uid ?? '')) return false
       return !needsToken || budget.take(app)
     },
   }

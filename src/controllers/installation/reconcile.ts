@@ -4,6 +4,8 @@ import { type Installation, installation as installations } from '../../api/gith
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { KubeClient } from '../../kube/client/client.ts'
 import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../kube/controller/controller.ts'
+import type { AuditLog } from '../../store/audit/audit-log.ts'
+import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
@@ -16,6 +18,7 @@ export type InstallationDeps = GatherDeps & {
   readonly installations: Pick<Cache<Installation>, 'get'>
   readonly status: StatusWriter<Installation>
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  readonly audit: Pick<AuditLog, 'appendOnce'>
   /** The App id by the name of a ClusterGitHubApp; undefined when there is none. */
   readonly appIdOf: (appName: string) => number | undefined
 }
@@ -30,6 +33,7 @@ export function reconcileInstallation(deps: InstallationDeps, context: Pick<Reco
       keep: object => verify(deps, object),
       async end(object) {
         await revokeTokens(deps, object, 'the Installation was deleted')
+        await recordEnd(deps.audit, object)
         return undefined
       },
     },
@@ -51,4 +55,17 @@ async function revokeTokens(deps: InstallationDeps, object: Installation, reason
   const appId = object.status?.appId ?? deps.appIdOf(app)
   if (appId === undefined) return
   await deps.desk.revokeBy({ installation: { host: account.host, appId, installationId } }, reason)
+}
+
+function recordEnd(audit: InstallationDeps['audit'], { metadata, spec }: Installation): Promise<void> {
+  const { name, namespace = '', uid = '' } = metadata
+  return recordEndOnce(audit, {
+    action: 'installation.ended',
+    actor: 'sekisho:installation',
+    namespace,
+    object: `Installation/${namespace}/${name}`,
+    outcome: 'allowed',
+    reason: 'the Installation was deleted',
+    details: { host: spec.account.host, installationId: spec.installationId, uid },
+  })
 }

@@ -4,7 +4,7 @@ import type { Installation } from '../../api/github/installation.ts'
 import { mergeConditions } from '../../kube/object/conditions.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Decision } from './decide.ts'
-import type { Facts } from './gather.ts'
+import type { Facts } from './facts.ts'
 
 /** Half of the time for which a confirmation counts while GitHub does not answer. */
 const refreshMilliseconds = 43_200_000

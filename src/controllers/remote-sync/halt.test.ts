@@ -25,6 +25,12 @@ test.each<[string, AppError, object, 'retried' | 'not retried']>([
     { reason: 'GitHubUnreachable', afterMilliseconds: 7000 },
     'not retried',
   ],
+  [
+    'a server error of GitHub',
+    error('unavailable', { retryAfterSeconds: 5, reason: 'GitHubUnreachable' }),
+    { reason: 'GitHubUnreachable' },
+    'retried',
+  ],
   ['a revoked grant', error('forbidden'), { reason: 'WaitingForGrant' }, 'retried'],
   ['a failed fetch', error('unavailable', { reason: 'FetchFailed' }), { reason: 'FetchFailed' }, 'retried'],
   ['GitHub being down', error('upstream_failed'), { reason: 'GitHubUnreachable' }, 'retried'],

@@ -47,7 +47,8 @@ export function haltOf(stage: Stage, error: unknown): Halt {
   if (isPermanent({ reason })) return halt(stage, reason, error.message)
   const message = messageOf(error).slice(0, 500)
   if (reason === reasons.repositoryNotFound) return halt(stage, reason, message)
-  if (retryAfterSeconds !== undefined)
+  // A limit names its end. Every other wait is the shortest one: the queue doubles it when the error repeats.
+  if (code === 'too_many_requests' && retryAfterSeconds !== undefined)
     return halt(stage, reasons.unreachable, message, { afterMilliseconds: retryAfterSeconds * 1000 })
   if (['forbidden', 'not_found', 'conflict'].includes(code)) return halt(stage, reasons.waitingForGrant, message, { error })
   return halt(stage, reason === reasons.fetchFailed ? reason : reasons.unreachable, message, { error })

@@ -21,8 +21,8 @@ import { type BuiltImage, decideDeploy, decideRollout } from './decide-deploy.ts
 import { desiredBuild, desiredSource } from './desired.ts'
 import { buildKey, type CommitBuild, type Facts, type GatherDeps, gather, gatherBuild, sourceIdentity } from './gather.ts'
 import { applicationNotFound, type Halt, halt, haltOf } from './halt.ts'
-import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './open-repository.ts'
-import { findCommit } from './resolve.ts'
+import { type OpenRepository, type OpenRepositoryDeps, openRepositoryOnce } from './source/open-repository.ts'
+import { findCommit } from './source/resolve.ts'
 import { nextStatus, type ReconcileState, withoutCommit, withStatus, withTimes } from './status.ts'
 import { isNewSpec, mayRetry, mustResolve, signalledAt } from './wake.ts'
 

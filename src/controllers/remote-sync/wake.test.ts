@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
 import { wakeOf } from '../observed-wake.ts'
-import { commit, now, sync } from './testing/remote-sync.ts'
+import { commit, condition, now, sync } from './testing/remote-sync.ts'
 import { mayRetry, mustResolve, signalledAt } from './wake.ts'
 
 const known = sync({}, { status: { commit, observedGeneration: 1, handledWake: 'old' } })
 const newSpec = { ...known, metadata: { ...known.metadata, generation: 2 } }
+const unresolved: RemoteSync = {
+  ...known,
+  status: { ...known.status, conditions: [condition('Resolved', 'False', 'InstallationNotReady')] },
+}
 const fixed = sync({ source: { commit } }).spec
 
 function woken(value: string): RemoteSync {
@@ -25,6 +29,7 @@ describe('GitHub is asked', () => {
     ['shortly after the last time', known, minutesAgo(1), false],
     ['for a wake that was handled', woken('old'), minutesAgo(1), false],
     ['for a fixed commit that is known', { ...woken('new'), spec: fixed }, undefined, false],
+    ['when there is access again', unresolved, minutesAgo(1), true],
     ['for a fixed commit of a new spec', { ...newSpec, spec: fixed }, minutesAgo(1), true],
   ])('%s: %#', (_when, remoteSync, lastCheckedAt, expected) => {
     expect(mustResolve({ remoteSync, lastCheckedAt, now }, 300_000)).toBe(expected)

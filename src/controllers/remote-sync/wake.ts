@@ -1,5 +1,6 @@
 // When GitHub must be asked for the commit again, and when the signal to do so arrived. Pure.
 import type { RemoteSync } from '../../api/apps/remote-sync.ts'
+import { findCondition } from '../../kube/object/conditions.ts'
 import { wakeOf } from '../observed-wake.ts'
 import type { Facts } from './gather.ts'
 
@@ -18,6 +19,11 @@ export function mayRetry(remoteSync: RemoteSync): boolean {
   return isNewWake(remoteSync) || isNewSpec(remoteSync)
 }
 
+/** Without access to the repository no webhooks come: what was pushed meanwhile is looked for as soon as there is access again. */
+function wasResolved({ status }: RemoteSync): boolean {
+  return findCondition(status?.conditions, 'Resolved')?.status !== 'False'
+}
+
 /**
  * Whether GitHub must be asked. After a restart `lastCheckedAt` is unknown, and asking once more finds pushes whose webhooks were missed.
  * A fixed commit is resolved once.
@@ -27,6 +33,7 @@ export function mustResolve(
   sweepMilliseconds: number,
 ): boolean {
   if (remoteSync.status?.commit === undefined || isNewSpec(remoteSync)) return true
+  if (!wasResolved(remoteSync)) return true
   if (remoteSync.spec.source.commit !== undefined) return false
   if (isNewWake(remoteSync) || lastCheckedAt === undefined) return true
   // The resync that triggers the sweep comes up to a tenth early.

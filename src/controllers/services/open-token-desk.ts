@@ -55,7 +55,7 @@ export async function openTokenDesk({ settings, store, kube, manager, clock, log
   }
   const desk = createTokenDesk(deps)
   const certificate = await openTokenDeskCertificate({ keys: store.keys, host: settings.tokenDeskHost, clock, log })
-  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000 })
+  const server = await createWebServer({ log, certificate, requestsPerMinute: 6000, connections: { mostOfClient: 64 } })
   const endpointsOfHost = (host: string) => {
     const app = apps.list().find(({ spec }) => spec.host === host)
     return app && endpointsOf(app.spec)

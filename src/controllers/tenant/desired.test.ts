@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testNetwork } from '../../../test/fixtures/network.ts'
 import type { Namespace, ResourceQuota } from '../../api/builtin/index.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { tenantRoleRules } from '../../api/tenancy/tenant-roles.ts'
 import { SecretString } from '../../lib/secret-string.ts'
 import { credentialsExist, decide, quotasAreCounted } from './decide.ts'
 import { desiredContents, desiredNamespaces } from './desired.ts'
@@ -80,8 +81,14 @@ describe('the namespaces of a tenant', () => {
   })
 
   test('have quota and defaults; the build namespace has a builder without token and closed network policies', () => {
-    expect([named('ResourceQuota', 'acme'), named('LimitRange', 'acme')]).toEqual([['tenant', 'tenant-kinds'], ['tenant']])
-    expect([named('ResourceQuota', 'acme-build'), named('LimitRange', 'acme-build')]).toEqual([['tenant'], ['tenant']])
+    expect([named('ResourceQuota', 'acme'), named('LimitRange', 'acme')]).toEqual([
+      ['tenant', 'tenant-kinds', 'tenant-priority'],
+      ['tenant'],
+    ])
+    expect([named('ResourceQuota', 'acme-build'), named('LimitRange', 'acme-build')]).toEqual([
+      ['tenant', 'tenant-priority'],
+      ['tenant'],
+    ])
     const quota = contents.find(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === 'acme')
     expect(quota?.object['spec']).toMatchObject({ hard: { 'services.nodeports': '0', 'services.loadbalancers': '0' } })
     const kinds = contents.find(({ object }) => object.metadata.name === 'tenant-kinds')
@@ -168,6 +175,23 @@ describe('whose a namespace is', () => {
     expect(decide(facts('terminating', 'ours'))).toMatchObject({ reason: 'NamespaceTerminating', retryAfterMilliseconds: 3000 })
     expect(decide(facts('terminating', 'taken'))).toMatchObject({ reason: 'NamespaceTaken' })
   })
+})
+
+test('every kind that a tenant role may create has a quota', () => {
+  const { namespace } = tenant.spec
+  const counted = contents
+    .filter(({ object }) => object.kind === 'ResourceQuota' && object.metadata.namespace === namespace)
+    .flatMap(({ object }) => Object.entries((object['spec'] as { readonly hard: Record<string, string> }).hard))
+  const quotas = new Map(counted)
+  const creatable = [...tenantRoleRules().values()].flatMap(rules =>
+    rules
+      .filter(({ verbs }) => verbs.includes('create'))
+      .flatMap(({ apiGroups, resources }) =>
+        apiGroups.flatMap(group => resources.map(plural => (group ? `${plural}.${group}` : plural))),
+      ),
+  )
+  expect(creatable.length).toBeGreaterThan(20)
+  for (const kind of creatable) expect(Number(quotas.get(`count/${kind}`)), kind).toBeLessThanOrEqual(500)
 })
 
 describe('a quota', () => {

@@ -19,7 +19,7 @@ import type { Applied } from '../../kube/client/client.ts'
 import { ownerReference } from '../../kube/object/owner.ts'
 import { canonicalJson, type JsonValue } from '../../lib/json/canonical-json.ts'
 import { secretData, type TenantCredentials } from '../../registry/tenant-registry.ts'
-import { applicationQuota, buildQuota, containerDefaults, kindsQuota } from './limits.ts'
+import { applicationQuota, buildQuota, containerDefaults, kindsQuota, priorityQuota } from './limits.ts'
 import { applicationNetworkPolicies } from './network/application-network.ts'
 import { buildNetworkPolicies } from './network/build-network.ts'
 import { desiredBindings } from './role-bindings.ts'
@@ -62,11 +62,13 @@ export function desiredContents(
     ...desiredBindings(tenant.spec).map(({ name, roleRef, subjects }) =>
       inside(roleBindings, namespace, name, { roleRef, subjects: [...subjects] }),
     ),
-    inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota() } }),
+    inside(resourceQuotas, namespace, 'tenant', { spec: { hard: applicationQuota(tenant.spec) } }),
     inside(resourceQuotas, namespace, 'tenant-kinds', { spec: { hard: kindsQuota(tenant.spec) } }),
+    inside(resourceQuotas, namespace, 'tenant-priority', { spec: priorityQuota('application') }),
     inside(limitRanges, namespace, 'tenant', { spec: { limits: [containerDefaults('application')] } }),
     inside(configMaps, namespace, authorityConfigMap, { data: { 'ca.crt': settings.certificateAuthority } }),
     inside(resourceQuotas, build, 'tenant', { spec: { hard: buildQuota() } }),
+    inside(resourceQuotas, build, 'tenant-priority', { spec: priorityQuota('build') }),
     inside(limitRanges, build, 'tenant', { spec: { limits: [containerDefaults('build')] } }),
     ...registryContents(credentials).map(({ type, purpose, name, content }) =>
       inside(type, purpose === 'build' ? build : namespace, name, content),

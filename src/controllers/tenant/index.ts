@@ -9,6 +9,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
+import { createHourlyBudget } from '../../lib/hourly-budget.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
 import { namespaceOfGivenSecret } from '../../registry/tenant-registry.ts'
 import { createStatusWriter } from '../status-writer.ts'
@@ -21,22 +22,26 @@ export type { NetworkSettings, TenantSettings } from './settings.ts'
 
 export type TenantControllerDeps = Omit<
   TenantDeps,
-  'tenants' | 'live' | 'status' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds'
+  'tenants' | 'live' | 'status' | 'enforcement' | 'installationsIn' | 'teamCheckMilliseconds' | 'teamChecks'
 > & {
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly platformNamespace: string
   readonly events: Pick<EventRecorder, 'record'>
-  /** Default one hour; the broker's webhooks wake the controller much sooner. */
+  /** Default one day; the broker's webhooks wake the controller much sooner. */
   readonly teamCheckMilliseconds?: number
 }
 
+/** Of the 5,000 requests an hour that an App has, for checks that may wait. */
+const teamChecksPerHour = 200
+
 /** Call before the manager starts: caches and indexes cannot be added later. */
 export function createTenantController(deps: TenantControllerDeps): ControllerDefinition {
-  const { manager, teamCheckMilliseconds = 3_600_000 } = deps
+  const { manager, teamCheckMilliseconds = 86_400_000 } = deps
   const tenants = manager.cache(tenant)
   const installations = manager.cache(installation)
   const tenantsIn = tenantsByNamespace(tenants)
   const { client } = manager
+  const teamChecks = createHourlyBudget({ perHour: teamChecksPerHour, clock: deps.clock })
   const status = createStatusWriter({
     type: tenant,
     fieldManager,
@@ -71,6 +76,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
           tenants,
           status,
           teamCheckMilliseconds,
+          teamChecks,
           installationsIn: namespace => installations.list(namespace),
           enforcement: () => recordedEnforcement(records.get({ ...platform, name: enforcementConfigMap })),
           live: own.live,

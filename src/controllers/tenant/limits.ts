@@ -3,35 +3,45 @@
 // A quota must name only kinds that the cluster has: it refuses to create what it names and cannot count.
 import { followerKinds } from '../../api/registry.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
+import { boundedKinds } from '../../api/tenancy/tenant-roles.ts'
 
 const defaultApplications = 50
+/** Grants live for minutes to months, and each is small. */
+const mostGrants = 500
+
+function applicationsOf(limits: Tenant['spec']['limits']): number {
+  return limits?.applications ?? defaultApplications
+}
 
 /**
  * Our own kinds. They have a quota of their own, because a cluster needs up to half a minute after their installation until it can count them.
  * Each kind that follows a repository is limited as Applications are.
  */
 export function kindsQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
-  const applications = String(limits?.applications ?? defaultApplications)
+  const applications = String(applicationsOf(limits))
   return {
     'count/applications.apps.sekisho.dev': applications,
-    'count/repositorygrants.github.sekisho.dev': '500',
+    'count/repositorygrants.github.sekisho.dev': String(mostGrants),
     ...Object.fromEntries(followerKinds.map(({ plural, group }) => [`count/${plural}.${group}`, applications])),
   }
 }
 
-/** For the namespace in which the tenant works. */
-export function applicationQuota(): Readonly<Record<string, string>> {
+/** For the namespace in which the tenant works. `count/…` also counts what has ended: a finished pod stays in etcd. */
+export function applicationQuota({ limits }: Tenant['spec']): Readonly<Record<string, string>> {
+  const applications = applicationsOf(limits)
+  const counts = boundedKinds.map(({ group, plural, most, perApplication = 0 }) => [
+    `count/${plural}${group === '' ? '' : `.${group}`}`,
+    String(most + perApplication * applications),
+  ])
   return {
-    'count/configmaps': '500',
-    'count/jobs.batch': '500',
-    'count/secrets': '200',
+    ...Object.fromEntries(counts),
+    'limits.ephemeral-storage': '200Gi',
     'limits.memory': '32Gi',
-    persistentvolumeclaims: '20',
     pods: '200',
     'requests.cpu': '16',
+    'requests.ephemeral-storage': '40Gi',
     'requests.memory': '32Gi',
     'requests.storage': '100Gi',
-    services: '200',
     'services.loadbalancers': '0',
     'services.nodeports': '0',
   }
@@ -40,18 +50,41 @@ export function applicationQuota(): Readonly<Record<string, string>> {
 /** For the namespace in which builds run. */
 export function buildQuota(): Readonly<Record<string, string>> {
   return {
+    'limits.ephemeral-storage': '400Gi',
     'limits.memory': '64Gi',
     persistentvolumeclaims: '0',
     pods: '250',
     'requests.cpu': '32',
+    'requests.ephemeral-storage': '100Gi',
     'requests.memory': '64Gi',
     services: '0',
   }
 }
 
-/** For the LimitRange: a quota on memory and CPU makes both mandatory, and this sets them on containers that do not. */
+/**
+ * No pod with a priority class: one with a higher priority evicts pods of others from a full node. It is a quota of its own, because its
+ * scope decides which pods count. Source: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-per-priorityclass
+ */
+export function priorityQuota(purpose: 'application' | 'build'): object {
+  const named = { scopeName: 'PriorityClass', operator: 'Exists' }
+  // Builders of the platform may name classes of their own.
+  const ofTheSystem = {
+    scopeName: 'PriorityClass',
+    operator: 'In',
+    values: ['system-node-critical', 'system-cluster-critical'],
+  }
+  return { hard: { pods: '0' }, scopeSelector: { matchExpressions: [purpose === 'application' ? named : ofTheSystem] } }
+}
+
+/** For the LimitRange: a quota on memory, CPU and storage makes them mandatory, and this sets them on containers that do not. */
 export function containerDefaults(purpose: 'application' | 'build'): object {
-  return purpose === 'application'
-    ? { type: 'Container', default: { memory: '256Mi' }, defaultRequest: { cpu: '50m', memory: '64Mi' } }
-    : { type: 'Container', default: { memory: '1Gi' }, defaultRequest: { cpu: '50m', memory: '128Mi' } }
+  const application = {
+    default: { memory: '256Mi', 'ephemeral-storage': '1Gi' },
+    defaultRequest: { cpu: '50m', memory: '64Mi', 'ephemeral-storage': '32Mi' },
+  }
+  const build = {
+    default: { memory: '1Gi', 'ephemeral-storage': '10Gi' },
+    defaultRequest: { cpu: '50m', memory: '128Mi', 'ephemeral-storage': '128Mi' },
+  }
+  return { type: 'Container', ...(purpose === 'application' ? application : build) }
 }

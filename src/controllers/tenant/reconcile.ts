@@ -10,6 +10,8 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import { controllerOf } from '../../kube/object/owner.ts'
 import type { Enforcement } from '../../network-probe/enforcement.ts'
 import type { TenantRegistry } from '../../registry/tenant-registry.ts'
+import type { AuditLog } from '../../store/audit/audit-log.ts'
+import { recordEndOnce } from '../../store/audit/record-end.ts'
 import type { TokenDesk } from '../../token-desk/index.ts'
 import { reconcileWithFinalizer } from '../reconcile-with-finalizer.ts'
 import type { StatusWriter } from '../status-writer.ts'
@@ -31,6 +33,7 @@ export type TenantDeps = TeamCheckDeps & {
   readonly settings: TenantSettings
   readonly registry: TenantRegistry
   readonly desk: Pick<TokenDesk, 'revokeBy'>
+  readonly audit: Pick<AuditLog, 'appendOnce'>
   /** What the probe recorded last about the enforcement of network policies. */
   readonly enforcement: () => Enforcement
   readonly status: StatusWriter<Tenant>
@@ -61,7 +64,7 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
     nextStatus(tenant, { decision: result, teams, enforcement: deps.enforcement() }, deps.clock.now()),
   )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
-  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams, deps.teamCheckMilliseconds), rotationMilliseconds(deps))
+  const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
   return next === undefined ? done : requeueAfter(next)
 }
 
@@ -164,5 +167,20 @@ async function end(deps: TenantDeps, tenant: Tenant): Promise<Outcome | undefine
     const uid = object?.metadata.uid
     await deps.client.delete(namespaces, { name }, uid === undefined ? {} : { uid })
   }
-  return ours.length > 0 ? requeueAfter(deletionRetryMilliseconds) : undefined
+  if (ours.length > 0) return requeueAfter(deletionRetryMilliseconds)
+  await recordEnd(deps.audit, tenant)
+  return undefined
+}
+
+function recordEnd(audit: TenantDeps['audit'], { metadata, spec }: Tenant): Promise<void> {
+  const { name, uid = '' } = metadata
+  return recordEndOnce(audit, {
+    action: 'tenant.ended',
+    actor: 'sekisho:tenant',
+    namespace: spec.namespace,
+    object: `Tenant/${name}`,
+    outcome: 'allowed',
+    reason: 'the Tenant was deleted',
+    details: { host: spec.account.host, accountId: spec.account.id, uid },
+  })
 }

@@ -242,8 +242,64 @@ describe('bounds', () => {
   })
 })
 
-test('a delivery whose id JavaScript would round is refused: another one would be redelivered', async () => {
-  const delivery = { id: 2 ** 53 + 2, guid: 'g', event: 'push', delivered_at: '2026-01-01T00:00:00Z', status_code: 502 }
-  await using github = await scriptedGitHub(() => ({ status: 200, body: [delivery] }))
-  await expect(clientFor(github.url).deliveries()).rejects.toMatchObject({ code: 'upstream_failed' })
+describe('webhook deliveries', () => {
+  const listed = (id: string, statusCode = '502') =>
+    `{"id":${id},"guid":"g","event":"push","delivered_at":"2026-01-01T00:00:00Z","status_code":${statusCode}}`
+
+  test('an id that JavaScript would round is read and redelivered digit by digit', async () => {
+    const ids = ['12345678', '9007199254740993', '18446744073709551615']
+    await using github = await scriptedGitHub(({ method }) =>
+      method === 'GET' ? { status: 200, text: `[${ids.map(id => listed(id)).join(',')}]` } : { status: 202, body: {} },
+    )
+    const client = clientFor(github.url)
+    const { deliveries } = await client.deliveries()
+    expect(deliveries.map(({ id }) => id)).toEqual(ids)
+    await client.redeliver(ids[1] ?? '')
+    expect(github.asked.at(-1)?.path).toBe('/app/hook/deliveries/9007199254740993/attempts')
+  })
+
+  test.each(['"x"', '-1', '1.5', 'null', '1e30'])('the id %s is not understood', async id => {
+    await using github = await scriptedGitHub(() => ({ status: 200, text: `[${listed(id)}]` }))
+    await expect(clientFor(github.url).deliveries()).rejects.toMatchObject({ code: 'upstream_failed' })
+  })
+
+  test('a body that is not JSON is not understood', async () => {
+    await using github = await scriptedGitHub(() => ({ status: 200, text: '<html>' }))
+    await expect(clientFor(github.url).deliveries()).rejects.toMatchObject({ code: 'upstream_failed' })
+  })
+})
+
+describe('the list of installations', () => {
+  const installation = (id: number, account: object | null = { id: 1, login: 'acme', type: 'Organization' }) => ({
+    id,
+    app_id: 7,
+    account,
+    suspended_at: null,
+    repository_selection: 'all',
+    permissions: {},
+  })
+
+  test('a page that has not changed is the known one; one on an enterprise, or of a deleted account, does not make the page unreadable', async () => {
+    const enterprise = { id: 3, slug: 'octo', name: 'Octo' }
+    await using github = await scriptedGitHub(({ headers }) =>
+      headers['if-none-match'] === '"one"'
+        ? { status: 304 }
+        : {
+            status: 200,
+            body: [installation(1), installation(2, enterprise), installation(3, null)],
+            headers: { etag: '"one"', link: '<https://github.test/x?page=2>; rel="next"' },
+          },
+    )
+    const client = clientFor(github.url)
+    const page = await client.installationPage(1)
+    expect(page).toMatchObject({ etag: '"one"', hasNext: true, installations: [{ id: 1 }] })
+    expect(await client.installationPage(1, page)).toBe(page)
+    expect(github.asked.map(({ path }) => path)).toEqual(Array(2).fill('/app/installations?per_page=100&page=1'))
+  })
+
+  test('a full page is followed by the next one, whatever its links say', async () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => installation(index + 1))
+    await using github = await scriptedGitHub(() => ({ status: 200, body: hundred }))
+    expect((await clientFor(github.url).installationPage(1)).hasNext).toBe(true)
+  })
 })

@@ -171,8 +171,10 @@ export function createAppClient(deps: AppClientDeps): AppClient {
     },
     revoke,
     async deliveries(options = {}) {
-      const parameters = { per_page: 100, ...options }
-      return deliveryPage(await asApp('GET /app/hook/deliveries', parameters, redelivering))
+      // The body as it is: Octokit would round the ids.
+      const parameters = { per_page: pageSize, ...options, request: { parseSuccessResponseBody: false } }
+      const { data, headers } = await asApp('GET /app/hook/deliveries', parameters, redelivering)
+      return deliveryPage({ body: data instanceof ReadableStream ? await new Response(data).text() : '', headers })
     },
     async redeliver(deliveryId) {
       if (!/^[0-9]{1,20}$/.test(deliveryId)) throw new AppError('invalid_request', 'deliveryId must be a number')

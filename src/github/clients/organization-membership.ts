@@ -1,6 +1,7 @@
 // The people and teams of an organisation, read either as the person or as the App (which needs members: read).
 // Only `active` and `admin` together mean an owner; a pending invitation means nothing.
-// Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user
+// Source: https://docs.github.com/en/rest/orgs/members#get-organization-membership-for-a-user ,
+// https://docs.github.com/en/rest/teams/teams#get-a-team-by-name (teams by organisation id and team id)
 import { isAppError } from '../../lib/errors.ts'
 import { integerAt, objectAt, recordOf, textAt } from '../transport/answer.ts'
 import { createTokenRequester, type TokenClientDeps } from '../transport/token-requester.ts'
@@ -28,8 +29,8 @@ export function organizationMembership(value: unknown): OrganizationMembership {
 export type OrganizationClient = {
   /** undefined when the person is not a member, or does not exist. */
   readonly membership: (organizationLogin: string, userLogin: string) => Promise<OrganizationMembership | undefined>
-  /** The ids of all teams, nested and secret ones too. Throws `not_found` when nobody has the login. */
-  readonly teamIds: (organization: { readonly login: string }) => Promise<ReadonlySet<number>>
+  /** Whether the organisation has the team, nested and secret ones too. By ids: another organisation can take over the login. */
+  readonly hasTeam: (organizationId: number, teamId: number) => Promise<boolean>
 }
 
 /** Needs a token with members: read (`AppClient.mintOrganizationReader`). */
@@ -45,9 +46,17 @@ export function createOrganizationClient(deps: TokenClientDeps): OrganizationCli
         throw error
       }
     },
-    async teamIds({ login }) {
-      const teams = await requester.all('GET /orgs/{org}/teams', { org: login })
-      return new Set(teams.map(team => integerAt(recordOf(team, 'team'), 'id', 'team')))
+    async hasTeam(organizationId, teamId) {
+      const parameters = { organization_id: organizationId, team_id: teamId }
+      try {
+        const { data } = await requester.request('GET /organizations/{organization_id}/team/{team_id}', parameters)
+        const team = recordOf(data, 'team')
+        const owner = integerAt(objectAt(team, 'organization', 'team'), 'id', 'team.organization')
+        return integerAt(team, 'id', 'team') === teamId && owner === organizationId
+      } catch (error) {
+        if (isAppError(error, 'not_found')) return false
+        throw error
+      }
     },
   }
 }

@@ -171,6 +171,17 @@ describe('the user client', () => {
     expect(installations.map(item => item.id)).toEqual([1, 2, 3])
   })
 
+  test('leaves out an installation on an enterprise, and takes the login of an Enterprise Managed User', async () => {
+    const account = { id: 3, slug: 'octo', name: 'Octo' }
+    const page = { total_count: 1, installations: [{ id: 1, app_id: 7, account, target_type: 'Enterprise', permissions: {} }] }
+    await using github = await scriptedGitHub(({ path }) =>
+      path.startsWith('/user/installations') ? { status: 200, body: page } : { status: 404, body: { message: 'Not Found' } },
+    )
+    const client = createUserClient(depsFor(github.url))
+    expect(await client.installations()).toEqual([])
+    expect(await client.organizationMembership('mona_octo')).toBeUndefined()
+  })
+
   test('does not send the person’s token to another host for the next page', async () => {
     await using elsewhere = await scriptedGitHub(() => ({ status: 200, body: [] }))
     await using github = await scriptedGitHub(() => ({

@@ -80,7 +80,7 @@ function account(answer: Answer): { readonly id: number; readonly login: string 
 }
 
 function checkLogin(login: string): void {
-  if (!/^[A-Za-z0-9-]{1,100}$/.test(login)) throw new AppError('invalid_request', 'that is not the login of an organisation')
+  if (!/^[A-Za-z0-9_-]{1,100}$/.test(login)) throw new AppError('invalid_request', 'that is not the login of an organisation')
 }
 
 function team(answer: Answer): TeamFacts {

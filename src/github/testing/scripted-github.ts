@@ -12,6 +12,8 @@ export type Asked = {
 export type ScriptedAnswer = {
   readonly status: number
   readonly body?: unknown
+  /** In place of `body`: sent as it is. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -33,7 +35,7 @@ export async function scriptedGitHub(answer: (asked: Asked, index: number) => Sc
       const reply = answer(one, asked.length)
       asked.push(one)
       response.writeHead(reply.status, { 'content-type': 'application/json; charset=utf-8', ...reply.headers })
-      response.end(reply.body === undefined ? undefined : JSON.stringify(reply.body))
+      response.end(reply.text ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

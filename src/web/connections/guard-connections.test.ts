@@ -1,9 +1,13 @@
 // Real servers on loopback: proxies that name their clients, connections that say nothing, and what others notice of them.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { issueCertificate, makeCertificateAuthority } from '../../identity/certificate-authority.ts'
+import { SecretString } from '../../lib/secret-string.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { parseAddressList } from '../clients/address-list.ts'
 import { clientAddress } from '../clients/client-key.ts'
@@ -11,19 +15,21 @@ import { createWebServer, listen, type WebServerOptions } from '../server.ts'
 import { createCertificate } from '../tls.ts'
 import { createConnectionTable } from './connection-table.ts'
 
-const now = new Date()
-const authority = await makeCertificateAuthority({ commonName: 'test', now, lifetimeDays: 2 })
-const leaf = await issueCertificate({
-  authority,
-  commonName: 'server',
-  dnsNames: ['localhost'],
-  ipAddresses: ['127.0.0.1'],
-  usage: 'server',
-  now,
-  lifetimeDays: 1,
-})
+/** Made by openssl, because this folder knows no certificate authority of ours. */
+function makeCertificate() {
+  const folder = mkdtempSync(join(tmpdir(), 'connections-'))
+  const [key, leaf] = [join(folder, 'tls.key'), join(folder, 'tls.crt')]
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const named = ['-days', '1', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  execFileSync('openssl', ['req', '-x509', ...curve, ...named, '-keyout', key, '-out', leaf], { stdio: 'ignore' })
+  const made = { certificatePem: readFileSync(leaf, 'utf8'), privateKeyPem: new SecretString(readFileSync(key, 'utf8')) }
+  rmSync(folder, { recursive: true })
+  return made
+}
+
+const leaf = makeCertificate()
 const certificate = createCertificate({ certificate: leaf.certificatePem, privateKey: leaf.privateKeyPem })
-const ca = authority.certificatePem
+const ca = leaf.certificatePem
 
 async function serve(options: Partial<WebServerOptions>): Promise<number> {
   const server = await createWebServer({ log: silentLog, requestsPerMinute: 'unlimited', ...options })

@@ -106,6 +106,29 @@ describe.each(['http/1.1', 'h2'] as const)('closed-loop load by %s', protocol =>
   })
 })
 
+test('in an open loop the wait for a slow server counts, and the number of requests follows the clock', async () => {
+  let busyUntil = 0
+  // Serves one request after the other, 20 ms each: half as many as are due.
+  const server = createServer((from, to) => {
+    from.resume()
+    busyUntil = Math.max(busyUntil, performance.now()) + 20
+    setTimeout(() => to.end('done'), busyUntil - performance.now())
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+  })
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const plan = { protocol: 'http/1.1', connections: 10, streams: 1, warmUpRequests: 1 } as const
+  const requests = [request('anything', { expectedText: 'done' })]
+  const { run, close } = await openClosedLoop({ ...plan, port, requests, perSecond: 100 })
+  const result = await run(0.5)
+  close()
+  expect(result).toMatchObject({ requests: 50, failures: 0 })
+  expect(result.p99Milliseconds).toBeGreaterThan(300)
+})
+
 test('a server that closes its connections causes an error, not a slow answer', async () => {
   const server = createServer(from => from.socket.destroy()).listen(0, '127.0.0.1')
   onTestFinished(() => {

@@ -1,8 +1,11 @@
-// Keeps a fixed number of concurrent requests for a number of seconds: each answer is followed at once by the next request (closed loop).
+// Keeps a fixed number of concurrent requests for a number of seconds: each answer is followed at once by the next request (closed loop). With
+// `perSecond` requests are due at fixed times instead, whatever the answers do (open loop): a latency counts from the time at which the request was
+// due, so a server that falls behind shows it.
 // Owns the connections and the clock of the measurement; counts failures and never hides them.
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { percentile } from '../harness/statistics.ts'
 import { type Connection, http1Connection, prepareHttp1 } from './http1-connection.ts'
@@ -58,24 +61,33 @@ export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
     if (request === undefined) throw new Error('a load plan without requests')
     return request
   }
-  /** All workers continue until `goesOn` returns false. */
-  const drive = async (goesOn: () => boolean, took: (milliseconds: number) => void): Promise<number> => {
+  /** All workers continue until there is no next due time. */
+  const drive = async (nextDue: () => number | undefined, took: (milliseconds: number) => void): Promise<number> => {
     let failures = 0
     const worker = async (connection: Connection): Promise<void> => {
-      while (goesOn()) {
-        const started = performance.now()
+      for (let due = nextDue(); due !== undefined; due = nextDue()) {
+        const early = due - performance.now()
+        if (early > 0) await sleep(early)
         if (!(await connection.send(next()))) failures += 1
-        took(performance.now() - started)
+        took(performance.now() - due)
       }
     }
     await Promise.all(connections.flatMap(connection => Array.from({ length: plan.streams }, () => worker(connection))))
     return failures
   }
+  const dueTimes = (started: number, until: number): (() => number | undefined) => {
+    const { perSecond } = plan
+    let arrivals = 0
+    return () => {
+      const due = perSecond === undefined ? performance.now() : started + (arrivals++ * 1000) / perSecond
+      return due < until ? due : undefined
+    }
+  }
   return {
     warmUp() {
       const until = sent + plan.warmUpRequests
       return drive(
-        () => sent < until,
+        () => (sent < until ? performance.now() : undefined),
         () => {},
       )
     },
@@ -83,10 +95,7 @@ export async function openClosedLoop(plan: LoadPlan): Promise<ClosedLoop> {
       const milliseconds: number[] = []
       const started = performance.now()
       const until = started + seconds * 1000
-      const failures = await drive(
-        () => performance.now() < until,
-        took => milliseconds.push(took),
-      )
+      const failures = await drive(dueTimes(started, until), took => milliseconds.push(took))
       return {
         requests: milliseconds.length,
         failures,

@@ -1,4 +1,4 @@
-// One run of one side: a server process under closed-loop load from a generator process, each pinned to its own processor if possible, with
+// One run of one side: a server process under load (closed or open loop) from a generator process, each pinned to its own processor if possible, with
 // the server's CPU time. A run with a wrong answer is not a run: it is an error.
 import { join } from 'node:path'
 import type { Run } from '../harness/bench.ts'

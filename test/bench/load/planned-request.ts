@@ -20,6 +20,8 @@ export type LoadPlan = {
   readonly connections: number
   /** Concurrent requests on one connection; 1 for http/1.1. */
   readonly streams: number
+  /** Requests due each second, whatever the answers do; without it each answer is followed by the next request. */
+  readonly perSecond?: number
   /** Sent before the measured requests. */
   readonly warmUpRequests: number
   readonly requests: readonly PlannedRequest[]

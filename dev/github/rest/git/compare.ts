@@ -1,7 +1,7 @@
 // The routes that say where a commit stands: the comparison of two commits, and the branches whose newest commit it is. Commits of forks can be
 // named as on GitHub, where the repositories of a network share their objects; no branch leads to them.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
-import { mergeBase } from '../../git/diff.ts'
+import { compareCommits } from '../../actions/repository/comparison.ts'
 import { fullName } from '../../state/github-state.ts'
 import { commitView } from '../../views/commit.ts'
 import { notFound, ok, RestError } from '../protocol/answer.ts'
@@ -11,24 +11,16 @@ import { type RepositoryCall, type RestRoute, repositoryRoute } from '../route.t
 /** GitHub counts and lists no more commits of a comparison than this on one page. */
 const mostCommits = 250
 
-function comparisonStatus(aheadBy: number, behindBy: number): 'identical' | 'ahead' | 'behind' | 'diverged' {
-  if (aheadBy === 0) return behindBy === 0 ? 'identical' : 'behind'
-  return behindBy === 0 ? 'ahead' : 'diverged'
-}
-
 /** OpenAPI `commit-comparison`, without the changed files, which are optional there. */
 async function compare({ context, repository, params, query }: RepositoryCall) {
   const { git, state, links } = context
   const [baseName = '', headName = '', ...more] = (params['basehead'] ?? '').split('...')
   const [base, head] = await Promise.all([git.resolve(repository.id, baseName), git.resolve(repository.id, headName)])
   if (base === undefined || head === undefined || more.length > 0) throw notFound()
-  const common = await mergeBase(git, repository.id, base, head)
-  if (common === undefined) throw new RestError(404, `No common ancestor between ${baseName} and ${headName}.`)
+  const found = await compareCommits(context, repository, base, head)
+  if (found === undefined) throw new RestError(404, `No common ancestor between ${baseName} and ${headName}.`)
   const show = async (sha: string) => commitView(context, repository, await git.commit(repository.id, sha))
-  const [ahead, behind] = await Promise.all([
-    git.commits(repository.id, base, head, 10_000),
-    git.commits(repository.id, head, base, 10_000),
-  ])
+  const { common, ahead, behindBy, status } = found
   const size = query.has('per_page') ? perPage(query) : mostCommits
   const from = (Math.max(1, Number(query.get('page') ?? 1) || 1) - 1) * size
   const name = fullName(state, repository)
@@ -42,9 +34,9 @@ async function compare({ context, repository, params, query }: RepositoryCall) {
     patch_url: `${page}.patch`,
     base_commit: await show(base),
     merge_base_commit: await show(common),
-    status: comparisonStatus(ahead.length, behind.length),
+    status,
     ahead_by: ahead.length,
-    behind_by: behind.length,
+    behind_by: behindBy,
     total_commits: ahead.length,
     commits: ahead
       .toReversed()

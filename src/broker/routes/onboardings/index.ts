@@ -1,6 +1,6 @@
 // `/onboardings`: platform admins approve or refuse accounts that are not listed. For anybody else the pages do not exist.
 import { Type } from '@fastify/type-provider-typebox'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
 import type { BrokerContext } from '../../context.ts'
 import { approveOnboarding, refuseOnboarding } from '../../onboarding/approval/platform-approval.ts'
@@ -42,9 +42,14 @@ export function registerOnboardings(server: WebServer, context: BrokerContext): 
   })
 }
 
-/** The groups are read from GitHub, and without its answer the last known ones count: RBAC decides on them now. */
-async function requireAdmin({ people, platformAdmins }: BrokerContext, person: Person): Promise<void> {
-  const groups = await people.shownGroups(person.host, person.userId)
-  if (await platformAdmins.includes({ subject: person.subject, groups })) return
+/** By the groups that GitHub answers now: without its answer nobody decides. */
+async function requireAdmin({ people, platformAdmins }: BrokerContext, { subject }: Person): Promise<void> {
+  const claims = await people.claims(subject).catch((error: unknown) => {
+    // Without any role.
+    if (isAppError(error, 'forbidden')) return { groups: [] }
+    throw error
+  })
+  if (claims === undefined) throw new AppError('unauthenticated', 'your GitHub sign-in has ended: sign in again')
+  if (await platformAdmins.includes({ subject, groups: claims.groups })) return
   throw new AppError('not_found', 'there is no such page')
 }

@@ -1,11 +1,13 @@
 // Asks GitHub, as the App, whether the teams that a Tenant names are teams of its organisation. A wrong id gives nobody a role and would
 // otherwise be noticed only by people who lack access. Writes nothing to the cluster; never throws: a failure to find out is an answer, too.
-// Source: https://docs.github.com/en/rest/teams/teams#list-teams
+// Source: https://docs.github.com/en/rest/teams/teams#get-a-team-by-name
 import type { Installation } from '../../../api/github/installation.ts'
 import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenancy/tenant.ts'
-import { createOrganizationClient, type Fetch } from '../../../github/index.ts'
+import { createOrganizationClient, type Fetch, type OrganizationClient } from '../../../github/index.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import type { HourlyBudget } from '../../../lib/hourly-budget.ts'
+import { spreadOf } from '../../../lib/spread.ts'
 import type { GitHubApps } from '../../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
 import { type Unreachable, unreachable } from '../../github-unreachable.ts'
@@ -28,6 +30,8 @@ export type TeamCheckDeps = SingleUseTokenDeps & {
   readonly installationsIn: (namespace: string) => readonly Installation[]
   /** How often the teams are checked without a reason. */
   readonly teamCheckMilliseconds: number
+  /** The App's share for checks without a reason, by the name of its ClusterGitHubApp. */
+  readonly teamChecks: HourlyBudget
   readonly fetch?: Fetch
 }
 
@@ -44,17 +48,19 @@ export async function checkTeams(deps: TeamCheckDeps, tenant: Tenant): Promise<T
   if (!ready) return { kind: 'not-checkable', message: `namespace ${namespace} has no Installation that is ready` }
   if (ready.status?.permissions?.['members'] === undefined)
     return { kind: 'not-checkable', message: 'the GitHub App may not read members: give it the permission members: read' }
-  if (!isDue(tenant, deps.clock.now(), deps.teamCheckMilliseconds)) return { kind: 'not-due' }
+  if (!isDue(deps, tenant, ready.spec.app)) return { kind: 'not-due' }
   return ask(deps, tenant, ready, teams)
 }
 
-function isDue(tenant: Tenant, now: Date, interval: number): boolean {
+/** At once after a change and after a webhook; otherwise on schedule, within the share of the App. */
+function isDue({ clock, teamCheckMilliseconds, teamChecks }: TeamCheckDeps, tenant: Tenant, app: string): boolean {
   const { metadata, status } = tenant
   const before = findCondition(status?.conditions, tenantConditions.rolesResolved)
   if (before === undefined || before.reason === tenantReasons.teamsNotChecked || status?.teamsCheckedAt === undefined) return true
   if (before.observedGeneration !== metadata.generation) return true
   if (wakeOf(tenant) !== status.observedWake) return true
-  return now.getTime() - Date.parse(status.teamsCheckedAt) >= interval
+  const age = clock.now().getTime() - Date.parse(status.teamsCheckedAt)
+  return age >= teamCheckMilliseconds * spreadOf(metadata.uid ?? '') && teamChecks.take(app)
 }
 
 async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamsAnswer> {
@@ -71,13 +77,24 @@ async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, 
   try {
     const app = await deps.githubApps.get(spec.app)
     const clientDeps = { endpoints: app.endpoints, log, clock, ...(fetch === undefined ? {} : { fetch }) }
-    const found = await withSingleUseToken(deps, app, {
+    const missing = await withSingleUseToken(deps, app, {
       request,
       mint: () => app.client.mintOrganizationReader(spec.installationId),
-      use: ({ token }) => createOrganizationClient({ ...clientDeps, token }).teamIds(spec.account),
+      use: ({ token }) => missingTeams(createOrganizationClient({ ...clientDeps, token }), spec.account.id, teams),
     })
-    return { kind: 'known', teams, missing: teams.filter(id => !found?.has(id)), askedAt }
+    return { kind: 'known', teams, missing: missing ?? teams, askedAt }
   } catch (error) {
     return unreachable(error)
   }
+}
+
+/** One request for each team: a Tenant names at most a hundred, an organisation may have thousands. */
+async function missingTeams(
+  client: OrganizationClient,
+  organizationId: number,
+  teams: readonly number[],
+): Promise<readonly number[]> {
+  const missing: number[] = []
+  for (const id of teams) if (!(await client.hasTeam(organizationId, id))) missing.push(id)
+  return missing
 }

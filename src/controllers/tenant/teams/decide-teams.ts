@@ -6,7 +6,8 @@ import { retryMilliseconds } from '../../github-unreachable.ts'
 import type { TeamsAnswer } from './check-teams.ts'
 
 const type = tenantConditions.rolesResolved
-const unreachableMilliseconds = 60_000
+/** As every Tenant is looked at again: the check is for information only. */
+const unreachableMilliseconds = 600_000
 
 /** Repeats the condition of the status while GitHub was not asked. */
 export function rolesResolvedCondition(tenant: Tenant, answer: TeamsAnswer): WantedCondition {
@@ -54,16 +55,7 @@ function listed(ids: readonly number[]): string {
   return ids.length > mostListed ? `${shown} and ${ids.length - mostListed} more` : shown
 }
 
-/** When to check again although nothing wakes the Tenant; undefined when only a change can lead to another answer. */
-export function nextTeamCheckMilliseconds(answer: TeamsAnswer, interval: number): number | undefined {
-  switch (answer.kind) {
-    case 'unreachable':
-      return retryMilliseconds(answer, unreachableMilliseconds)
-    case 'known':
-    case 'not-due':
-      return interval
-    default:
-      // A change of the Tenant or of its Installation wakes it.
-      return undefined
-  }
+/** When to check again although nothing wakes the Tenant; undefined where the resync of every Tenant is soon enough. */
+export function nextTeamCheckMilliseconds(answer: TeamsAnswer): number | undefined {
+  return answer.kind === 'unreachable' ? retryMilliseconds(answer, unreachableMilliseconds) : undefined
 }

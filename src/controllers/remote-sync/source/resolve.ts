@@ -1,8 +1,8 @@
 // Asks GitHub which commit the source of a RemoteSync names now, with a token for that one repository. Reads only, and by the repository's id
 // only: its name may have passed to a repository of somebody else.
-import { type RemoteSync, remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
-import type { RepositoryClient, RepositoryFacts } from '../../github/index.ts'
-import { type Halt, halt } from './halt.ts'
+import { type RemoteSync, remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
+import { type Halt, halt } from '../halt.ts'
 
 export type CommitReader = Pick<RepositoryClient, 'branch' | 'pullRequest' | 'hasCommit'>
 

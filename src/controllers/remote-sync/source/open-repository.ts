@@ -1,9 +1,9 @@
 // The repository of one reconcile: a token for it, a client with the token, and what GitHub says about it now. Each is requested when it is first
 // needed and at most once. Reads only.
-import { remoteSyncReasons as reasons } from '../../api/apps/remote-sync.ts'
-import type { RepositoryClient, RepositoryFacts } from '../../github/index.ts'
-import { AppError } from '../../lib/errors.ts'
-import { type AccessDeps, type AccessRequest, accessOnce, type RepositoryAccess } from '../owned-grant.ts'
+import { remoteSyncReasons as reasons } from '../../../api/apps/remote-sync.ts'
+import type { RepositoryClient, RepositoryFacts } from '../../../github/index.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type AccessDeps, type AccessRequest, accessOnce, type RepositoryAccess } from '../../owned-grant.ts'
 import type { CommitReader } from './resolve.ts'
 
 /** What is read of a repository. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { RemoteSync } from '../../api/apps/remote-sync.ts'
-import type { RepositoryClient } from '../../github/index.ts'
+import type { RemoteSync } from '../../../api/apps/remote-sync.ts'
+import type { RepositoryClient } from '../../../github/index.ts'
+import { commit } from '../testing/remote-sync.ts'
 import { type CommitReader, findCommit } from './resolve.ts'
-import { commit } from './testing/remote-sync.ts'
 
 type PullRequestFacts = NonNullable<Awaited<ReturnType<RepositoryClient['pullRequest']>>>
 
