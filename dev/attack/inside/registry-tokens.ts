@@ -5,22 +5,24 @@ import type { Attack, Attempt } from '../attack.ts'
 import { judgeRegistry } from '../judge.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
-import { ownCredentials, pathOfImage } from './registry.ts'
+import { ownCredentials, pathOfImage, pathOfTenant } from './registry.ts'
 import { accessOf, askToken, type Basic, challenge, fromHost } from './registry-client.ts'
 
 /** The names and actions to ask for that must never come back. */
 function greedyScopes(world: World): readonly string[] {
   const { repository } = pathOfImage(world)
+  const own = pathOfTenant(world, neighbourNamespace)
+  const foreign = pathOfTenant(world, tenantNamespace)
   return [
     `repository:${repository}:pull`,
     `repository:${repository}:pull,push,delete,*`,
     `repository:${repository.toUpperCase()}:pull`,
-    `repository:${neighbourNamespace}/../${repository}:pull`,
-    `repository:${neighbourNamespace}/%2e%2e/${repository}:pull`,
+    `repository:${own}/../${tenantNamespace}/shop:pull`,
+    `repository:${own}/%2e%2e/${tenantNamespace}/shop:pull`,
     `repository:/${repository}:pull`,
     `repository:${repository}/:pull`,
-    `repository:${neighbourNamespace}x/site:push`,
-    `repository:${tenantNamespace}:pull`,
+    `repository:${own}x/site:push`,
+    `repository:${foreign}:pull`,
     'repository:*:*',
     'repository:sekisho/sekisho:push',
     'repository:cnb/builder:push',
@@ -28,24 +30,25 @@ function greedyScopes(world: World): readonly string[] {
     'registry:catalog:*',
     'registry:*:*',
     `repository(plugin):${repository}:pull`,
-    `repository:${neighbourNamespace}/site:pull repository:${repository}:pull`,
-    `repository:${neighbourNamespace}/site:pull\nrepository:${repository}:pull`,
-    `repository:${neighbourNamespace}/site:delete`,
-    Array.from({ length: 500 }, (_, number) => `repository:${tenantNamespace}/a${number}:pull`).join(' '),
+    `repository:${own}/site:pull repository:${repository}:pull`,
+    `repository:${own}/site:pull\nrepository:${repository}:pull`,
+    `repository:${own}/site:delete`,
+    Array.from({ length: 500 }, (_, number) => `repository:${foreign}/a${number}:pull`).join(' '),
     ':::',
     `repository:${'a/'.repeat(2000)}:pull`,
   ]
 }
 
 /** A token may open what is below globex's path, and pull what builds start from. */
-function judgeToken({ answer, token, realm }: Awaited<ReturnType<typeof askToken>>): Verdict {
+function judgeToken(world: World, { answer, token, realm }: Awaited<ReturnType<typeof askToken>>): Verdict {
+  const own = pathOfTenant(world, neighbourNamespace)
   if (realm === undefined) return succeeded('the registry asks nobody for a token')
   if ([400, 401, 403, 414, 429, 431].includes(answer.status)) return stopped('registry', `${answer.status} ${answer.text}`)
   if (token === undefined) return unclear(`${answer.status} ${answer.text}`)
   const wide = accessOf(token).filter(({ type, name, actions }) => {
     if (type !== 'repository') return actions.length > 0
-    if (name.startsWith(`${neighbourNamespace}/`) && !name.includes('..'))
-      return actions.some(action => !['pull', 'push'].includes(action))
+    if (name.startsWith(`${own}/`) && !name.includes('..'))
+      return actions.some(action => !['pull', 'push', 'delete'].includes(action))
     return actions.some(action => action !== 'pull' || !name.startsWith('cnb/'))
   })
   return wide.length > 0
@@ -101,7 +104,7 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
       greedyScopes(world).map(
         (scope): Attempt => ({
           name: `${who}: scope ${JSON.stringify(scope).slice(0, 70)}`,
-          run: async () => judgeToken(await askToken(send, registry, scope, basic)),
+          run: async () => judgeToken(world, await askToken(send, registry, scope, basic)),
         }),
       ),
     ),

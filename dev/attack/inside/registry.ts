@@ -29,10 +29,17 @@ export function pathOfImage(world: World): { readonly repository: string; readon
   return { repository: name.slice(world.targets.registry.length + 1), digest }
 }
 
+/** Where the images of a tenant are: below the same path as the victim's. */
+export function pathOfTenant(world: World, namespace: string): string {
+  const { repository } = pathOfImage(world)
+  return repository.slice(0, repository.lastIndexOf(`${tenantNamespace}/`)) + namespace
+}
+
 function reading(world: World): readonly Named[] {
   const { repository, digest } = pathOfImage(world)
   const pull = `repository:${repository}:pull`
-  const escaped = `${neighbourNamespace}%2f..%2f${repository}`
+  const own = pathOfTenant(world, neighbourNamespace)
+  const escaped = `${own}%2f..%2f${tenantNamespace}%2fshop`
   return [
     { name: 'list all repositories', path: '_catalog?n=1000', scope: 'registry:catalog:*' },
     { name: 'list acme’s tags', path: `${repository}/tags/list`, scope: pull },
@@ -44,7 +51,7 @@ function reading(world: World): readonly Named[] {
     {
       name: 'acme’s tags with a token for one’s own path',
       path: `${repository}/tags/list`,
-      scope: `repository:${neighbourNamespace}/site:pull`,
+      scope: `repository:${own}/site:pull`,
     },
   ]
 }
@@ -57,8 +64,8 @@ function writing(world: World): readonly Named[] {
     'cnb/builder',
     'cnb/run',
     'kpack/kpack',
-    `${tenantNamespace}/new`,
-    `${tenantNamespace}-inc/new`,
+    `${pathOfTenant(world, tenantNamespace)}/new`,
+    `${pathOfTenant(world, tenantNamespace)}-inc/new`,
   ]
   const absent = `sha256:${'0'.repeat(64)}`
   return [
@@ -103,8 +110,8 @@ function writing(world: World): readonly Named[] {
     {
       name: 'mount acme’s layer into one’s own path',
       method: 'POST',
-      path: `${neighbourNamespace}/site/blobs/uploads/?mount=${digest}&from=${repository}`,
-      scope: `repository:${neighbourNamespace}/site:pull,push repository:${repository}:pull`,
+      path: `${pathOfTenant(world, neighbourNamespace)}/site/blobs/uploads/?mount=${digest}&from=${repository}`,
+      scope: `repository:${pathOfTenant(world, neighbourNamespace)}/site:pull,push repository:${repository}:pull`,
       judge: judgeMount,
     },
   ]

@@ -69,7 +69,8 @@ export async function readTargets(admin: AdminClient, settings: ClusterSettings)
     platformPods: pods.filter(({ namespace }) => namespace === platformNamespace || namespace === 'kpack'),
     services: services.filter(({ namespace }) => ![tenantNamespace, neighbourNamespace].includes(namespace)),
     settings: configuration.data,
-    registry: configuration.data['SEKISHO_REGISTRY'] ?? registryHost(settings),
+    // The setting may have a path, below which the tenants' images are: every request goes to the host.
+    registry: configuration.data['SEKISHO_REGISTRY']?.split('/')[0] ?? registryHost(settings),
     issuer: configuration.data['SEKISHO_PUBLIC_URL'] ?? settings.issuerUrl,
     nodeAddress: settings.nodeAddress,
     apiServer: admin.server,
