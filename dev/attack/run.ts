@@ -2,7 +2,8 @@
 
 import { messageOf } from '../../src/lib/errors.ts'
 import type { Attack, Attempt, AttemptResult } from './attack.ts'
-import { type Layer, unclear, type Verdict } from './verdict.ts'
+import { type Layer, stopped, unclear, type Verdict } from './verdict.ts'
+import { NoIdToken } from './world/actors.ts'
 import type { World } from './world/world.ts'
 
 export type RunOptions = {
@@ -66,6 +67,7 @@ async function judged(attack: Attack, attempt: Attempt): Promise<Verdict> {
   try {
     return expectedOnly(await Promise.race([attempt.run(), late]), attack.expected)
   } catch (error) {
+    if (error instanceof NoIdToken) return expectedOnly(stopped('broker', error.message), attack.expected)
     return unclear(`the attempt failed: ${messageOf(error)}`)
   } finally {
     clearTimeout(timer)

@@ -2,7 +2,7 @@
 // rules forbid, naming the field.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { adminClientFor } from '../../dev/cluster/control-plane/admin-client.ts'
 import { examplePaths } from '../../dev/generate/reference/kinds.ts'
@@ -219,5 +219,49 @@ describe('the API server', () => {
     const selector = encodeURIComponent('spec.requestedBy=github|github.com|2')
     const found = (await admin.call('GET', `${path}?fieldSelector=${selector}`)) as { items: { metadata: { name: string } }[] }
     expect(found.items.map(item => item.metadata.name)).toEqual(['theirs'])
+  })
+})
+
+describe('a ClusterGitHubApp', () => {
+  const path = '/apis/github.sekisho.dev/v1alpha1/clustergithubapps'
+  const endpoints = { web: 'https://github.example.com', api: 'https://github.example.com/api/v3' }
+  const spec = { host: 'github.example.com', appId: 1, clientId: 'x', privateKeys: [{ secretName: 'key' }] }
+  const merge = 'application/merge-patch+json'
+
+  async function made(more: object): Promise<(change: object) => Promise<{ readonly status: number; readonly body: unknown }>> {
+    const { name, admin } = await withNamespace()
+    await admin.call('POST', path, objectOf('ClusterGitHubApp', name, { ...spec, ...more }))
+    onTestFinished(async () => {
+      await admin.call('DELETE', `${path}/${name}`)
+    })
+    return change => admin.request('PATCH', `${path}/${name}`, { spec: change }, merge)
+  }
+
+  test.each([
+    ['another', { endpoints }, { endpoints: { api: 'https://evil.example.com/api/v3' } }],
+    ['none any more', { endpoints }, { endpoints: null }],
+    ['some that it did not have', {}, { endpoints }],
+    ['insecure ones', { endpoints }, { endpoints: { insecure: true } }],
+  ])('does not get endpoints later: %s', async (_what, before, change) => {
+    const patch = await made(before)
+    const answer = await patch(change)
+    expect(answer.status).toBe(422)
+    expect(JSON.stringify(answer.body)).toContain('endpoints cannot change')
+    expect((await patch({ clientId: 'y' })).status).toBe(200)
+  })
+
+  test('reaches GitHub by https, unless it says that it need not', async () => {
+    const { name, admin } = await withNamespace()
+    const insecure = { ...endpoints, api: 'http://github.example.com/api/v3' }
+    const attempt = (more: object) =>
+      admin.request(
+        'POST',
+        `${path}?dryRun=All`,
+        objectOf('ClusterGitHubApp', name, { ...spec, endpoints: { ...insecure, ...more } }),
+      )
+    const refusal = await attempt({})
+    expect(refusal.status).toBe(422)
+    expect(JSON.stringify(refusal.body)).toContain('endpoints must be https URLs')
+    expect((await attempt({ insecure: true })).status).toBe(201)
   })
 })

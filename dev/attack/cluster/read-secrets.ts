@@ -92,13 +92,16 @@ function readsOf(world: World, as: Actor, namespaces: readonly string[]) {
   ])
 }
 
+/** Who belongs to no tenant gets no ID token in the first place. */
+const outsider = ['RBAC', 'broker'] as const
+
 function attack(as: Actor, who: string, namespaces: readonly string[]): Attack {
   return {
     name: `secrets/read-as-${as}`,
     as: who,
     against: `the Secrets of ${namespaces.join(', ')}`,
     tries: 'Every verb, format and selector that answers with a Secret’s data, dry runs and error texts included.',
-    expected: as === 'stranger' ? ['RBAC', 'authentication'] : ['RBAC'],
+    expected: as === 'stranger' ? ['RBAC', 'authentication'] : as === 'noah' ? outsider : ['RBAC'],
     attempts: world => readsOf(world, as, namespaces),
   }
 }

@@ -243,7 +243,7 @@ export const rightsAttacks: readonly Attack[] = [
     against: 'webhooks, policies, CRDs, nodes, namespaces, quotas and network policies',
     tries:
       'Takes a wall away, widens a quota, relabels or adopts a namespace, brings a webhook or an API of one’s own, reaches the kubelet.',
-    expected: ['RBAC'],
+    expected: ['RBAC', 'broker'],
     peer: 'Capsule CVE-2022-46167, CVE-2024-39690; External Secrets across namespaces',
     attempts: world => apiAttempts(world, [...cluster('gary'), ...cluster('noah')]),
   },

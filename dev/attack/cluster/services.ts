@@ -130,7 +130,7 @@ export const serviceAttacks: readonly Attack[] = [
         ['ExternalName platform', { type: 'ExternalName', externalName: 'sekisho-admission.sekisho-system.svc.cluster.local' }],
         ['ExternalName metadata', { type: 'ExternalName', externalName: 'metadata.google.internal' }],
         ['NodePort', { type: 'NodePort' }],
-        ['NodePort 30080', { type: 'NodePort', ports: [{ name: 'web', port: 80, nodePort: 30_080 }] }],
+        ['NodePort 30080', { type: 'NodePort', ports: [{ name: 'node', port: 80, nodePort: 30_080 }] }],
         ['LoadBalancer', { type: 'LoadBalancer' }],
         ['LoadBalancer with a source address', { type: 'LoadBalancer', loadBalancerIP: world.targets.nodeAddress }],
       ]

@@ -72,7 +72,7 @@ function wishes(world: World): readonly Wish[] {
     registryWish(world, 'list all repositories', 'GET', '_catalog'),
     registryWish(world, 'acme’s tags', 'GET', `${repository}/tags/list`),
     registryWish(world, 'an upload to acme', 'POST', `${repository}/blobs/uploads/`),
-    registryWish(world, 'an upload to its own path', 'POST', `${repository.replace('acme/shop', 'globex/site')}/blobs/uploads/`),
+    registryWish(world, 'an upload to its own path', 'POST', `${targets.imagePrefix}globex/site/blobs/uploads/`),
     registryWish(world, 'an upload to the run image', 'POST', 'cnb/run/blobs/uploads/'),
     { what: 'credentials in environment and files of the build', probe: { kind: 'environment' }, judge: judgeEnvironment },
   ]

@@ -25,7 +25,7 @@ function denied(world: World, name: string, what: string, spec: Spec): Attempt {
     name: what,
     path: grants,
     object: { apiVersion: github, kind: 'RepositoryGrant', metadata: { name }, spec: { ...common, ...spec } },
-    refusals: /./,
+    refusals: /^(DeniedByPolicy|InstallationNotReady|RepositoryNotFound|UnknownPermissionLevel|AboveCeiling|Requester\w+)$/,
     harm: async ({ status }) =>
       status?.['decision'] === 'Approved' ? `approved for ${JSON.stringify(status['repositories'])}` : undefined,
     seconds: 30,

@@ -8,7 +8,7 @@ import { objectAttempt } from '../deputies/object-attempts.ts'
 import { judgeApi } from '../judge.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import { applicationsPath, type World } from '../world/world.ts'
-import { pathOfImage } from './registry.ts'
+import { ownPath, pathOfImage } from './registry.ts'
 
 /** An Application of globex that names an image which is not its own. */
 function foreignImages(world: World): readonly Attempt[] {
@@ -19,7 +19,7 @@ function foreignImages(world: World): readonly Attempt[] {
     image,
     name,
     `${name}:latest`,
-    `${registry}/globex/../${pathOfImage(world).repository}`,
+    `${registry}/${ownPath(world)}/../../${pathOfImage(world).repository}`,
     `${registry}//${pathOfImage(world).repository}`,
     `${registry}/sekisho/sekisho:latest`,
   ]

@@ -1,28 +1,27 @@
 // The registry's token server: what it gives to nobody, to guessed credentials and to globex's own; and tokens that it did not sign.
 import { randomBytes } from 'node:crypto'
-import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
+import { tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeRegistry } from '../judge.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
-import { ownCredentials, pathOfImage, pathOfTenant } from './registry.ts'
+import { ownCredentials, ownPath, pathOfImage } from './registry.ts'
 import { accessOf, askToken, type Basic, challenge, fromHost } from './registry-client.ts'
 
 /** The names and actions to ask for that must never come back. */
 function greedyScopes(world: World): readonly string[] {
   const { repository } = pathOfImage(world)
-  const own = pathOfTenant(world, neighbourNamespace)
-  const foreign = pathOfTenant(world, tenantNamespace)
+  const own = ownPath(world)
   return [
     `repository:${repository}:pull`,
     `repository:${repository}:pull,push,delete,*`,
     `repository:${repository.toUpperCase()}:pull`,
-    `repository:${own}/../${tenantNamespace}/shop:pull`,
-    `repository:${own}/%2e%2e/${tenantNamespace}/shop:pull`,
+    `repository:${own}/../../${repository}:pull`,
+    `repository:${own}/%2e%2e/%2e%2e/${repository}:pull`,
     `repository:/${repository}:pull`,
     `repository:${repository}/:pull`,
     `repository:${own}x/site:push`,
-    `repository:${foreign}:pull`,
+    `repository:${world.targets.imagePrefix}${tenantNamespace}:pull`,
     'repository:*:*',
     'repository:sekisho/sekisho:push',
     'repository:cnb/builder:push',
@@ -33,22 +32,22 @@ function greedyScopes(world: World): readonly string[] {
     `repository:${own}/site:pull repository:${repository}:pull`,
     `repository:${own}/site:pull\nrepository:${repository}:pull`,
     `repository:${own}/site:delete`,
-    Array.from({ length: 500 }, (_, number) => `repository:${foreign}/a${number}:pull`).join(' '),
+    Array.from({ length: 500 }, (_, number) => `repository:${world.targets.imagePrefix}${tenantNamespace}/a${number}:pull`).join(
+      ' ',
+    ),
     ':::',
     `repository:${'a/'.repeat(2000)}:pull`,
   ]
 }
 
 /** A token may open what is below globex's path, and pull what builds start from. */
-function judgeToken(world: World, { answer, token, realm }: Awaited<ReturnType<typeof askToken>>): Verdict {
-  const own = pathOfTenant(world, neighbourNamespace)
+function judgeToken(own: string, { answer, token, realm }: Awaited<ReturnType<typeof askToken>>): Verdict {
   if (realm === undefined) return succeeded('the registry asks nobody for a token')
   if ([400, 401, 403, 414, 429, 431].includes(answer.status)) return stopped('registry', `${answer.status} ${answer.text}`)
   if (token === undefined) return unclear(`${answer.status} ${answer.text}`)
   const wide = accessOf(token).filter(({ type, name, actions }) => {
     if (type !== 'repository') return actions.length > 0
-    if (name.startsWith(`${own}/`) && !name.includes('..'))
-      return actions.some(action => !['pull', 'push', 'delete'].includes(action))
+    if (name.startsWith(`${own}/`) && !name.includes('..')) return actions.some(action => !['pull', 'push'].includes(action))
     return actions.some(action => action !== 'pull' || !name.startsWith('cnb/'))
   })
   return wide.length > 0
@@ -104,7 +103,7 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
       greedyScopes(world).map(
         (scope): Attempt => ({
           name: `${who}: scope ${JSON.stringify(scope).slice(0, 70)}`,
-          run: async () => judgeToken(world, await askToken(send, registry, scope, basic)),
+          run: async () => judgeToken(ownPath(world), await askToken(send, registry, scope, basic)),
         }),
       ),
     ),

@@ -29,17 +29,15 @@ export function pathOfImage(world: World): { readonly repository: string; readon
   return { repository: name.slice(world.targets.registry.length + 1), digest }
 }
 
-/** Where the images of a tenant are: below the same path as the victim's. */
-export function pathOfTenant(world: World, namespace: string): string {
-  const { repository } = pathOfImage(world)
-  return repository.slice(0, repository.lastIndexOf(`${tenantNamespace}/`)) + namespace
+/** Below which globex's own images lie. */
+export function ownPath({ targets }: World): string {
+  return `${targets.imagePrefix}${neighbourNamespace}`
 }
 
 function reading(world: World): readonly Named[] {
   const { repository, digest } = pathOfImage(world)
   const pull = `repository:${repository}:pull`
-  const own = pathOfTenant(world, neighbourNamespace)
-  const escaped = `${own}%2f..%2f${tenantNamespace}%2fshop`
+  const escaped = `${ownPath(world)}%2f..%2f..%2f${repository}`
   return [
     { name: 'list all repositories', path: '_catalog?n=1000', scope: 'registry:catalog:*' },
     { name: 'list acme’s tags', path: `${repository}/tags/list`, scope: pull },
@@ -51,12 +49,13 @@ function reading(world: World): readonly Named[] {
     {
       name: 'acme’s tags with a token for one’s own path',
       path: `${repository}/tags/list`,
-      scope: `repository:${own}/site:pull`,
+      scope: `repository:${ownPath(world)}/site:pull`,
     },
   ]
 }
 
 function writing(world: World): readonly Named[] {
+  const { imagePrefix } = world.targets
   const { repository, digest } = pathOfImage(world)
   const paths = [
     repository,
@@ -64,8 +63,9 @@ function writing(world: World): readonly Named[] {
     'cnb/builder',
     'cnb/run',
     'kpack/kpack',
-    `${pathOfTenant(world, tenantNamespace)}/new`,
-    `${pathOfTenant(world, tenantNamespace)}-inc/new`,
+    `${imagePrefix}${tenantNamespace}/new`,
+    `${imagePrefix}${tenantNamespace}-inc/new`,
+    `${imagePrefix}${neighbourNamespace}x/new`,
   ]
   const absent = `sha256:${'0'.repeat(64)}`
   return [
@@ -110,8 +110,8 @@ function writing(world: World): readonly Named[] {
     {
       name: 'mount acme’s layer into one’s own path',
       method: 'POST',
-      path: `${pathOfTenant(world, neighbourNamespace)}/site/blobs/uploads/?mount=${digest}&from=${repository}`,
-      scope: `repository:${pathOfTenant(world, neighbourNamespace)}/site:pull,push repository:${repository}:pull`,
+      path: `${ownPath(world)}/site/blobs/uploads/?mount=${digest}&from=${repository}`,
+      scope: `repository:${ownPath(world)}/site:pull,push repository:${repository}:pull`,
       judge: judgeMount,
     },
   ]

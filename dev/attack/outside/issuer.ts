@@ -7,6 +7,7 @@ import { judgeBroker } from '../judge.ts'
 import { stopped, succeeded, unclear } from '../verdict.ts'
 import type { HttpAnswer } from '../world/http.ts'
 import type { World } from '../world/world.ts'
+import { foreignHostBrowser } from './visitor.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -42,19 +43,21 @@ const crooked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'with a request object at another address': { request_uri: 'https://attacker.example/request' },
 }
 
+/** gary is signed in, so that the request itself is judged; the browser stops at every host but the platform's. */
 function authorization(world: World, what: string, change: Readonly<Record<string, string>>): Attempt {
   return {
-    name: `stranger: an authorization request ${what}`,
+    name: `a link with an authorization request ${what}`,
     async run() {
+      const { origin } = new URL(world.targets.issuer)
+      const browser = await foreignHostBrowser(world, 'gary', url => url.origin !== origin)
       const query = new URLSearchParams(Object.entries({ ...request, ...change }).filter(([, value]) => value !== ''))
-      const answer = await world.http.send(`${world.targets.issuer}/oidc/authorize?${query}`)
-      const location = answer.headers?.['location'] ?? ''
+      const page = await browser.open(`${world.targets.issuer}/oidc/authorize?${query}`)
+      await browser.close()
+      if (page.url.origin === origin) return judgeBroker({ status: page.status, text: page.html })
       // An error may be told to the client at its registered address, never elsewhere.
-      if (answer.status === 303 || answer.status === 302) {
-        if (/^http:\/\/127\.0\.0\.1:9\/callback[?#]error=/.test(location)) return stopped('broker', location)
-        return succeeded(`${answer.status} ${location}`)
-      }
-      return judgeBroker(answer)
+      const isError = /[?#&]error=/.test(page.url.href) && !/[?#&](code|id_token)=/.test(page.url.href)
+      if (page.url.origin === new URL(request.redirect_uri).origin && isError) return stopped('broker', page.url.href)
+      return succeeded(page.url.href.replace(/code=[^&]+/, 'code=…'))
     },
   }
 }
@@ -135,15 +138,15 @@ function deviceAttempts(world: World): readonly Attempt[] {
   ]
 }
 
-/** noah's refresh token, as his command line keeps it. */
+/** mia's refresh token, as her command line keeps it. */
 async function refreshTokenOf(world: World): Promise<string> {
-  await world.credentials('noah')
-  const folder = join(world.demo.people.noah.home, 'cache/sekisho/tokens')
+  await world.credentials('mia')
+  const folder = join(world.demo.people.mia.home, 'cache/sekisho/tokens')
   for (const file of await readdir(folder)) {
     const { refreshToken } = JSON.parse(await readFile(join(folder, file), 'utf8')) as { refreshToken?: string }
     if (refreshToken !== undefined) return refreshToken
   }
-  throw new Error('noah has no refresh token')
+  throw new Error('mia has no refresh token')
 }
 
 /** A stolen refresh token, used after its owner used it: it ends the session for both. */
@@ -151,11 +154,11 @@ function refreshReuse(world: World): Attempt {
   const refresh = (token: string) =>
     post(world, '/oidc/token', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: token })
   return {
-    name: 'a thief uses a refresh token that noah used already',
+    name: 'a thief uses a refresh token that mia used already',
     async run() {
       const stolen = await refreshTokenOf(world)
       const first = await refresh(stolen)
-      if (first.status !== 200) return unclear(`noah cannot refresh: ${first.status} ${first.text}`)
+      if (first.status !== 200) return unclear(`mia cannot refresh: ${first.status} ${first.text}`)
       const next = (JSON.parse(first.text) as { refresh_token: string }).refresh_token
       const second = await refresh(stolen)
       if (second.status === 200) return succeeded('200: new tokens for a used refresh token')
@@ -186,8 +189,8 @@ export const issuerAttacks: readonly Attack[] = [
   },
   {
     name: 'issuer/refresh-reuse',
-    as: 'a thief of noah’s refresh token',
-    against: 'noah’s session',
+    as: 'a thief of mia’s refresh token',
+    against: 'mia’s session',
     tries: 'Uses a refresh token a second time.',
     expected: ['broker'],
     attempts: world => [refreshReuse(world)],

@@ -17,9 +17,14 @@ export function signedIn(world: World, login: PersonActor): Promise<Browser> {
 
 /** A new browser of the person, signed in. */
 export async function newBrowser(world: World, login: PersonActor): Promise<Browser> {
-  const browser = new Browser({ certificateAuthority: world.demo.certificateAuthority })
+  const browser = freshBrowser(world)
+  await signInWith(world, browser, login)
+  return browser
+}
+
+async function signInWith(world: World, browser: Browser, login: PersonActor): Promise<void> {
   const page = await passSignIn(browser, await browser.open(`${world.targets.issuer}/login`), login)
-  if (page.status === 200 && page.url.origin === new URL(world.targets.issuer).origin) return browser
+  if (page.status === 200 && page.url.origin === new URL(world.targets.issuer).origin) return
   await browser.close()
   throw new Error(`${login} cannot sign in: ${summary(page)}`)
 }
@@ -27,4 +32,13 @@ export async function newBrowser(world: World, login: PersonActor): Promise<Brow
 /** A browser that nobody has used. */
 export function freshBrowser(world: World, stopAt?: (url: URL) => boolean): Browser {
   return new Browser({ certificateAuthority: world.demo.certificateAuthority, ...(stopAt === undefined ? {} : { stopAt }) })
+}
+
+/** A new browser of the person, signed in, that from then on stops at every address that `stopAt` names. */
+export async function foreignHostBrowser(world: World, login: PersonActor, stopAt: (url: URL) => boolean): Promise<Browser> {
+  let armed = false
+  const browser = freshBrowser(world, url => armed && stopAt(url))
+  await signInWith(world, browser, login)
+  armed = true
+  return browser
 }

@@ -1,5 +1,6 @@
 // Who acts: people with ID tokens of the issuer, signed in as anybody signs in; a ServiceAccount of globex; and somebody without a credential.
 
+import { messageOf } from '../../../src/lib/errors.ts'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
 import { type DemoContext, neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { commandLineLogin } from '../../demo/scenario/sign-in.ts'
@@ -15,6 +16,11 @@ export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>
 /** The bearer token of each actor; undefined for the stranger. Tokens are renewed before they expire. */
 export type Credentials = (actor: Actor) => Promise<string | undefined>
 
+/** The issuer gives this person no ID token: that is a wall, and not a failure of the program. */
+export class NoIdToken extends Error {
+  override readonly name = 'NoIdToken'
+}
+
 const keepMilliseconds = 4 * 60_000
 
 export function createCredentials(demo: DemoContext, admin: AdminClient): Credentials {
@@ -25,7 +31,8 @@ export function createCredentials(demo: DemoContext, admin: AdminClient): Creden
     if (known !== undefined && known.until > Date.now()) return known.token
     const token = actor === 'workload' ? workloadToken(admin) : idToken(demo, actor)
     kept.set(actor, { token, until: Date.now() + keepMilliseconds })
-    token.catch(() => kept.delete(actor))
+    // A refusal is kept like a token: each attempt would sign in anew.
+    token.catch((error: unknown) => (error instanceof NoIdToken ? undefined : kept.delete(actor)))
     return token
   }
 }
@@ -34,10 +41,19 @@ export function createCredentials(demo: DemoContext, admin: AdminClient): Creden
 async function idToken(demo: DemoContext, login: PersonActor): Promise<string> {
   const person = demo.people[login]
   const first = await run(person, demo.tools.sekisho, ['token'])
-  if (first.code !== 0) await commandLineLogin(demo, person, login === 'gary' ? neighbourNamespace : tenantNamespace)
+  if (first.code !== 0) await signIn(demo, login)
   const answer = first.code === 0 ? first : await run(person, demo.tools.sekisho, ['token'])
   if (answer.code !== 0) throw new Error(`${login} has no ID token: ${answer.errors.trim()}`)
   return (JSON.parse(answer.output) as { status: { token: string } }).status.token
+}
+
+async function signIn(demo: DemoContext, login: PersonActor): Promise<void> {
+  try {
+    await commandLineLogin(demo, demo.people[login], login === 'gary' ? neighbourNamespace : tenantNamespace)
+  } catch (error) {
+    const message = messageOf(error)
+    throw message.includes('no role in any tenant') ? new NoIdToken(`${login} gets no ID token: ${message}`) : error
+  }
 }
 
 /** What a pod of globex that mounts its ServiceAccount has. Nobody of globex may ask for it (that is tried elsewhere), so the admin does. */

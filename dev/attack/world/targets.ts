@@ -23,7 +23,9 @@ export type Targets = {
   /** Services of the platform and of the cluster. */
   readonly services: readonly Named[]
   readonly settings: Readonly<Record<string, string>>
+  /** `host:port` of the registry, and the path below which the images of tenants lie: empty, or with a slash at its end. */
   readonly registry: string
+  readonly imagePrefix: string
   readonly issuer: string
   readonly nodeAddress: string
   readonly apiServer: string
@@ -69,13 +71,17 @@ export async function readTargets(admin: AdminClient, settings: ClusterSettings)
     platformPods: pods.filter(({ namespace }) => namespace === platformNamespace || namespace === 'kpack'),
     services: services.filter(({ namespace }) => ![tenantNamespace, neighbourNamespace].includes(namespace)),
     settings: configuration.data,
-    // The setting may have a path, below which the tenants' images are: every request goes to the host.
-    registry: configuration.data['SEKISHO_REGISTRY']?.split('/')[0] ?? registryHost(settings),
+    ...registryOf(configuration.data['SEKISHO_REGISTRY'] ?? registryHost(settings)),
     issuer: configuration.data['SEKISHO_PUBLIC_URL'] ?? settings.issuerUrl,
     nodeAddress: settings.nodeAddress,
     apiServer: admin.server,
     clusterDomain: settings.clusterDomain,
   }
+}
+
+function registryOf(setting: string): Pick<Targets, 'registry' | 'imagePrefix'> {
+  const [registry = '', ...path] = setting.split('/')
+  return { registry, imagePrefix: path.map(part => `${part}/`).join('') }
 }
 
 function podOf({ metadata, spec, status }: Item): Named {

@@ -1,7 +1,7 @@
 // How often the grants of one tenant may make the platform ask GitHub. Each probe mints a token of the App that all tenants share, so a tenant
 // that creates and wakes grants all day must not use up what GitHub allows the App. In memory: only the leader probes.
 import type { Clock } from '../../lib/clock.ts'
-import { createKeyedBuckets } from '../../lib/keyed-buckets.ts'
+import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 import type { Unreachable } from '../github-unreachable.ts'
 
 /** A whole quota of grants (500) can be checked at once, for a member who left; then one probe in six seconds: 600 an hour. */

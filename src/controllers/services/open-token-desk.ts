@@ -14,11 +14,11 @@ import { periodic } from '../../lib/periodic.ts'
 import { createRedelivery } from '../../redelivery/poll.ts'
 import { createGitHubApps, type GitHubApps } from '../../token-desk/app-clients.ts'
 import { createCountedAudit, createTokenDesk, createTokenSweep, type TokenDesk, tokenRoutes } from '../../token-desk/index.ts'
+import { readyInstallations } from '../../token-desk/ready-installations.ts'
 import { openTokenDeskCertificate } from '../../token-desk/server/certificate.ts'
 import { createWebServer, listen } from '../../web/server.ts'
 import type { ControllersDeps } from '../app-deps.ts'
-import { readyInstallations } from '../ready-installations.ts'
-import { tenantsByNamespace } from '../tenants-by-namespace.ts'
+import { tenantsByNamespace } from '../tenant/tenants-by-namespace.ts'
 
 export type OpenTokenDesk = {
   readonly desk: TokenDesk

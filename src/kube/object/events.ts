@@ -8,8 +8,8 @@ import { keyText, wireTime } from '../../api/resource.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { takeToken } from '../../lib/limits/token-bucket.ts'
 import { type Log, redactTokens } from '../../lib/log.ts'
-import { takeToken } from '../../lib/token-bucket.ts'
 import type { Applied, KubeClient } from '../client/client.ts'
 
 export type ObjectEvent = {

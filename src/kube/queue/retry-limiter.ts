@@ -2,7 +2,7 @@
 // all keys of a controller, so that an outage does not cause a flood. The figures are close to client-go's default rate limiter.
 import { equalJitter } from '../../lib/backoff.ts'
 import { type Clock, elapsed } from '../../lib/clock.ts'
-import { takeToken } from '../../lib/token-bucket.ts'
+import { takeToken } from '../../lib/limits/token-bucket.ts'
 
 export type RetryLimiter = {
   /** Counts one more failure of the key and returns the milliseconds to wait. `capMilliseconds`: the longest backoff for this failure. */

@@ -2,8 +2,8 @@
 // namespace that the API server confirmed. A claimed namespace does not count: a stranger could use up another tenant's requests with it.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createFairLimit } from '../../lib/fair-limit.ts'
-import { createKeyedBuckets } from '../../lib/keyed-buckets.ts'
+import { createFairLimit } from '../../lib/limits/fair-limit.ts'
+import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
 
 /** One pod: fifty requests at once, then five a second. */
 const ofAddress = { burst: 50, millisecondsPerToken: 200 }

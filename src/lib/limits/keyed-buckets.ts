@@ -1,6 +1,6 @@
 // Token buckets by key, such as one for each tenant, in bounded memory: what a key may do does not depend on what other keys do.
-import { BoundedMap } from './bounded-map.ts'
-import { type Clock, elapsed } from './clock.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import { type Clock, elapsed } from '../clock.ts'
 import { type Rate, takeToken } from './token-bucket.ts'
 
 /** Beyond this many keys the one that was used longest ago is forgotten: its bucket is full again. */

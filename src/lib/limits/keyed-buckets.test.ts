@@ -1,7 +1,7 @@
 // Buckets by key: each key has its own, and memory is bounded.
 import { expect, test } from 'vitest'
+import { createFakeClock } from '../testing/fake-clock.ts'
 import { createKeyedBuckets } from './keyed-buckets.ts'
-import { createFakeClock } from './testing/fake-clock.ts'
 
 test('one key that is used up leaves the others full, and says when it can be used again', async () => {
   const clock = createFakeClock()

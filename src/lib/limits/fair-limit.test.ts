@@ -1,7 +1,7 @@
 // The limit on work in progress: its bounds, and the turns of the keys.
 import { expect, test } from 'vitest'
+import { settle } from '../testing/fake-clock.ts'
 import { createFairLimit } from './fair-limit.ts'
-import { settle } from './testing/fake-clock.ts'
 
 test('a key with a full queue delays another key by one turn, and what does not fit is refused', async () => {
   const limit = createFairLimit({ concurrency: 1, waitingPerKey: 3, waiting: 5 })
