@@ -67,6 +67,8 @@ export function judgeRegistry({ status, text }: HttpAnswer): Verdict {
   const evidence = `${status} ${text}`
   if (status === 401 || status === 403) return stopped('registry', evidence)
   if (status === 405) return stopped('registry', `the registry does not offer it: ${evidence}`)
+  // The registry's router resolves an escaped path first: the path in `Location` is one of the other attempts.
+  if (status === 301) return stopped('registry', `${evidence}: to the path without escapes, which asks for a token`)
   return status < 500 ? succeeded(`allowed: ${evidence}`) : unclear(evidence)
 }
 
