@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Attempt } from '../attack.ts'
 import { judgeApi } from '../judge.ts'
-import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
+import { type Layer, stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 
 export type Shown = {
@@ -26,6 +26,8 @@ export type ObjectAttempt = {
   readonly object: { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
   /** Reasons of the condition Ready that say “refused”. */
   readonly refusals: RegExp
+  /** Another layer that stopped it, as the message of the condition tells. */
+  readonly toldOf?: { readonly message: RegExp; readonly by: Layer }
   /** Looks at the object, and the cluster, for the harm; undefined while there is none. */
   readonly harm?: (shown: Shown) => Promise<string | undefined>
   readonly seconds?: number
@@ -56,7 +58,7 @@ export function objectAttempt(world: World, wish: ObjectAttempt): Attempt {
 
 async function untilJudged(
   { admin, watcher }: World,
-  { refusals, harm, seconds = 20 }: ObjectAttempt,
+  { refusals, toldOf, harm, seconds = 20 }: ObjectAttempt,
   path: string,
 ): Promise<Verdict> {
   let last = 'no condition'
@@ -72,6 +74,7 @@ async function untilJudged(
     last = `${ready.reason}: ${ready.message}`
     if (ready.status === 'True') return harm === undefined ? succeeded(last) : unclear(`${last}; but no harm is to be seen`)
     if (refusals.test(ready.reason)) return stopped('controller', last)
+    if (toldOf?.message.test(ready.message)) return stopped(toldOf.by, last)
   }
   return unclear(last)
 }
