@@ -59,7 +59,10 @@ async function serve(namespace: string, labels: object): Promise<string> {
     spec: { selector: labels, ports: [{ port }] },
   }
   await platform.admin.apply(path, manifest)
-  return String((await read(platform.admin, 'service/e2e-network', namespace)).spec['clusterIP'])
+  const address = await clusterAddress('e2e-network', namespace)
+  // kube-proxy learns of it a moment later.
+  await vi.waitFor(async () => expect(await opensConnection(address, port, 1000)).toBe(true), { timeout: 30_000, interval: 200 })
+  return address
 }
 
 async function clusterAddress(name: string, namespace: string): Promise<string> {
@@ -178,6 +181,7 @@ describe('a pod of an application', () => {
       ...(await closedToAll()),
       'source store': `${await clusterAddress('sekisho-source', 'sekisho-system')}|8081`,
       registry: `${settings.nodeAddress}|${settings.registryPort}`,
+      'the registry’s token server': `${await clusterAddress('sekisho-registry-tokens', 'sekisho-system')}|443`,
       'a build of its own tenant': `${pods.build.address}|${port}`,
     }
     await expectClosed(pods.own, targets)
@@ -221,6 +225,7 @@ describe('a pod of a build', () => {
       'DNS over TCP': `${settings.dnsAddress}|53`,
       'source store': `${await clusterAddress('sekisho-source', 'sekisho-system')}|8081`,
       registry: `${settings.nodeAddress}|${settings.registryPort}`,
+      'the registry’s token server': `${await clusterAddress('sekisho-registry-tokens', 'sekisho-system')}|443`,
       'internet by http': `${internet}|80`,
       'internet by https': `${internet}|443`,
     }

@@ -36,6 +36,8 @@ async function withdraw(login: string): Promise<void> {
     'content-type': 'application/json',
     'x-github-event': 'github_app_authorization',
     'x-github-delivery': delivery,
+    'x-github-hook-installation-target-type': 'integration',
+    'x-github-hook-installation-target-id': String(environment.github.app.id),
     'x-hub-signature-256': `sha256=${createHmac('sha256', environment.github.app.webhookSecret).update(body).digest('hex')}`,
   }
   expect((await environment.fetch(`${environment.url}/webhooks/github`, { method: 'POST', body, headers })).status).toBe(202)

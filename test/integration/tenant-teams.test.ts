@@ -52,6 +52,8 @@ test('nothing is claimed before GitHub can be asked; an unknown team is reported
 test('an App that may not read members is distinguished from an unknown team', async () => {
   const environment = await withTenant(fixture)
   await environment.applyTenant({ roles: [unknown] })
+  // The namespace exists then.
+  await rolesMessage(environment, 'TeamsNotChecked')
   await environment.bind()
   expect(await rolesMessage(environment, 'TeamsNotChecked')).toMatch(/no Installation|members: read/)
 })

@@ -45,8 +45,10 @@ test('the kubelet accepts cgroup v1, refuses anonymous requests and does not col
   })
   expect(file.authentication.anonymous.enabled).toBe(false)
   expect(file.authorization.mode).toBe('Webhook')
-  expect(file.imagePullCredentialsVerificationPolicy).toBe('NeverVerifyAllowlistedImages')
-  expect(file.preloadedImagesVerificationAllowlist).toEqual(['sekisho.dev/*'])
+  expect(file).toMatchObject({
+    imagePullCredentialsVerificationPolicy: 'NeverVerifyAllowlistedImages',
+    preloadedImagesVerificationAllowlist: ['sekisho.dev/*'],
+  })
 })
 
 test('pods get addresses from the pod range, remembered below the folder', () => {

@@ -8,7 +8,7 @@ import type { Program } from '../processes/supervise.ts'
 import { replaceFile } from '../replace-file.ts'
 import type { ClusterSettings } from '../settings.ts'
 import type { NodeContext, NodeLayout } from './layout.ts'
-import { cgroupName } from './layout.ts'
+import { cgroupName, importedImages } from './layout.ts'
 
 /** KubeletConfiguration v1beta1. Disk eviction and image collection are off, because no registry may be able to replace an image. */
 export function kubeletConfiguration(
@@ -38,10 +38,10 @@ export function kubeletConfiguration(
     podLogsDir: layout.podLogs,
     volumePluginDir: join(layout.kubelet, 'volume-plugins'),
     serializeImagePulls: false,
-    // An image that one tenant's pod pulled is on the node: without this, a pod of another tenant could run it without a credential. Only what
-    // the cluster imports itself needs none: no registry has that name.
+    // An image that one tenant's pod pulled is on the node: without this, a pod of another tenant could run it without a credential.
+    // Only the images that were made here and imported, of which no registry has one, need none.
     imagePullCredentialsVerificationPolicy: 'NeverVerifyAllowlistedImages',
-    preloadedImagesVerificationAllowlist: ['sekisho.dev/*'],
+    preloadedImagesVerificationAllowlist: [`${importedImages}/*`],
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },

@@ -13,6 +13,8 @@ export const cgroupName = 'sekisho'
 export const chainPrefixes = ['KUBE-', 'CNI-', 'SEKISHO-'] as const
 /** The netfilter queue in which new connections of pods wait for a verdict. */
 export const policyQueue = 100
+/** The host name in the references of images that are imported into the runtime. No registry has this name. */
+export const importedImages = 'sekisho.dev'
 /** On loopback. */
 export const policyMetricsPort = 9180
 /** Where Debian's containernetworking-plugins installs its programs. */

@@ -7,7 +7,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 import { goArchitecture } from '../binaries/ensure-binary.ts'
 import { runCommand } from '../run-command.ts'
 import { ctr } from './containerd.ts'
-import type { NodeContext } from './layout.ts'
+import { importedImages, type NodeContext } from './layout.ts'
 
 const reproducible = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
 
@@ -37,7 +37,7 @@ export async function buildProgramImage(name: string, program: string, folder: s
   const config = await put(JSON.stringify(settings), 'application/vnd.oci.image.config.v1+json')
   const mediaType = 'application/vnd.oci.image.manifest.v1+json'
   const manifest = await put(JSON.stringify({ schemaVersion: 2, mediaType, config, layers: [layer] }), mediaType)
-  const reference = `sekisho.dev/${name}:${manifest.digest.slice(7, 19)}`
+  const reference = `${importedImages}/${name}:${manifest.digest.slice(7, 19)}`
   const annotations = { 'io.containerd.image.name': reference }
   await writeFile(
     join(work, 'layout', 'index.json'),

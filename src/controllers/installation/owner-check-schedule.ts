@@ -3,8 +3,8 @@
 // so many an hour.
 import type { Installation } from '../../api/github/installation.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createHourlyBudget } from '../../lib/hourly-budget.ts'
-import { spreadOf } from '../../lib/spread.ts'
+import { createHourlyBudget } from '../../lib/pace/hourly-budget.ts'
+import { spreadOf } from '../../lib/pace/spread.ts'
 
 /** Of the 5,000 requests an hour that an App has. */
 export const ownerChecksPerHour = 300

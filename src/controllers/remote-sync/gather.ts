@@ -109,7 +109,9 @@ export type BuildFacts = {
 /** @throws KubeError when the API server cannot be asked */
 export async function gatherBuild(deps: GatherDeps, facts: Facts, build: CommitBuild): Promise<BuildFacts> {
   const { builder, sources, clock } = deps
+  // Before the image is read: that is the platform's share of the time, not the build's.
+  const now = clock.now()
   const state = await builder.observe(buildKey(facts, build.name), facts.owner)
   const sourceMissing = state.kind === 'running' && state.needsSource && !(await sources.has(sourceIdentity(facts, build)))
-  return { state, sourceMissing, builds: builder.ofOwner(facts.owner), now: clock.now() }
+  return { state, sourceMissing, builds: builder.ofOwner(facts.owner), now }
 }

@@ -44,7 +44,8 @@ export const fieldManager = 'sekisho.dev/tenant'
 const deletionRetryMilliseconds = 3_000
 const uncountedMilliseconds = 3_000
 const rotationSlackMilliseconds = 1_000
-const longestWaitMilliseconds = 24 * 3_600_000
+/** How often every Tenant is looked at again without a reason. */
+const resyncMilliseconds = 600_000
 
 /** Idempotent. The finalizer is set before the namespaces are created. */
 export function reconcileTenant(deps: TenantDeps, context: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
@@ -65,13 +66,14 @@ async function keep(deps: TenantDeps, tenant: Tenant): Promise<Outcome> {
   )
   const retry = result.kind === 'refused' ? result.retryAfterMilliseconds : undefined
   const next = retry ?? earlier(nextTeamCheckMilliseconds(teams), rotationMilliseconds(deps))
-  return next === undefined ? done : requeueAfter(next)
+  // What is further away is found by the resync, which a requeue would replace.
+  return next === undefined || next >= resyncMilliseconds ? done : requeueAfter(next)
 }
 
-/** New credentials have to be written within a day of the end of their period; a timer cannot wait longer than some weeks. */
+/** New credentials have to be written within a day of the end of their period. */
 function rotationMilliseconds({ registry }: TenantDeps): number | undefined {
   const next = registry.nextRotationMilliseconds()
-  return next === undefined ? undefined : Math.min(next + rotationSlackMilliseconds, longestWaitMilliseconds)
+  return next === undefined ? undefined : next + rotationSlackMilliseconds
 }
 
 function earlier(...times: readonly (number | undefined)[]): number | undefined {

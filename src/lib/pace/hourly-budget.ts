@@ -1,7 +1,7 @@
 // A share of an hourly limit for work that may wait, by key: at most so many per hour, evenly spread, with a small burst. In memory: a process that
 // starts has its burst again.
-import { BoundedMap } from './bounded-map.ts'
-import type { Clock } from './clock.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import type { Clock } from '../clock.ts'
 
 const mostKeys = 1000
 /** A twentieth of the hour's share may be used at once. */
