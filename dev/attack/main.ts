@@ -2,8 +2,8 @@
 // when every attempt was stopped by somebody who could be named.
 import { parseArgs } from 'node:util'
 import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
-import { standardErrorProgress } from '../cluster/progress.ts'
 import { withLock } from '../cluster/processes/lock.ts'
+import { standardErrorProgress } from '../cluster/progress.ts'
 import { type ClusterSettings, readClusterSettings } from '../cluster/settings.ts'
 import type { Attack, AttemptResult } from './attack.ts'
 import { attacks } from './list.ts'
@@ -53,8 +53,10 @@ async function run(args: string[]): Promise<number> {
   }
   const settings = readClusterSettings()
   // A second run would remove what this one makes.
-  return withLock(`attack ${settings.stateFolder}`, () => play(settings, list, values.output === 'json'), pid =>
-    standardErrorProgress().note(`process ${pid} attacks this platform already: waiting until it ends`),
+  return withLock(
+    `attack ${settings.stateFolder}`,
+    () => play(settings, list, values.output === 'json'),
+    pid => standardErrorProgress().note(`process ${pid} attacks this platform already: waiting until it ends`),
   )
 }
 

@@ -56,6 +56,17 @@ export function objectAttempt(world: World, wish: ObjectAttempt): Attempt {
   }
 }
 
+type Ready = NonNullable<ReturnType<typeof readyOf>>
+type Signs = Pick<ObjectAttempt, 'refusals'> & { readonly toldOf: ObjectAttempt['toldOf']; readonly watchesHarm: boolean }
+
+/** Undefined while the controller has not come to an end. */
+function judgeReady({ status, reason, message }: Ready, { refusals, toldOf, watchesHarm }: Signs): Verdict | undefined {
+  const text = `${reason}: ${message}`
+  if (status === 'True') return watchesHarm ? unclear(`${text}; but no harm is to be seen`) : succeeded(text)
+  if (refusals.test(reason)) return stopped('controller', text)
+  return toldOf?.message.test(message) ? stopped(toldOf.by, text) : undefined
+}
+
 async function untilJudged(
   { admin, watcher }: World,
   { refusals, toldOf, harm, seconds = 20 }: ObjectAttempt,
@@ -70,11 +81,9 @@ async function untilJudged(
     const damage = await harm?.(shown)
     if (damage !== undefined) return succeeded(damage)
     const ready = readyOf(shown)
-    if (ready === undefined) continue
-    last = `${ready.reason}: ${ready.message}`
-    if (ready.status === 'True') return harm === undefined ? succeeded(last) : unclear(`${last}; but no harm is to be seen`)
-    if (refusals.test(ready.reason)) return stopped('controller', last)
-    if (toldOf?.message.test(ready.message)) return stopped(toldOf.by, last)
+    if (ready !== undefined) last = `${ready.reason}: ${ready.message}`
+    const verdict = ready && judgeReady(ready, { refusals, toldOf, watchesHarm: harm !== undefined })
+    if (verdict !== undefined) return verdict
   }
   return unclear(last)
 }

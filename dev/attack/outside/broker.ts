@@ -63,7 +63,12 @@ const actors = ['gary', 'dave', 'mia', 'noah', 'stranger'] as const
 function auditAttempt(world: World, as: (typeof actors)[number], query: string): Attempt {
   const foreign = as === 'dave' || as === 'mia' ? 'globex' : 'acme'
   const path = `/api/v1/audit${query.replaceAll('acme', foreign)}`
-  return ask(world, { name: `audit log ${query.replaceAll('acme', foreign)}`, as, path, judge: judgeAudit(foreign === 'acme' ? 'globex' : 'acme') })
+  return ask(world, {
+    name: `audit log ${query.replaceAll('acme', foreign)}`,
+    as,
+    path,
+    judge: judgeAudit(foreign === 'acme' ? 'globex' : 'acme'),
+  })
 }
 
 const push = JSON.stringify({
