@@ -144,7 +144,7 @@ async function throttled(): Promise<void> {
   let early = 0
   for (const request of environment.proxy.log.entries(({ fault: met }) => met === 'refuse', began)) {
     if (request.at > ended) break
-    const what = `${request.verb} ${request.path}`
+    const what = `${request.verb} ${request.path} ${request.selector}`
     const before = last.get(what)
     // Two workers may request the same path; each waits on its own. Writes and watches have one requester each.
     if (before !== undefined && request.at - before < seconds * 1000 - 50) early += 1

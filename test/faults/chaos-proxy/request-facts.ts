@@ -14,6 +14,8 @@ export type RequestFacts = {
   readonly name: string | undefined
   readonly fieldManager: string | undefined
   readonly resourceVersion: string | undefined
+  /** What a list or watch selects, such as `metadata.name=builder`: two watches of one kind differ in it. */
+  readonly selector: string
   /** A later page of a list. */
   readonly continues: boolean
   readonly userAgent: string
@@ -68,6 +70,7 @@ export function requestFacts({ method, url, contentType = '', userAgent = '' }: 
     verb: verbOf(method, target, ['true', '1'].includes(query.get('watch') ?? ''), contentType),
     method,
     path: pathname,
+    selector: ['labelSelector', 'fieldSelector'].map(name => query.get(name) ?? '').join(' '),
     fieldManager: query.get('fieldManager') ?? undefined,
     resourceVersion: query.get('resourceVersion') ?? undefined,
     continues: query.has('continue'),
