@@ -14,7 +14,7 @@ export type RegistryRequest = {
   readonly body?: string
 }
 
-/** `user:password`; undefined for somebody without a credential. */
+/** `user:password`; undefined for a client without a credential. */
 export type Basic = string | undefined
 
 export type Sender = (
@@ -45,7 +45,7 @@ export type TokenAnswer = { readonly realm: string | undefined; readonly answer:
 const authorization = (basic: Basic): Record<string, string> =>
   basic === undefined ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }
 
-/** The token server's address, as the registry names it; undefined when the registry asks nobody. */
+/** The token server's address, as the registry names it; undefined when the registry does not ask for a token. */
 export async function challenge(send: Sender, registry: string): Promise<{ realm: string; service: string } | undefined> {
   const first = await send(`http://${registry}/v2/`, { method: 'GET', headers: {} })
   const header = first.headers?.['www-authenticate'] ?? ''
