@@ -2,8 +2,9 @@
 // when the layer that stopped it is known for every attempt.
 import { parseArgs } from 'node:util'
 import { print, printUsage, runCommandLine } from '../cluster/command-line.ts'
+import { withLock } from '../cluster/processes/lock.ts'
 import { standardErrorProgress } from '../cluster/progress.ts'
-import { readClusterSettings } from '../cluster/settings.ts'
+import { type ClusterSettings, readClusterSettings } from '../cluster/settings.ts'
 import type { Attack, AttemptResult } from './attack.ts'
 import { attacks } from './list.ts'
 import { attackLines, summarize, summaryText } from './report.ts'
@@ -50,10 +51,16 @@ async function run(args: string[]): Promise<number> {
     print(list.map(({ name, as, tries }) => `${name.padEnd(34)} ${as}: ${tries}\n`).join(''))
     return 0
   }
-  return play(list, values.output === 'json')
+  const settings = readClusterSettings()
+  // A second run would remove what this one makes.
+  return withLock(
+    `attack ${settings.stateFolder}`,
+    () => play(settings, list, values.output === 'json'),
+    pid => standardErrorProgress().note(`process ${pid} attacks this platform already: waiting until it ends`),
+  )
 }
 
-async function play(list: readonly Attack[], json: boolean): Promise<number> {
+async function play(settings: ClusterSettings, list: readonly Attack[], json: boolean): Promise<number> {
   const started = performance.now()
   const progress = standardErrorProgress()
   const stop = new AbortController()
@@ -64,7 +71,7 @@ async function play(list: readonly Attack[], json: boolean): Promise<number> {
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
-  const world = await openWorld(readClusterSettings(), progress)
+  const world = await openWorld(settings, progress)
   let results: readonly AttemptResult[] = []
   try {
     results = await runAttacks(world, list, {

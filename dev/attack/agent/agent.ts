@@ -38,7 +38,7 @@ function http(probe: Extract<Probe, { kind: 'http' }>): Promise<ProbeResult> {
     const options = {
       method: probe.method ?? 'GET',
       headers: probe.headers ?? {},
-      timeout: patience,
+      timeout: probe.milliseconds ?? patience,
       // An attacker does not mind whose certificate it is.
       rejectUnauthorized: false,
     }

@@ -9,6 +9,8 @@ export type Probe =
       readonly method?: string
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: string
+      /** How long to wait for the answer; as long as for a connection, when not given. */
+      readonly milliseconds?: number
     }
   | { readonly kind: 'environment' }
 

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Attempt } from '../attack.ts'
 import { judgeApi } from '../judge.ts'
-import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
+import { type Layer, stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
 import type { World } from '../world/world.ts'
 
 export type Shown = {
@@ -26,6 +26,8 @@ export type ObjectAttempt = {
   readonly object: { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
   /** Reasons of the condition Ready that say “refused”. */
   readonly refusals: RegExp
+  /** Another layer that stopped it, as the message of the condition tells. */
+  readonly toldOf?: { readonly message: RegExp; readonly by: Layer }
   /** Looks at the object, and the cluster, for the harm; undefined while there is none. */
   readonly harm?: (shown: Shown) => Promise<string | undefined>
   readonly seconds?: number
@@ -54,9 +56,20 @@ export function objectAttempt(world: World, wish: ObjectAttempt): Attempt {
   }
 }
 
+type Ready = NonNullable<ReturnType<typeof readyOf>>
+type Signs = Pick<ObjectAttempt, 'refusals'> & { readonly toldOf: ObjectAttempt['toldOf']; readonly watchesHarm: boolean }
+
+/** Undefined while the controller has not come to an end. */
+function judgeReady({ status, reason, message }: Ready, { refusals, toldOf, watchesHarm }: Signs): Verdict | undefined {
+  const text = `${reason}: ${message}`
+  if (status === 'True') return watchesHarm ? unclear(`${text}; but no harm is to be seen`) : succeeded(text)
+  if (refusals.test(reason)) return stopped('controller', text)
+  return toldOf?.message.test(message) ? stopped(toldOf.by, text) : undefined
+}
+
 async function untilJudged(
   { admin, watcher }: World,
-  { refusals, harm, seconds = 20 }: ObjectAttempt,
+  { refusals, toldOf, harm, seconds = 20 }: ObjectAttempt,
   path: string,
 ): Promise<Verdict> {
   let last = 'no condition'
@@ -68,10 +81,9 @@ async function untilJudged(
     const damage = await harm?.(shown)
     if (damage !== undefined) return succeeded(damage)
     const ready = readyOf(shown)
-    if (ready === undefined) continue
-    last = `${ready.reason}: ${ready.message}`
-    if (ready.status === 'True') return harm === undefined ? succeeded(last) : unclear(`${last}; but no harm is to be seen`)
-    if (refusals.test(ready.reason)) return stopped('controller', last)
+    if (ready !== undefined) last = `${ready.reason}: ${ready.message}`
+    const verdict = ready && judgeReady(ready, { refusals, toldOf, watchesHarm: harm !== undefined })
+    if (verdict !== undefined) return verdict
   }
   return unclear(last)
 }

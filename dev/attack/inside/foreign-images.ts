@@ -33,7 +33,8 @@ function foreignImages(world: World): readonly Attempt[] {
         metadata: { name: `attack-image-${number}` },
         spec: { image: spelling, processes: [{ name: 'web', port: 3000, healthPath: '/healthz', memory: '64Mi' }] },
       },
-      // A pull that fails says nothing: the image may just not exist.
+      // A pull that fails says something only when it was the credential that failed.
+      toldOf: { message: /pull access denied|authorization failed|unauthorized/, by: 'registry' },
       refusals: /^(ForeignImage|RefusedByCluster)$/,
       seconds: 12,
     }),
@@ -76,7 +77,7 @@ export const foreignImageAttacks: readonly Attack[] = [
     as: 'gary, admin of globex',
     against: 'the image of acme, which the node has in its cache',
     tries: 'An Application runs another tenant’s image, in several spellings.',
-    expected: ['admission', 'controller', 'schema'],
+    expected: ['admission', 'controller', 'schema', 'registry'],
     attempts: foreignImages,
   },
   {

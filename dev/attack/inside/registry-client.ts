@@ -73,19 +73,34 @@ function tokenIn({ status, text }: HttpAnswer): string | undefined {
   }
 }
 
-/** The answer to the request, with a token when the registry demands one and the token server gives it. */
+/**
+ * The answer to the request, with a token when the registry demands one and the token server gives it to this credential. What the token
+ * server gives to nobody is asked of it elsewhere.
+ */
 export async function askRegistry(send: Sender, registry: string, wish: RegistryRequest, basic: Basic): Promise<HttpAnswer> {
-  const url = `http://${registry}/v2/${wish.path}`
-  const ask = (headers: Record<string, string>): Promise<HttpAnswer> =>
+  const ask = (url: string, headers: Record<string, string>): Promise<HttpAnswer> =>
     send(url, {
       method: wish.method ?? 'GET',
-      headers: { accept: '*/*', ...(wish.contentType === undefined ? {} : { 'content-type': wish.contentType }), ...headers },
+      headers: {
+        accept: '*/*',
+        ...(wish.contentType === undefined ? {} : { 'content-type': wish.contentType }),
+        ...headers,
+      },
       ...(wish.body === undefined ? {} : { body: wish.body }),
     })
-  const first = await ask({})
-  if (first.status !== 401 || wish.scope === undefined) return first
+  const url = `http://${registry}/v2/${wish.path}`
+  const first = await followed(await ask(url, {}), url, next => ask(next, {}))
+  if (first.status !== 401 || wish.scope === undefined || basic === undefined) return first
   const { answer, token } = await askToken(send, registry, wish.scope, basic)
-  return token === undefined ? answer : ask({ authorization: `Bearer ${token}` })
+  if (token === undefined) return answer
+  const headers = { authorization: `Bearer ${token}` }
+  return followed(await ask(url, headers), url, next => ask(next, headers))
+}
+
+/** The registry redirects a crooked path to the path that it means. */
+async function followed(answer: HttpAnswer, url: string, ask: (url: string) => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  const location = answer.headers?.['location']
+  return answer.status === 301 && location !== undefined ? ask(new URL(location, url).href) : answer
 }
 
 export type Access = { readonly type: string; readonly name: string; readonly actions: readonly string[] }

@@ -47,7 +47,7 @@ function judgeToken(own: string, { answer, token, realm }: Awaited<ReturnType<ty
   if (token === undefined) return unclear(`${answer.status} ${answer.text}`)
   const wide = accessOf(token).filter(({ type, name, actions }) => {
     if (type !== 'repository') return actions.length > 0
-    if (name.startsWith(`${own}/`) && !name.includes('..')) return actions.some(action => !['pull', 'push'].includes(action))
+    if (name.startsWith(`${own}/`) && !name.includes('..')) return false
     return actions.some(action => action !== 'pull' || !name.startsWith('cnb/'))
   })
   return wide.length > 0
@@ -89,11 +89,11 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
   const { repository } = pathOfImage(world)
   const own = await ownCredentials(world)
   const users: readonly (readonly [string, Basic])[] = [
-    ['nobody', undefined],
+    ...own.map(({ namespace, name, basic }) => [`${namespace}/${name}`, basic] as const),
     ['a guess', 'acme:acme'],
     ['an empty password', `${own[0]?.basic.split(':')[0] ?? 'acme'}:`],
     ['another name with the own password', `acme:${own[0]?.basic.split(':').slice(1).join(':') ?? 'x'}`],
-    ...own.map(({ namespace, name, basic }) => [`${namespace}/${name}`, basic] as const),
+    ['nobody', undefined],
   ]
   return [
     ...users.flatMap(([who, basic]) =>

@@ -47,13 +47,13 @@ const auditQueries = [
   '/../audit?namespace=acme',
 ]
 
-/** A person who may read a part of the log gets that part, whatever was asked for: no row of it may be about the other tenant. */
-function judgeAudit(foreign: string): (answer: HttpAnswer) => Verdict {
+/** A person who may read a part of the log gets that part, whatever was asked for: no row may be of another namespace. */
+function judgeAudit(own: string): (answer: HttpAnswer) => Verdict {
   return answer => {
     if (answer.status !== 200) return judgeBroker(answer)
-    const { entries } = JSON.parse(answer.text) as { entries: readonly unknown[] }
-    const found = entries.map(entry => JSON.stringify(entry)).find(entry => entry.includes(foreign))
-    return found === undefined ? stopped('broker', `${entries.length} entries, none about ${foreign}`) : succeeded(found)
+    const { entries } = JSON.parse(answer.text) as { entries: readonly { readonly namespace?: string }[] }
+    const found = entries.find(({ namespace }) => namespace !== own)
+    return found === undefined ? stopped('broker', `${entries.length} entries, all of ${own}`) : succeeded(JSON.stringify(found))
   }
 }
 
@@ -63,7 +63,12 @@ const actors = ['gary', 'dave', 'mia', 'noah', 'stranger'] as const
 function auditAttempt(world: World, as: (typeof actors)[number], query: string): Attempt {
   const foreign = as === 'dave' || as === 'mia' ? 'globex' : 'acme'
   const path = `/api/v1/audit${query.replaceAll('acme', foreign)}`
-  return ask(world, { name: `audit log ${query.replaceAll('acme', foreign)}`, as, path, judge: judgeAudit(foreign) })
+  return ask(world, {
+    name: `audit log ${query.replaceAll('acme', foreign)}`,
+    as,
+    path,
+    judge: judgeAudit(foreign === 'acme' ? 'globex' : 'acme'),
+  })
 }
 
 const push = JSON.stringify({

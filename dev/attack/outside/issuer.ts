@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { commandLineLogin } from '../../demo/scenario/sign-in.ts'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeBroker } from '../judge.ts'
 import { stopped, succeeded, unclear } from '../verdict.ts'
@@ -141,9 +142,9 @@ function deviceAttempts(world: World): readonly Attempt[] {
   ]
 }
 
-/** mia's refresh token, as her command line keeps it. */
+/** mia's refresh token, as her command line keeps it after a new sign-in: the attack ends that sign-in. */
 async function refreshTokenOf(world: World): Promise<string> {
-  await world.credentials('mia')
+  await commandLineLogin(world.demo, world.demo.people.mia)
   const folder = join(world.demo.people.mia.home, 'cache/sekisho/tokens')
   for (const file of await readdir(folder)) {
     const { refreshToken } = JSON.parse(await readFile(join(folder, file), 'utf8')) as { refreshToken?: string }

@@ -31,9 +31,11 @@ export function attackSteps(demo: DemoContext): readonly Step[] {
       run: async () => {
         answers = attack(demo)
         const { pull, push, catalog } = (await answers).registry
-        for (const [what, status] of Object.entries({ pull, push, catalog }))
-          expectThat(status === 401 || status === 403, `${what} is not refused: ${status}`)
-        return `stopped by the registry's credentials: pull ${pull}, push ${push}, catalog ${catalog}`
+        for (const [what, outcome] of Object.entries({ pull, push, catalog }))
+          expectThat(isRefused(outcome), `${what} from the pod is not refused: ${outcome}`)
+        const outside = await pullWithoutCredential(await victimImage(demo))
+        expectThat(isRefused(outside), `the registry itself does not refuse: ${outside}`)
+        return `the pod: pull ${pull}, push ${push}, catalog ${catalog}; anybody who reaches the registry: ${outside}\nstopped by NetworkPolicies where there is no answer, and by the registry's credentials (401)`
       },
     },
     {
@@ -67,8 +69,26 @@ function interceptor(address: string): object {
 }
 
 type Answers = {
-  readonly registry: { readonly pull: number; readonly push: number; readonly catalog: number }
+  readonly registry: { readonly pull: string; readonly push: string; readonly catalog: string }
   readonly connections: { readonly desk: string; readonly victim: string; readonly admission: string }
+}
+
+/** 401 and 403 are the registry's refusals; where no connection is made, the network's. */
+function isRefused(outcome: string): boolean {
+  return ['401', '403', 'no answer'].includes(outcome)
+}
+
+function victimImage({ people, tools }: DemoContext): Promise<string> {
+  const what = ['get', 'application/shop', '-n', tenantNamespace, '-o', 'jsonpath={.status.image}']
+  return mustRun(people.dave, tools.kubectl, what)
+}
+
+/** As somebody outside of the cluster, whom no network policy stops. */
+async function pullWithoutCredential(image: string): Promise<string> {
+  const [name = '', digest = ''] = image.split('@')
+  const [registry = '', ...path] = name.split('/')
+  const answer = await fetch(`http://${registry}/v2/${path.join('/')}/manifests/${digest}`, { signal: AbortSignal.timeout(5000) })
+  return String(answer.status)
 }
 
 const podName = 'demo-attacker'
@@ -82,16 +102,17 @@ const reach = (host, port) => new Promise(resolve => {
   socket.on('connect', () => end('connected'))
   socket.on('error', error => end(error.code === 'ECONNREFUSED' ? 'refused' : error.code))
 })
-const status = async (method, path) => (await fetch('http://' + process.env.REGISTRY + '/v2/' + path, { method, signal: AbortSignal.timeout(3000) })).status
+const status = (method, path) => fetch('http://' + process.env.REGISTRY + '/v2/' + path, { method, signal: AbortSignal.timeout(2000) })
+  .then(answer => String(answer.status), () => 'no answer')
 ;(async () => {
   const [repository, digest] = process.env.IMAGE.split('@')
   const image = repository.slice(process.env.REGISTRY.length + 1)
   console.log(JSON.stringify({
-    registry: {
-      pull: await status('GET', image + '/manifests/' + digest),
-      push: await status('POST', image + '/blobs/uploads/'),
-      catalog: await status('GET', '_catalog'),
-    },
+    registry: Object.fromEntries(await Promise.all(Object.entries({
+      pull: status('GET', image + '/manifests/' + digest),
+      push: status('POST', image + '/blobs/uploads/'),
+      catalog: status('GET', '_catalog'),
+    }).map(async ([name, outcome]) => [name, await outcome]))),
     connections: {
       desk: await reach('sekisho-token-desk.sekisho-system.svc', 443),
       victim: await reach('shop.${tenantNamespace}.svc', 80),
@@ -103,14 +124,11 @@ const status = async (method, path) => (await fetch('http://' + process.env.REGI
 
 /** Runs the attacker's pod to its end. */
 async function attack(demo: DemoContext): Promise<Answers> {
-  const { gary, dave } = demo.people
+  const { gary } = demo.people
   const kubectl = (args: readonly string[], input?: string): Promise<string> =>
     mustRun(gary, demo.tools.kubectl, args, input === undefined ? {} : { input })
   const image = await deployNeighbour(demo)
-  const victim = await mustRun(dave, demo.tools.kubectl, [
-    ...['get', 'application/shop', '-n', tenantNamespace],
-    ...['-o', 'jsonpath={.status.image}'],
-  ])
+  const victim = await victimImage(demo)
   const forget = ['delete', `pod/${podName}`, '-n', neighbourNamespace, '--ignore-not-found']
   await kubectl([...forget, '--wait=true'])
   await kubectl(['create', '-f', '-'], JSON.stringify(attacker(image, victim)))
