@@ -74,8 +74,8 @@ function tokenIn({ status, text }: HttpAnswer): string | undefined {
 }
 
 /**
- * The answer to the request, with a token when the registry demands one and the token server gives it to this credential. What the token
- * server gives to nobody is asked of it elsewhere.
+ * The answer to the request, with a token when the registry demands one and the token server issues one to this credential. What the token
+ * server issues without a credential is tried elsewhere.
  */
 export async function askRegistry(send: Sender, registry: string, wish: RegistryRequest, basic: Basic): Promise<HttpAnswer> {
   const ask = (url: string, headers: Record<string, string>): Promise<HttpAnswer> =>
@@ -97,7 +97,7 @@ export async function askRegistry(send: Sender, registry: string, wish: Registry
   return followed(await ask(url, headers), url, next => ask(next, headers))
 }
 
-/** The registry redirects a crooked path to the path that it means. */
+/** The registry redirects a malformed path to the path that it means. */
 async function followed(answer: HttpAnswer, url: string, ask: (url: string) => Promise<HttpAnswer>): Promise<HttpAnswer> {
   const location = answer.headers?.['location']
   return answer.status === 301 && location !== undefined ? ask(new URL(location, url).href) : answer

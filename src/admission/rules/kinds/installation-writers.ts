@@ -8,7 +8,7 @@ const message = 'only the platform writes Installations: an owner of the GitHub 
 /** The broker writes; controllers and Kubernetes' reapers maintain. */
 export const installationWriters: Rule = {
   name: 'installation-writers',
-  stops: 'binding a namespace to an installation that nobody proved to own, by a tenant or by a cluster administrator’s mistake',
+  stops: 'binding a namespace to an installation without proof of ownership, by a tenant or by a cluster administrator’s mistake',
   scope: 'everywhere',
   matches: [
     {
