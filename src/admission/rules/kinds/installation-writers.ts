@@ -1,7 +1,7 @@
 // Only the broker writes Installations: a user who could create one would reach the repositories of any account on the App.
 import { installation } from '../../../api/github/installation.ts'
-import { celList, type Rule } from '../../rule.ts'
-import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
+import type { Rule } from '../../rule.ts'
+import { onlyWrittenBy } from './writers.ts'
 
 const message = 'only the platform writes Installations: an owner of the GitHub account signs in and onboards it'
 
@@ -17,13 +17,5 @@ export const installationWriters: Rule = {
       operations: ['CREATE', 'UPDATE', 'DELETE'],
     },
   ],
-  check: (request, identities) =>
-    identities.brokers.includes(request.username) || mayMaintain(request, identities) ? undefined : message,
-  policy: identities => ({
-    variables: [metadataOnlyVariable],
-    validation: {
-      expression: `request.userInfo.username in ${celList(identities.brokers)} || ${mayMaintainExpression(identities)}`,
-      message,
-    },
-  }),
+  ...onlyWrittenBy(({ brokers }) => brokers, message),
 }
