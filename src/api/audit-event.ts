@@ -236,7 +236,7 @@ export const auditEvents = {
   },
   'token.delivered': {
     description:
-      'A token was passed to its subject, either a new one or one that was created earlier for the same request. Recorded before it is passed, once in ten minutes for one token, with the number of deliveries that followed.',
+      'A token was passed to its subject, either a new one or one that was created earlier for the same request. Recorded before it is passed; after ten records of one token within ten minutes the further deliveries are one record with their number.',
     actor: tokenActor,
     object: tokenObject,
     outcomes: { allowed: 'The grant was checked again immediately before.' },
