@@ -48,7 +48,7 @@ describe('the API server', () => {
     [500, 'Internal Server Error'],
     [503, 'admission webhook "x" denied the request'],
     [404, 'services "x" not found'],
-    [403, 'for a reason that nobody knows'],
+    [403, 'for an unknown reason'],
     [409, 'the object has been modified'],
   ])('%i %s is unclear', (code, message) => {
     expect(judgeApi(status(code, message)).outcome).toBe('unclear')

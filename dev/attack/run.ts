@@ -74,7 +74,7 @@ async function judged(attack: Attack, attempt: Attempt): Promise<Verdict> {
   }
 }
 
-/** Stopped elsewhere than expected: the attempt did not reach the wall that it was meant to try. */
+/** Stopped elsewhere than expected: the attempt did not reach the layer that it was meant to try. */
 export function expectedOnly(verdict: Verdict, expected: readonly Layer[]): Verdict {
   if (verdict.outcome !== 'stopped' || expected.includes(verdict.by)) return verdict
   return unclear(`stopped by ${verdict.by}, not by ${expected.join(' or ')}: ${verdict.evidence}`)

@@ -2,19 +2,19 @@
 // it; whatever is not understood is unclear, and both what succeeded and what is unclear fail the run.
 
 export const layers = {
-  authentication: 'The API server, a page or an API of the platform asks who it is (401, or the sign-in page).',
+  authentication: 'The API server, a page or an API of the platform demands authentication (401, or the sign-in page).',
   RBAC: 'The API server refuses the verb or the identity (403 “cannot …”, or an escalation that it prevents).',
   admission: 'A policy, a webhook or an admission plugin refuses the object, by its name.',
   schema: 'The API server refuses the object as invalid for its kind (422 or 400).',
   quota: 'A ResourceQuota refuses the object.',
   'Pod Security': 'The Pod Security standard of the namespace refuses the pod.',
-  network: 'No connection is made from a pod, while the place listens and the same pod reaches what it may reach.',
+  network: 'No connection is made from a pod, while the target listens and the same pod reaches what it may reach.',
   registry: 'The registry, or its token server, refuses (401, 403, or a token without that access).',
   broker: 'The platform’s pages and APIs refuse (400, 403, 404, 405, 409, 413, 415, 422 or 429 with an error of theirs).',
-  'token desk': 'The token desk gives no token (401, 403 or 429 with an error of its own).',
-  controller: 'A controller refuses in the conditions of the object, and makes nothing of it.',
-  kubelet: 'The node’s kubelet asks who it is or refuses (401, 403).',
-  bound: 'A documented bound held while more was sent than it allows.',
+  'token desk': 'The token desk does not issue a token (401, 403 or 429 with an error of its own).',
+  controller: 'A controller refuses in the conditions of the object, and creates nothing for it.',
+  kubelet: 'The node’s kubelet demands authentication or refuses (401, 403).',
+  bound: 'A documented bound held while more requests were sent than it allows.',
   absent: 'What the attempt looks for is not there: every place was read, and the count of places is in the evidence.',
 } as const
 

@@ -111,7 +111,11 @@ describe('the plan', () => {
       grant({ metadata: { ...grant().metadata, ownerReferences: [other] } }),
       { kind: 'wait', reason: 'GrantConflict', message: expect.stringContaining('does not belong to this RemoteSync') },
     ],
-    ['of nobody', grant({ metadata: { ...grant().metadata, ownerReferences: [] } }), { kind: 'wait', reason: 'GrantConflict' }],
+    [
+      'without an owner',
+      grant({ metadata: { ...grant().metadata, ownerReferences: [] } }),
+      { kind: 'wait', reason: 'GrantConflict' },
+    ],
     [
       'with another spec',
       grant({ spec: { ...desired.spec, requestedBy: 'github|github.com|2' } }),

@@ -1,5 +1,5 @@
 // Reads the labels of an image from the registry, by digest: the manifest, then the configuration that it names. Both are compared with their
-// digests, so what is read is what the digest means, whoever answers. Sizes and times are bounded; nothing is written.
+// digests, so what is read is what the digest means, whichever server answers. Sizes and times are bounded; nothing is written.
 // Source: https://github.com/opencontainers/distribution-spec (Pull), https://github.com/opencontainers/image-spec (Image Configuration)
 import { createHash } from 'node:crypto'
 import { asObject, type JsonObject, objectAt, parseJson, textAt } from '../lib/json/json-value.ts'

@@ -1,4 +1,4 @@
-// Makes the tokens that the registry believes: who may do what with which repositories, for five minutes.
+// Makes the tokens that the registry accepts: who may do what with which repositories, for five minutes.
 // Source: https://distribution.github.io/distribution/spec/auth/jwt/
 import { randomUUID } from 'node:crypto'
 import type { CertifiedSigner } from '../identity/certified-signer.ts'

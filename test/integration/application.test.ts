@@ -27,6 +27,7 @@ import {
 } from '../fixtures/application-fixture.ts'
 import { withoutDomains } from '../fixtures/domains.ts'
 import { waitUntil } from '../fixtures/harness.ts'
+import { quiet } from '../fixtures/quiet.ts'
 
 const fieldManager = 'test'
 const image = (n: number): string => `registry.example.com/acme/shop@sha256:${String(n).repeat(64)}`
@@ -68,23 +69,6 @@ async function applyApplication(fixture: Fixture, spec: Record<string, unknown>,
 }
 
 const web = { name: 'web', port: 3000, replicas: 1 }
-
-/** Resolves when the controllers have written nothing for a while. */
-async function quiet(fixture: Fixture): Promise<void> {
-  let before = -1
-  let since = Date.now()
-  await waitUntil(
-    'the controllers are quiet',
-    async () => {
-      if (fixture.writes.length !== before) {
-        before = fixture.writes.length
-        since = Date.now()
-      }
-      return Date.now() - since > 1000 || undefined
-    },
-    patience,
-  )
-}
 
 describe('Application', () => {
   test('an apply with a version that no object has creates a new object, and conflicts with an existing one', async () => {

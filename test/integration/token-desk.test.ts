@@ -12,6 +12,7 @@ import { tokenRoutes } from '../../src/token-desk/index.ts'
 import { createWebServer, type WebServer } from '../../src/web/server.ts'
 import { installKinds, patience, readyReason } from '../fixtures/application-fixture.ts'
 import { testKubeconfig, waitUntil } from '../fixtures/harness.ts'
+import { quiet } from '../fixtures/quiet.ts'
 import { type DeskEnvironment, startDeskEnvironment, type TenantFixture, withTenant } from '../fixtures/token-desk-fixture.ts'
 
 let environment: DeskEnvironment
@@ -43,22 +44,6 @@ async function ready(fixture: TenantFixture, reason = 'NamespacesReady') {
     },
     // The quota controller discovers new kinds every 30 s, and the kinds are new in a test cluster.
     { ...patience, timeoutMilliseconds: 55_000 },
-  )
-}
-
-async function quiet(fixture: TenantFixture): Promise<void> {
-  let before = -1
-  let since = Date.now()
-  await waitUntil(
-    'the controllers are quiet',
-    async () => {
-      if (fixture.writes.length !== before) {
-        before = fixture.writes.length
-        since = Date.now()
-      }
-      return Date.now() - since > 1000 || undefined
-    },
-    patience,
   )
 }
 

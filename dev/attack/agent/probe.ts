@@ -26,6 +26,6 @@ export type ProbeResult =
   | { readonly kind: 'text'; readonly text: string }
   /** Nothing came back in time. */
   | { readonly kind: 'timeout' }
-  /** The connection was refused, or there is no way to the place. */
+  /** The connection was refused, or there is no route to the target. */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'failed'; readonly code: string }

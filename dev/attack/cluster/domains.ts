@@ -1,4 +1,4 @@
-// Host names and the ingress: hosts of others and of nobody, texts that are not host names, and Ingresses of one's own.
+// Host names and the ingress: hosts of others and unclaimed ones, texts that are not host names, and Ingresses of one's own.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import { application } from '../deputies/manifests.ts'
@@ -33,7 +33,7 @@ function foreignHosts({ targets }: World): readonly string[] {
 }
 
 /** Texts that are not host names, or name another host to some reader. */
-const crookedHosts = [
+const malformedHosts = [
   '*.acme.localhost',
   'SHOP.acme.localhost',
   'shop.acme.localhost.',
@@ -61,7 +61,7 @@ export const domainAttacks: readonly Attack[] = [
     name: 'names/domains',
     as: 'gary, admin of globex',
     against: 'host names of acme, of the platform, of the API server, and of the world',
-    tries: 'An Application asks for a host that is somebody else’s, or that nobody has proved.',
+    tries: 'An Application requests a host that belongs to another tenant, or that is not proved.',
     expected: ['admission', 'controller', 'schema'],
     attempts: async world => {
       const image = await world.ownImage()
@@ -77,7 +77,7 @@ export const domainAttacks: readonly Attack[] = [
     },
   },
   {
-    name: 'names/crooked-domains',
+    name: 'names/malformed-domains',
     as: 'gary, admin of globex',
     against: 'the ingress and everything that reads host names',
     tries: 'Host names with wildcards, capitals, ports, homoglyphs, shell text, line breaks.',
@@ -86,12 +86,12 @@ export const domainAttacks: readonly Attack[] = [
       const image = await world.ownImage()
       return apiAttempts(
         world,
-        crookedHosts.map(
+        malformedHosts.map(
           (host): ApiAttempt => ({
             as: 'gary',
             method: 'POST',
             path: applicationsPath,
-            json: application('attack-crooked', image, { domains: [host] }),
+            json: application('attack-malformed', image, { domains: [host] }),
             name: `domain ${JSON.stringify(host).slice(0, 60)}`,
             dry: true,
           }),

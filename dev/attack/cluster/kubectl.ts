@@ -1,4 +1,4 @@
-// The same walls with kubectl itself, as people meet them: the commands that reach into pods and rights.
+// The same defences with kubectl itself: the commands that reach into pods and rights.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { run } from '../../demo/tools.ts'
 import type { Attack, Attempt } from '../attack.ts'

@@ -139,7 +139,7 @@ export const mountAttacks: readonly Attack[] = [
     name: 'mounts/hosts',
     as: 'gary, admin of globex',
     against: 'the node',
-    tries: 'Pods that ask for the host: paths, namespaces, ports, privileges, capabilities, the runtime’s socket.',
+    tries: 'Pods that request the host: paths, namespaces, ports, privileges, capabilities, the runtime’s socket.',
     expected: ['Pod Security'],
     attempts: async world => {
       const image = await world.ownImage()

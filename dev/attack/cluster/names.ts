@@ -1,4 +1,4 @@
-// Marks that belong to somebody else: labels and annotations of the platform, owners, finalizers, priorities, nodes, and the commit that an
+// Metadata that belongs to others: labels and annotations of the platform, owners, finalizers, priorities, nodes, and the commit that an
 // Application claims to run.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
@@ -59,7 +59,7 @@ export const nameAttacks: readonly Attack[] = [
     name: 'names/labels',
     as: 'gary, admin of globex',
     against: 'the labels and annotations by which the platform finds its own objects',
-    tries: 'Objects that carry keys below sekisho.dev/, made so or changed so.',
+    tries: 'Objects that carry keys below sekisho.dev/, created so or changed so.',
     expected: ['admission'],
     peer: 'Capsule CVE-2024-39690',
     attempts: async world => {
@@ -87,7 +87,7 @@ export const nameAttacks: readonly Attack[] = [
     as: 'gary, admin of globex',
     against: 'the garbage collector, and the end of objects and namespaces',
     tries:
-      'Owner references to objects of others, finalizers that hold objects for ever, and the removal of the platform’s finalizers.',
+      'Owner references to objects of others, finalizers that keep objects for ever, and the removal of the platform’s finalizers.',
     expected: ['admission', 'RBAC', 'schema'],
     peer: 'Capsule: namespaces taken over by owner references',
     attempts: async world => {
@@ -101,7 +101,7 @@ export const nameAttacks: readonly Attack[] = [
       return apiAttempts(world, [
         ...markAttempts(image, owner('Tenant', 'tenancy.sekisho.dev/v1alpha1', 'acme'), 'the Tenant acme as owner'),
         ...markAttempts(image, owner('Application', 'apps.sekisho.dev/v1alpha1', 'shop'), 'an Application as owner'),
-        ...markAttempts(image, { finalizers: ['attack.example/hold'] }, 'a finalizer of nobody').filter(({ name }) =>
+        ...markAttempts(image, { finalizers: ['attack.example/hold'] }, 'a finalizer of no controller').filter(({ name }) =>
           name?.startsWith('Application'),
         ),
         {
@@ -138,7 +138,7 @@ export const nameAttacks: readonly Attack[] = [
               reason: 'attack',
             },
           },
-          name: 'a grant with a finalizer of nobody',
+          name: 'a grant with a finalizer of no controller',
           dry: true,
         },
       ])
@@ -180,7 +180,7 @@ export const nameAttacks: readonly Attack[] = [
   {
     name: 'names/commit',
     as: 'gary, admin of globex',
-    against: 'the promise that the commit of a status is the one that runs',
+    against: 'the promise that the commit in the status is the one that runs',
     tries: 'An Application claims another commit than its image was built from.',
     expected: ['admission'],
     attempts: async world => {

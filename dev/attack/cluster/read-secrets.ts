@@ -1,4 +1,4 @@
-// Reads of Secrets by every verb that answers with data, by everybody who must not read them, with their own credentials.
+// Reads of Secrets by every verb that answers with data, by all identities that must not read them, with their own credentials.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'
@@ -117,5 +117,5 @@ export const secretReadAttacks: readonly Attack[] = [
   attack('mia', 'mia, viewer of acme', [tenantNamespace, platformNamespace]),
   attack('workload', 'a ServiceAccount of globex', [neighbourNamespace, tenantNamespace, platformNamespace]),
   attack('noah', 'noah, who belongs to no tenant', [platformNamespace]),
-  attack('stranger', 'somebody without a credential', [platformNamespace]),
+  attack('stranger', 'a client without a credential', [platformNamespace]),
 ]

@@ -1,4 +1,4 @@
-// What the roles of a tenant, of another tenant, and of nobody must not reach through the API server: pods and their inside, identities,
+// What the roles of a tenant, of another tenant, and no role at all must not reach through the API server: pods and their inside, identities,
 // rights, the cluster itself, and everything of others. Each with the actor's own credential.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
@@ -54,7 +54,7 @@ const clusterLists = [
   '/configz',
 ]
 
-/** `alg: none`, a key of nobody, and a text. */
+/** `alg: none`, an unknown key, and a text. */
 const forgedTokens: readonly (readonly [string, string])[] = [
   ['without a signature', unsigned({ alg: 'none' })],
   ['signed with the public key as a secret', `${unsigned({ alg: 'HS256', kid: 'x' })}c2ln`],
@@ -114,9 +114,9 @@ export const readAttacks: readonly Attack[] = [
   ...lists,
   {
     name: 'reads/as-stranger',
-    as: 'somebody without a credential',
+    as: 'a client without a credential',
     against: 'the API server',
-    tries: 'The same lists without a credential, and with tokens that nobody issued.',
+    tries: 'The same lists without a credential, and with tokens that were never issued.',
     expected: ['authentication', 'RBAC'],
     attempts: world =>
       apiAttempts(world, [

@@ -1,4 +1,4 @@
-// Other identities, more rights, and changes of the cluster itself: what would turn a tenant into somebody else, or take a wall away.
+// Other identities, more rights, and changes of the cluster itself: what would give a tenant another identity, or remove a defence.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { Actor } from '../world/actors.ts'
@@ -121,7 +121,7 @@ function rights(as: Actor): readonly ApiAttempt[] {
   ]
 }
 
-/** The cluster itself: what would change a wall, or go around it. */
+/** The cluster itself: what would change or bypass a defence. */
 function cluster(as: Actor): readonly ApiAttempt[] {
   const admission = '/apis/admissionregistration.k8s.io/v1'
   const copier = {
@@ -233,7 +233,7 @@ export const rightsAttacks: readonly Attack[] = [
     name: 'rights/roles',
     as: 'gary, admin of globex, and a ServiceAccount of globex',
     against: 'RBAC',
-    tries: 'Roles and bindings with more rights than one has, for oneself or for everybody, here and in acme, and aggregation.',
+    tries: 'Roles and bindings with more rights than one has, for oneself or for all users, here and in acme, and aggregation.',
     expected: ['RBAC'],
     attempts: world => apiAttempts(world, [...rights('gary'), ...rights('workload')]),
   },
@@ -242,7 +242,7 @@ export const rightsAttacks: readonly Attack[] = [
     as: 'gary, admin of globex, and noah, who belongs to no tenant',
     against: 'webhooks, policies, CRDs, nodes, namespaces, quotas and network policies',
     tries:
-      'Takes a wall away, widens a quota, relabels or adopts a namespace, brings a webhook or an API of one’s own, reaches the kubelet.',
+      'Removes a policy or a webhook, widens a quota, relabels or adopts a namespace, brings a webhook or an API of one’s own, reaches the kubelet.',
     expected: ['RBAC', 'broker'],
     peer: 'Capsule CVE-2022-46167, CVE-2024-39690; External Secrets across namespaces',
     attempts: world => apiAttempts(world, [...cluster('gary'), ...cluster('noah')]),

@@ -1,4 +1,4 @@
-// Services of a tenant that would take over addresses of the platform, of the node or of anybody: kube-proxy believes every Service.
+// Services of a tenant that would take over addresses of the platform, of the node or of others: kube-proxy obeys every Service.
 import { neighbourNamespace } from '../../demo/context.ts'
 import type { Attack } from '../attack.ts'
 import type { World } from '../world/world.ts'
@@ -144,7 +144,7 @@ export const serviceAttacks: readonly Attack[] = [
     name: 'services/endpoints',
     as: 'gary, admin of globex, and a ServiceAccount of globex',
     against: 'pods of acme and of the platform',
-    tries: 'Endpoints or EndpointSlices that lead a Service of the tenant, and so the ingress, to somebody else’s pod.',
+    tries: 'Endpoints or EndpointSlices that lead a Service of the tenant, and so the ingress, to a pod of another tenant.',
     expected: ['RBAC', 'admission'],
     attempts: world => {
       const { address } = world.targets.victim.pod
@@ -184,7 +184,7 @@ export const serviceAttacks: readonly Attack[] = [
     name: 'services/others',
     as: 'gary, admin of globex',
     against: 'the Services of acme and of the platform',
-    tries: 'Changes the selector or the ports of a Service of somebody else.',
+    tries: 'Changes the selector or the ports of a Service of another tenant or of the platform.',
     expected: ['RBAC'],
     attempts: ({ targets, ...world }) =>
       apiAttempts({ targets, ...world }, [

@@ -1,4 +1,4 @@
-// Hostile code in a build of globex: a script of npm that tries from inside of the build pod what a dependency of anybody could try. It leaves
+// Hostile code in a build of globex: a script of npm that tries from inside of the build pod what any dependency could try. It leaves
 // what it found in the image, from which a pod of globex prints it.
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -108,7 +108,7 @@ async function push(world: World, probes: readonly Probe[]): Promise<void> {
     'commit',
     '--quiet',
     '-m',
-    'A dependency that everybody uses',
+    'A dependency that many use',
   ])
   await git(['push', '--quiet', '--force', `${world.demo.githubWeb}/globex/site.git`, `HEAD:refs/heads/${branch}`])
 }

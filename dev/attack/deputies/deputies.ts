@@ -13,7 +13,7 @@ const grants = groupPath(github, neighbourNamespace, 'repositorygrants')
 
 type Spec = Readonly<Record<string, unknown>>
 
-/** The source is what nobody may get of another: it was fetched, or a build of it began. */
+/** Another tenant's source must not be reached: it was fetched, or a build of it began. */
 async function isFetched({ status }: Shown): Promise<string | undefined> {
   const fetched = status?.conditions?.find(({ type }) => type === 'Fetched')
   const { buildCreatedAt } = (status?.['phases'] ?? {}) as { buildCreatedAt?: string }
@@ -53,7 +53,7 @@ const dry = (path: string, what: string, json: unknown): ApiAttempt => ({
 
 const foreignRepositories = ['acme/shop', 'acme/secret-plans', 'ACME/Shop', 'acme/SECRET-plans']
 
-const crookedRepositories = [
+const malformedRepositories = [
   'acme/shop.git/../secret-plans',
   'globex/../acme/shop',
   'globex/site/../../acme/shop',
@@ -68,7 +68,7 @@ const crookedRepositories = [
   'acme/',
 ]
 
-const crookedBranches = [
+const malformedBranches = [
   '$(touch /tmp/x)',
   '`id`',
   '--upload-pack=id',
@@ -88,7 +88,7 @@ const crookedBranches = [
   '@',
 ]
 
-const crookedPaths = ['..', '../x', 'a/../../x', '/etc', 'a/../../../etc/passwd', './..']
+const malformedPaths = ['..', '../x', 'a/../../x', '/etc', 'a/../../../etc/passwd', './..']
 
 export const deputyAttacks: readonly Attack[] = [
   {
@@ -111,7 +111,7 @@ export const deputyAttacks: readonly Attack[] = [
       syncAttempt(world, 'attack-sync-taken', 'RemoteSync to the Application of another RemoteSync', { application: 'site' }),
       ...apiAttempts(
         world,
-        crookedRepositories.map(repository =>
+        malformedRepositories.map(repository =>
           dry(syncs, `RemoteSync of ${JSON.stringify(repository)}`, remoteSync('attack-sync', { repository })),
         ),
       ),
@@ -131,11 +131,13 @@ export const deputyAttacks: readonly Attack[] = [
     expected: ['controller', 'schema', 'quota', 'admission'],
     peer: 'Coolify, January 2026, and Dokploy CVE-2026-27130: command injection by names and branches; Argo CD: paths out of the repository',
     attempts: world => [
-      ...crookedBranches.map((branch, index) =>
+      ...malformedBranches.map((branch, index) =>
         syncAttempt(world, `attack-branch-${index}`, `branch ${JSON.stringify(branch)}`, { source: { branch } }),
       ),
       ...apiAttempts(world, [
-        ...crookedPaths.map(subPath => dry(syncs, `subPath ${JSON.stringify(subPath)}`, remoteSync('attack-path', { subPath }))),
+        ...malformedPaths.map(subPath =>
+          dry(syncs, `subPath ${JSON.stringify(subPath)}`, remoteSync('attack-path', { subPath })),
+        ),
         ...['A=B', '1A', 'A B', 'A\nB', ''].map(name =>
           dry(
             applicationsPath,
@@ -206,7 +208,7 @@ export const deputyAttacks: readonly Attack[] = [
     name: 'deputies/requesters',
     as: 'gary, admin of globex',
     against: 'the access that other people have on GitHub',
-    tries: 'Grants and RemoteSyncs in the name of somebody else, made so or changed so.',
+    tries: 'Grants and RemoteSyncs in the name of another person, created so or changed so.',
     expected: ['admission', 'schema'],
     attempts: world =>
       apiAttempts(

@@ -64,7 +64,7 @@ export const forkAttacks: readonly Attack[] = [
     name: 'deputies/forks',
     as: 'noah, who owns a fork, through a RemoteSync of globex',
     against: 'globex, whose platform would build a stranger’s code',
-    tries: 'A pull request from a fork is built without anybody’s approval.',
+    tries: 'A pull request from a fork is built without approval.',
     expected: ['controller', 'admission', 'schema'],
     attempts: world => [
       {

@@ -40,7 +40,7 @@ const greedyGrants: readonly (readonly [string, Spec])[] = [
   ['rights of an administrator', { permissions: { administration: 'write' } }],
   ['members of the organization', { permissions: { members: 'write' } }],
   ['secrets of the repository', { permissions: { secrets: 'write', actions_variables: 'write' } }],
-  ['a permission that nobody knows', { permissions: { everything: 'admin' } }],
+  ['an unknown permission', { permissions: { everything: 'admin' } }],
   ['more than the App has', { permissions: { contents: 'admin' } }],
 ]
 
@@ -90,7 +90,7 @@ export const grantAttacks: readonly Attack[] = [
   {
     name: 'deputies/grants',
     as: 'gary, admin of globex',
-    against: 'tokens for repositories of acme, and beyond what globex gave',
+    against: 'tokens for repositories of acme, and beyond what globex granted',
     tries: 'Grants on repositories, installations and permissions that are not the requester’s, and one repository twice.',
     expected: ['controller', 'schema', 'admission'],
     attempts: world => [

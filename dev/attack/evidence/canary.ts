@@ -1,4 +1,4 @@
-// At the end: looks for the canary and for tokens of GitHub in everything that anybody can read, and in all answers that the attackers got.
+// At the end: looks for the canary and for tokens of GitHub in everything that can be read, and in all answers that the attackers got.
 import { gunzipSync } from 'node:zlib'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -127,7 +127,7 @@ async function metrics(world: World, see: (place: string, text: string) => void)
 export const canaryAttacks: readonly Attack[] = [
   {
     name: 'canary/everywhere',
-    as: 'everybody, and the administrator of the cluster',
+    as: 'all attackers, and the administrator of the cluster',
     against: 'a canary in a Secret of the platform, and live tokens of GitHub',
     tries: 'Finds them in objects, events, status, logs, images, environments, metrics, or in any answer that an attacker got.',
     expected: ['absent'],

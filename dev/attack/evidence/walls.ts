@@ -1,4 +1,4 @@
-// A wall that is off and says nothing: every policy that this version ships stands in the cluster, refuses, and covers what it says; every
+// A defence that was switched off silently: every policy that this version ships stands in the cluster, refuses, and covers what it says; every
 // namespace of tenants has its Pod Security and its network policies.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -93,11 +93,11 @@ function namespaceIsWalled({ admin }: World, namespace: string): readonly Attemp
 export const wallAttacks: readonly Attack[] = [
   {
     name: 'walls/silent',
-    as: 'whoever waits for a wall that somebody switched off',
+    as: 'an attacker who waits until a defence is switched off',
     against: 'policies, webhooks, Pod Security and network policies',
-    tries: 'Looks for a wall that is missing, or weaker than this version ships it.',
+    tries: 'Looks for a defence that is missing, or weaker than this version ships it.',
     expected: ['admission', 'Pod Security', 'network'],
-    peer: 'Coolify: network policies that were “temporarily disabled”, and nobody saw it',
+    peer: 'Coolify: network policies that were “temporarily disabled” without an alarm',
     attempts: async world => [
       ...(await shipped(world.settings.repository)).map(wanted => stands(world, wanted)),
       ...[tenantNamespace, `${tenantNamespace}-build`, neighbourNamespace, `${neighbourNamespace}-build`].flatMap(namespace =>

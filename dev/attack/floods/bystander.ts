@@ -1,4 +1,4 @@
-// What a flood costs somebody who has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
+// What a flood costs a tenant that has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { tenantNamespace } from '../../demo/context.ts'

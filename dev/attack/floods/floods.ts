@@ -1,4 +1,4 @@
-// Floods as attacks: for a few seconds, after which everybody must be served; and, with `--floods`, for a minute, during which acme is measured
+// Floods as attacks: for a few seconds, after which all clients must be served; and, with `--floods`, for a minute, during which acme is measured
 // against its own idle time: every use at most twice as long, at most 200 MB more memory, bounded calls of GitHub and rows of the audit log.
 import type { Attack, Attempt } from '../attack.ts'
 import { stopped, succeeded, unclear, type Verdict } from '../verdict.ts'
@@ -15,7 +15,7 @@ const mostMegabytes = 200
 /** What a minute of acme's own use and of the platform's own checks may cost beside the flood. */
 const mostGitHubCalls = 400
 const mostAuditRows = 1500
-/** A use that takes milliseconds may take this much longer without anybody noticing. */
+/** A use that takes milliseconds may take this much longer without being noticed. */
 const unnoticedMilliseconds = 30
 
 async function play(world: World, flood: Flood, seconds: number): Promise<string> {

@@ -204,21 +204,21 @@ const delivery = {
 export const floods: readonly Flood[] = [
   {
     name: 'webhooks',
-    as: 'somebody without the webhook secret',
+    as: 'a sender without the webhook secret',
     tries: 'Deliveries with a wrong signature, 200 a second.',
     perSecond: 200,
     prepare: strangerRequests('/webhooks/github', { method: 'POST', headers: delivery, body: '{"x":1}' }),
   },
   {
     name: 'sign-ins',
-    as: 'somebody without a credential',
-    tries: 'Sign-ins that nobody finishes, 100 a second.',
+    as: 'a client without a credential',
+    tries: 'Sign-ins that are never finished, 100 a second.',
     perSecond: 100,
     prepare: strangerRequests('/login', { method: 'GET' }),
   },
   {
     name: 'connections',
-    as: 'somebody without a credential',
+    as: 'a client without a credential',
     tries: 'Connections that never finish TLS or a request, 20 new ones a second.',
     perSecond: 20,
     prepare: halfOpen,

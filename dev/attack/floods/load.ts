@@ -1,4 +1,4 @@
-// An open loop: so many requests a second, whatever comes back, for so many seconds. The load of somebody who does not wait.
+// An open loop: so many requests a second, whatever comes back, for so many seconds, without waiting for answers.
 export type Load = { readonly perSecond: number; readonly seconds: number; readonly signal?: AbortSignal }
 
 export type LoadResult = { readonly sent: number; readonly outcomes: ReadonlyMap<string, number> }

@@ -1,4 +1,4 @@
-// The token desk, from a pod of globex: tokens of GitHub for somebody who is not their subject.
+// The token desk, from a pod of globex: tokens of GitHub for workloads that are not their subject.
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
 import { eventually } from '../../demo/steps.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -224,7 +224,7 @@ export const deskAttacks: readonly Attack[] = [
     as: 'a pod of globex, with ServiceAccount tokens of several kinds',
     against: 'GitHub tokens of acme, and of other subjects of globex',
     tries:
-      'Wrong audiences, deleted pods, other subjects, other spellings, forged headers, changed and unsigned tokens, crooked bodies.',
+      'Wrong audiences, deleted pods, other subjects, other spellings, forged headers, changed and unsigned tokens, malformed bodies.',
     expected: ['token desk'],
     attempts: deskAttempts,
   },

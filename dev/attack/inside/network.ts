@@ -105,7 +105,7 @@ const metadataPlaces: readonly Place[] = [
   { what: 'metadata of Oracle Cloud', host: '192.0.0.192', port: 80 },
 ]
 
-/** Here nothing listens, so that only a wall that was seen to stand elsewhere makes silence mean something. */
+/** Nothing listens here: silence counts only when the policy was seen to refuse elsewhere. */
 async function metadataAttempts(world: World): Promise<readonly Attempt[]> {
   await requireControls(world)
   const walled = await isWalled(world)
@@ -161,7 +161,7 @@ export const networkAttacks: readonly Attack[] = [
   {
     name: 'network/metadata',
     as: 'a pod of globex',
-    against: 'the metadata services of clouds, which hand out the node’s credentials',
+    against: 'the metadata services of clouds, which issue the node’s credentials',
     tries: 'Connects to the addresses at which clouds answer every pod.',
     expected: ['network'],
     attempts: metadataAttempts,

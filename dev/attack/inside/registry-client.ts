@@ -14,7 +14,7 @@ export type RegistryRequest = {
   readonly body?: string
 }
 
-/** `user:password`; undefined for somebody without a credential. */
+/** `user:password`; undefined for a client without a credential. */
 export type Basic = string | undefined
 
 export type Sender = (
@@ -45,7 +45,7 @@ export type TokenAnswer = { readonly realm: string | undefined; readonly answer:
 const authorization = (basic: Basic): Record<string, string> =>
   basic === undefined ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }
 
-/** The token server's address, as the registry names it; undefined when the registry asks nobody. */
+/** The token server's address, as the registry names it; undefined when the registry does not ask for a token. */
 export async function challenge(send: Sender, registry: string): Promise<{ realm: string; service: string } | undefined> {
   const first = await send(`http://${registry}/v2/`, { method: 'GET', headers: {} })
   const header = first.headers?.['www-authenticate'] ?? ''
@@ -74,8 +74,8 @@ function tokenIn({ status, text }: HttpAnswer): string | undefined {
 }
 
 /**
- * The answer to the request, with a token when the registry demands one and the token server gives it to this credential. What the token
- * server gives to nobody is asked of it elsewhere.
+ * The answer to the request, with a token when the registry demands one and the token server issues one to this credential. What the token
+ * server issues without a credential is tried elsewhere.
  */
 export async function askRegistry(send: Sender, registry: string, wish: RegistryRequest, basic: Basic): Promise<HttpAnswer> {
   const ask = (url: string, headers: Record<string, string>): Promise<HttpAnswer> =>
@@ -97,7 +97,7 @@ export async function askRegistry(send: Sender, registry: string, wish: Registry
   return followed(await ask(url, headers), url, next => ask(next, headers))
 }
 
-/** The registry redirects a crooked path to the path that it means. */
+/** The registry redirects a malformed path to the path that it means. */
 async function followed(answer: HttpAnswer, url: string, ask: (url: string) => Promise<HttpAnswer>): Promise<HttpAnswer> {
   const location = answer.headers?.['location']
   return answer.status === 301 && location !== undefined ? ask(new URL(location, url).href) : answer

@@ -1,4 +1,4 @@
-// The registry's token server: what it gives to nobody, to guessed credentials and to globex's own; and tokens that it did not sign.
+// The registry's token server: what it issues without a credential, to guessed credentials and to globex's own; and tokens that it did not sign.
 import { randomBytes } from 'node:crypto'
 import { tenantNamespace } from '../../demo/context.ts'
 import type { Attack, Attempt } from '../attack.ts'
@@ -42,7 +42,7 @@ function greedyScopes(world: World): readonly string[] {
 
 /** A token may open what is below globex's path, and pull what builds start from. */
 function judgeToken(own: string, { answer, token, realm }: Awaited<ReturnType<typeof askToken>>): Verdict {
-  if (realm === undefined) return succeeded('the registry asks nobody for a token')
+  if (realm === undefined) return succeeded('the registry does not ask for a token')
   if ([400, 401, 403, 414, 429, 431].includes(answer.status)) return stopped('registry', `${answer.status} ${answer.text}`)
   if (token === undefined) return unclear(`${answer.status} ${answer.text}`)
   const wide = accessOf(token).filter(({ type, name, actions }) => {
@@ -74,10 +74,7 @@ function forgedTokens(world: World): readonly (readonly [string, string])[] {
   }
   return [
     ['without a signature', `${forged(claims, { alg: 'none', typ: 'JWT' })}.`],
-    [
-      'with a key of nobody',
-      `${forged(claims, { alg: 'ES256', typ: 'JWT', kid: 'x' })}.${randomBytes(64).toString('base64url')}`,
-    ],
+    ['with an unknown key', `${forged(claims, { alg: 'ES256', typ: 'JWT', kid: 'x' })}.${randomBytes(64).toString('base64url')}`],
     ['with a symmetric signature', `${forged(claims, { alg: 'HS256', typ: 'JWT' })}.${randomBytes(32).toString('base64url')}`],
     [
       'with a certificate of its own',
@@ -112,7 +109,7 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
         name: `a token ${what}`,
         run: async () =>
           (await challenge(send, registry)) === undefined
-            ? succeeded('the registry asks nobody for a token')
+            ? succeeded('the registry does not ask for a token')
             : judgeRegistry(
                 await send(`http://${registry}/v2/${repository}/tags/list`, {
                   method: 'GET',
@@ -127,7 +124,7 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
 export const registryTokenAttacks: readonly Attack[] = [
   {
     name: 'registry/token-server',
-    as: 'nobody, and holders of globex’s registry credentials',
+    as: 'a client without a credential, and holders of globex’s registry credentials',
     against: 'the registry’s token server',
     tries: 'Scopes of others in many spellings, guessed credentials, and tokens that it did not sign.',
     expected: ['registry'],

@@ -1,4 +1,4 @@
-// The registry: lists, pulls, pushes, deletes and mounts of what belongs to acme or the platform; by nobody, by a pod of globex, and with the
+// The registry: lists, pulls, pushes, deletes and mounts of what belongs to acme or the platform; by a client without a credential, by a pod of globex, and with the
 // credentials that the platform made for globex itself, as if its build had stolen them.
 import { randomBytes } from 'node:crypto'
 import { neighbourNamespace, tenantNamespace } from '../../demo/context.ts'
@@ -187,7 +187,7 @@ export async function ownCredentials(world: World): Promise<readonly Credential[
 export const registryAttacks: readonly Attack[] = [
   {
     name: 'registry/as-stranger',
-    as: 'somebody without a credential, at the registry’s address',
+    as: 'a client without a credential, at the registry’s address',
     against: 'the images of acme and of the platform',
     tries: 'Lists, pulls, uploads, pushes, deletes and mounts.',
     expected: ['registry'],
@@ -203,13 +203,13 @@ export const registryAttacks: readonly Attack[] = [
   },
   {
     name: 'registry/with-own-credentials',
-    as: 'somebody who stole every registry credential that the platform made for globex',
+    as: 'a thief of every registry credential that the platform made for globex',
     against: 'the images of acme and of the platform',
     tries: 'The same with the credentials of globex’s builds and pods.',
     expected: ['registry'],
     attempts: async world => {
       const own = await ownCredentials(world)
-      // Without credentials of its own globex is anybody: the same attempts show it.
+      // Without credentials of its own globex is a client without a credential: the same attempts show it.
       if (own.length === 0) return attempts(world, 'globex without a credential', fromHost(world), undefined)
       return own.flatMap(({ namespace, name, basic }) => attempts(world, `${namespace}/${name}`, fromHost(world), basic))
     },

@@ -1,4 +1,4 @@
-// The broker's pages and APIs, as people of globex and as nobody: audit log, tenants' pages, webhooks, return paths, sessions.
+// The broker's pages and APIs, as people of globex and without a credential: audit log, tenants' pages, webhooks, return paths, sessions.
 import { createHmac, randomUUID } from 'node:crypto'
 import type { Attack, Attempt } from '../attack.ts'
 import { judgeBroker, pageText } from '../judge.ts'
@@ -59,7 +59,7 @@ function judgeAudit(own: string): (answer: HttpAnswer) => Verdict {
 
 const actors = ['gary', 'dave', 'mia', 'noah', 'stranger'] as const
 
-/** People of acme ask for globex, everybody else for acme. */
+/** People of acme request what belongs to globex, all others what belongs to acme. */
 function auditAttempt(world: World, as: (typeof actors)[number], query: string): Attempt {
   const foreign = as === 'dave' || as === 'mia' ? 'globex' : 'acme'
   const path = `/api/v1/audit${query.replaceAll('acme', foreign)}`
@@ -136,7 +136,7 @@ const returns = [
   `/${'a'.repeat(3000)}`,
 ]
 
-/** Where a person ends who signs in with a crooked return path: never on another host. */
+/** A sign-in with a malformed return path never ends on another host. */
 function returnPath(world: World, path: string): Attempt {
   return {
     name: `stranger: /login?return_to=${JSON.stringify(path).slice(0, 50)}`,
@@ -160,7 +160,7 @@ function pages(world: World, paths: readonly string[]): readonly Attempt[] {
   }))
 }
 
-/** A session cookie that somebody else chose must not become a signed-in one. */
+/** A session cookie that an attacker chose must not become a signed-in one. */
 function fixation(world: World): Attempt {
   return {
     name: 'stranger: a session that he chose for the victim',
@@ -171,16 +171,16 @@ function fixation(world: World): Attempt {
       const used = await world.http.send(`${world.targets.issuer}/tenants/acme`, { headers: { cookie, accept: 'text/html' } })
       if (used.status === 200 && used.text.includes('olivia')) return succeeded(pageText(used.text))
       return answer.status === 303
-        ? stopped('broker', `a cookie that nobody issued counts for nothing: ${used.status}`)
+        ? stopped('broker', `a cookie that was never issued is ignored: ${used.status}`)
         : unclear(`${answer.status} ${answer.text}`)
     },
   }
 }
 
-/** The form of an onboarding's id; that of nobody. */
+/** The form of an onboarding's id; no onboarding has it. */
 const onboarding = '00000000-0000-4000-8000-000000000000'
 
-/** What only platform admins may do, as somebody who administers a tenant, or nothing. */
+/** What only platform admins may do, as a tenant admin and as a person without a role. */
 function administration(world: World, as: Actor): readonly Attempt[] {
   const post = (name: string, path: string, body: object): Ask => ({
     name,
@@ -204,12 +204,12 @@ function administration(world: World, as: Actor): readonly Attempt[] {
 export const brokerAttacks: readonly Attack[] = [
   {
     name: 'broker/audit',
-    as: 'dave of acme, gary of globex, noah and nobody',
+    as: 'dave of acme, gary of globex, noah, and a client without a credential',
     against: 'the audit log of others and of the platform',
     tries:
       'Reads the log of another namespace by filters, cursors, ids and paths; the signed head; and what of others is in one’s own.',
     expected: ['broker', 'authentication'],
-    peer: 'Coolify CVE-2026-48742: objects loaded by id without a look at the team',
+    peer: 'Coolify CVE-2026-48742: objects loaded by id without a check of the team',
     attempts: world => [
       ...auditQueries.flatMap(query => actors.map(as => auditAttempt(world, as, query))),
       ...['?limit=1000', '?after=0&limit=1000', '?before=999999', '?actor=github%7Cgithub.localhost%7C1001'].map(query =>
@@ -241,15 +241,15 @@ export const brokerAttacks: readonly Attack[] = [
   },
   {
     name: 'broker/webhooks',
-    as: 'somebody without the webhook secret',
+    as: 'a sender without the webhook secret',
     against: 'the webhook inbox',
-    tries: 'Deliveries without, with wrong, old and crooked signatures, of another App, from a forged address.',
+    tries: 'Deliveries without, with wrong, old and malformed signatures, of another App, from a forged address.',
     expected: ['authentication', 'broker'],
     attempts: world => webhooks().map(wish => ask(world, wish)),
   },
   {
     name: 'broker/return-paths',
-    as: 'somebody who sends a person a link',
+    as: 'an attacker who sends a person a link',
     against: 'people who sign in',
     tries: 'A sign-in that ends on another host.',
     expected: ['broker'],
@@ -257,7 +257,7 @@ export const brokerAttacks: readonly Attack[] = [
   },
   {
     name: 'broker/sessions',
-    as: 'gary, noah and nobody',
+    as: 'gary, noah, and a client without a credential',
     against: 'sessions of others',
     tries:
       'Administration of sessions and accounts by those who may not, sessions that an attacker chose, forms without their secret.',

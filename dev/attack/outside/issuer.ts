@@ -1,4 +1,4 @@
-// The OIDC issuer, as somebody who wants an ID token that is not his: crooked authorization requests, codes, device codes, refresh tokens.
+// The OIDC issuer, as an attacker who wants another person's ID token: malformed authorization requests, codes, device codes, refresh tokens.
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const request = {
 }
 
 /** What is wrong with an authorization request → the fields that make it so; an empty text takes a field away. */
-const crooked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const malformed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'without PKCE': { code_challenge: '', code_challenge_method: '' },
   'with plain PKCE': { code_challenge_method: 'plain' },
   'to another host': { redirect_uri: 'https://attacker.example/callback' },
@@ -66,7 +66,7 @@ function authorization(world: World, what: string, change: Readonly<Record<strin
 function grants(world: World): readonly Attempt[] {
   const wishes: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     [
-      'a code of nobody',
+      'a code that was never issued',
       {
         grant_type: 'authorization_code',
         client_id: 'kubernetes',
@@ -75,9 +75,12 @@ function grants(world: World): readonly Attempt[] {
         code_verifier: verifier,
       },
     ],
-    ['a refresh token of nobody', { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: 'x'.repeat(43) }],
     [
-      'a device code of nobody',
+      'a refresh token that was never issued',
+      { grant_type: 'refresh_token', client_id: 'kubernetes', refresh_token: 'x'.repeat(43) },
+    ],
+    [
+      'a device code that was never issued',
       { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: 'kubernetes', device_code: 'x'.repeat(43) },
     ],
     ['a password', { grant_type: 'password', client_id: 'kubernetes', username: 'olivia', password: 'olivia' }],
@@ -112,7 +115,7 @@ function deviceAttempts(world: World): readonly Attempt[] {
     })
   return [
     {
-      name: 'stranger: a device code that nobody approved',
+      name: 'stranger: a device code that was not approved',
       run: async () => judgeBroker(await poll((await begin()).device_code), [400]),
     },
     {
@@ -173,18 +176,21 @@ function refreshReuse(world: World): Attempt {
 export const issuerAttacks: readonly Attack[] = [
   {
     name: 'issuer/requests',
-    as: 'somebody without a credential',
-    against: 'people’s ID tokens, which the API server believes',
+    as: 'a client without a credential',
+    against: 'people’s ID tokens, which the API server accepts',
     tries:
-      'Authorization requests without PKCE, to other hosts, of other clients; tokens for codes, passwords and assertions of nobody.',
+      'Authorization requests without PKCE, to other hosts, of other clients; tokens for codes, passwords and assertions that were never issued.',
     expected: ['broker', 'authentication'],
-    attempts: world => [...Object.entries(crooked).map(([what, change]) => authorization(world, what, change)), ...grants(world)],
+    attempts: world => [
+      ...Object.entries(malformed).map(([what, change]) => authorization(world, what, change)),
+      ...grants(world),
+    ],
   },
   {
     name: 'issuer/device-codes',
-    as: 'somebody without a credential',
+    as: 'a client without a credential',
     against: 'people who sign in by a code',
-    tries: 'Polls codes that nobody approved, approves without signing in.',
+    tries: 'Polls codes that were not approved, approves without signing in.',
     expected: ['broker', 'authentication'],
     attempts: deviceAttempts,
   },

@@ -1,5 +1,5 @@
 // Onboarding and sign-in on the pages: another account's installation, in every form of its number; states and codes that were used, were made
-// for somebody else, or come from another browser; forms without their secret.
+// for another person, or come from another browser; forms without their secret.
 
 import type { Browser, Page } from '../../demo/browser.ts'
 import { offers } from '../../demo/browser.ts'
@@ -153,7 +153,7 @@ function signInAttempts(world: World): readonly Attempt[] {
     link('a link with gary’s code and state (login CSRF)', url => url),
     link('a link without a state', url => without(url, 'state')),
     link('a link without a code', url => without(url, 'code')),
-    link('a link with a state of nobody', url => {
+    link('a link with a state that was never issued', url => {
       url.searchParams.set('state', 'A'.repeat(43))
       return url
     }),
@@ -189,12 +189,12 @@ export const onboardingAttacks: readonly Attack[] = [
     against: 'onboardings of others',
     tries: 'States that were used, that belong to another person or browser, and pending onboardings of others.',
     expected: ['broker', 'authentication'],
-    peer: 'Coolify CVE-2025-64423: invitations used by somebody else',
+    peer: 'Coolify CVE-2025-64423: invitations used by another person',
     attempts: stateAttempts,
   },
   {
     name: 'onboarding/sign-in',
-    as: 'somebody who sends a person a link',
+    as: 'an attacker who sends a person a link',
     against: 'people who sign in',
     tries: 'Codes and states of another sign-in, replayed, mixed or left out.',
     expected: ['broker', 'authentication'],

@@ -29,7 +29,7 @@ async function signInWith(world: World, browser: Browser, login: PersonActor): P
   throw new Error(`${login} cannot sign in: ${summary(page)}`)
 }
 
-/** A browser that nobody has used. */
+/** A browser without any cookie. */
 export function freshBrowser(world: World, stopAt?: (url: URL) => boolean): Browser {
   return new Browser({ certificateAuthority: world.demo.certificateAuthority, ...(stopAt === undefined ? {} : { stopAt }) })
 }

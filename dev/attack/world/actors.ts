@@ -1,4 +1,4 @@
-// Who acts: people with ID tokens of the issuer, signed in as anybody signs in; a ServiceAccount of globex; and somebody without a credential.
+// Who acts: people with ID tokens of the issuer, signed in like all people; a ServiceAccount of globex; and a client without a credential.
 
 import { messageOf } from '../../../src/lib/errors.ts'
 import type { AdminClient } from '../../cluster/control-plane/admin-client.ts'
@@ -16,7 +16,7 @@ export type PersonActor = Exclude<Actor, 'workload' | 'stranger'>
 /** The bearer token of each actor; undefined for the stranger. Tokens are renewed before they expire. */
 export type Credentials = (actor: Actor) => Promise<string | undefined>
 
-/** The issuer gives this person no ID token: that is a wall, and not a failure of the program. */
+/** The issuer refuses this person an ID token: that is a defence, and not a failure of the program. */
 export class NoIdToken extends Error {
   override readonly name = 'NoIdToken'
 }
@@ -31,7 +31,7 @@ export function createCredentials(demo: DemoContext, admin: AdminClient): Creden
     if (known !== undefined && known.until > Date.now()) return known.token
     const token = actor === 'workload' ? workloadToken(admin) : idToken(demo, actor)
     kept.set(actor, { token, until: Date.now() + keepMilliseconds })
-    // A refusal is kept like a token: each attempt would sign in anew.
+    // A refusal is kept like a token: each attempt would sign in again.
     token.catch((error: unknown) => (error instanceof NoIdToken ? undefined : kept.delete(actor)))
     return token
   }

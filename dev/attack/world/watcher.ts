@@ -1,4 +1,4 @@
-// Looks into everything that attackers are answered for two things that nobody may ever see: the canary, which lies in a Secret of the
+// Searches all answers to attackers for two things that they must never see: the canary, which is in a Secret of the
 // platform, and tokens of GitHub. It remembers where one was seen, never what.
 
 export type Sighting = { readonly place: string; readonly what: 'canary' | 'token' }

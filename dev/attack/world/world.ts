@@ -67,7 +67,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     })
   }
-  await progress.step('everybody signs in', () => requireRoles(api))
+  await progress.step('signing in', () => requireRoles(api))
   const ownImage = once(() => progress.step('gary deploys the site of globex', () => deployNeighbour(demo)))
   const agent = once(async () => {
     const image = await ownImage()
@@ -96,7 +96,7 @@ export async function openWorld(settings: ClusterSettings, progress: Progress): 
   }
 }
 
-/** A Secret of the platform whose value nobody may see while the attacks run; it is deleted at the end. */
+/** A Secret of the platform whose value no attacker may see while the attacks run; it is deleted at the end. */
 async function layCanary(admin: AdminClient, journal: Journal, watcher: Watcher): Promise<void> {
   const canary = `canary-${randomBytes(24).toString('hex')}`
   const secrets = `/api/v1/namespaces/${platformNamespace}/secrets`

@@ -123,17 +123,17 @@ export const tenant = defineKind({
     QuotaNotCounted:
       'The cluster has not counted the new quota yet. Nothing can be created in the namespace before; this takes seconds.',
     RegistryCredentialMissing:
-      'The image registry has accounts of its own, and a platform admin has not made the Secret with the one of this tenant yet.',
+      'The image registry has accounts of its own, and a platform admin has not yet created the Secret with the account of this tenant.',
     TeamsFound: 'All teams exist, or no role is for a team.',
     UnknownTeam:
       'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
     TeamsNotChecked:
       'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
-    PoliciesEnforced: 'The platform was refused the connections that its own network policies forbid, in both directions.',
+    PoliciesEnforced: 'The connections that the network policies of the platform forbid were refused, in both directions.',
     PoliciesNotEnforced:
       'The platform opened a connection that a network policy forbids: pods of all tenants reach each other, the platform and the nodes. Use a network plugin that enforces network policies.',
     PoliciesNotProbed:
-      'It is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
+      'Enforcement is not known yet: the probe of the platform was not reached. See the Deployment `sekisho-network-probe`.',
   } satisfies ReasonTexts<typeof tenantReasons>,
   columns: [
     { name: 'Account', type: 'string', jsonPath: '.spec.account.login' },

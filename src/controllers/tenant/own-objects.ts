@@ -1,5 +1,5 @@
 // Which objects in tenants' namespaces the Tenant controller caches and watches. Tenants create objects of some of these kinds too, and could
-// label as many as they like: of such a kind only the names that are ours are cached, so nobody else decides how much memory they take.
+// label as many as they like: of such a kind only the names that are ours are cached, so tenants do not decide how much memory they take.
 import {
   configMaps,
   limitRanges,

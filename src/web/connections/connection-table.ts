@@ -1,5 +1,5 @@
 // Which connections a server has, by client address, and which of them to end when there are too many: one that keeps the server waiting, first of
-// all one that never sent a request. So whoever opens thousands of connections and says nothing loses them, and nobody else is refused. A connection
+// all one that never sent a request. So a client that opens thousands of silent connections loses them, and other clients are not refused. A connection
 // whose request is being answered is never ended.
 import type { IncomingMessage } from 'node:http'
 

@@ -85,7 +85,7 @@ test.each([
   expect(await ask(port, 'PROXY TCP4 203.0.113.7 127.0.0.1 1 2\r\n', tls, forged)).toBe('203.0.113.7')
 })
 
-test('a connection without the header, or of nobody in the list, is closed', async () => {
+test('a connection without the header, or from an address that is not in the list, is closed', async () => {
   const port = await serve({ trustedProxies: parseAddressList('127.0.0.0/8'), proxyProtocol: true, certificate })
   expect(await ask(port, '', true)).toBeUndefined()
   expect(await ask(port, 'PROXY TCP4 1.2.3 4.5.6.7 1 2\r\n', true)).toBeUndefined()

@@ -1,14 +1,14 @@
 // Only the broker writes Installations: a user who could create one would reach the repositories of any account on the App.
 import { installation } from '../../../api/github/installation.ts'
-import { celList, type Rule } from '../../rule.ts'
-import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
+import type { Rule } from '../../rule.ts'
+import { onlyWrittenBy } from './writers.ts'
 
 const message = 'only the platform writes Installations: an owner of the GitHub account signs in and onboards it'
 
 /** The broker writes; controllers and Kubernetes' reapers maintain. */
 export const installationWriters: Rule = {
   name: 'installation-writers',
-  stops: 'binding a namespace to an installation that nobody proved to own, by a tenant or by a cluster administrator’s mistake',
+  stops: 'binding a namespace to an installation without proof of ownership, by a tenant or by a cluster administrator’s mistake',
   scope: 'everywhere',
   matches: [
     {
@@ -17,13 +17,5 @@ export const installationWriters: Rule = {
       operations: ['CREATE', 'UPDATE', 'DELETE'],
     },
   ],
-  check: (request, identities) =>
-    identities.brokers.includes(request.username) || mayMaintain(request, identities) ? undefined : message,
-  policy: identities => ({
-    variables: [metadataOnlyVariable],
-    validation: {
-      expression: `request.userInfo.username in ${celList(identities.brokers)} || ${mayMaintainExpression(identities)}`,
-      message,
-    },
-  }),
+  ...onlyWrittenBy(({ brokers }) => brokers, message),
 }

@@ -2,7 +2,7 @@
 import { applicationChart } from '../../../api/apps/application-chart.ts'
 import { clusterGitHubApp } from '../../../api/github/cluster-github-app.ts'
 import type { Rule } from '../../rule.ts'
-import { mayMaintain, mayMaintainExpression, metadataOnlyVariable } from './writers.ts'
+import { onlyWrittenBy } from './writers.ts'
 
 const message = 'only platform admins write ClusterGitHubApps and ApplicationCharts: ask one of them'
 
@@ -17,9 +17,5 @@ export const platformKinds: Rule = {
     resources: [plural],
     operations: ['CREATE', 'UPDATE', 'DELETE'],
   })),
-  check: (request, identities) => (mayMaintain(request, identities) ? undefined : message),
-  policy: identities => ({
-    variables: [metadataOnlyVariable],
-    validation: { expression: mayMaintainExpression(identities), message },
-  }),
+  ...onlyWrittenBy(() => [], message),
 }

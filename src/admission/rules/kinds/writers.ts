@@ -3,7 +3,7 @@
 import { sameJson } from '../../../lib/json/same-json.ts'
 import type { PlatformIdentities } from '../../identities.ts'
 import type { AdmissionRequest } from '../../review.ts'
-import { celList } from '../../rule.ts'
+import { celList, type Rule } from '../../rule.ts'
 
 /** An update of the object itself that leaves its spec unchanged: labels, annotations, finalizers, owners. */
 function isMetadataOnly({ operation, subResource, object, oldObject }: AdmissionRequest): boolean {
@@ -11,24 +11,41 @@ function isMetadataOnly({ operation, subResource, object, oldObject }: Admission
 }
 
 /** True for the writes that controllers and reapers need. */
-export function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
+function mayMaintain(request: AdmissionRequest, identities: PlatformIdentities): boolean {
   const { username, subResource, operation } = request
   if (identities.controllers.includes(username) && (subResource === 'status' || isMetadataOnly(request))) return true
   return identities.reapers.includes(username) && (operation === 'DELETE' || isMetadataOnly(request))
 }
 
 /** The CEL twin of `isMetadataOnly`, as a variable of the policy. */
-export const metadataOnlyVariable = {
+const metadataOnlyVariable = {
   name: 'metadataOnly',
   expression: "request.operation == 'UPDATE' && !has(request.subResource) && object.?spec == oldObject.?spec",
 }
 
 /** The CEL twin of `mayMaintain`; needs `metadataOnlyVariable`. */
-export function mayMaintainExpression(identities: PlatformIdentities): string {
+function mayMaintainExpression(identities: PlatformIdentities): string {
   const controllers = `request.userInfo.username in ${celList(identities.controllers)}`
   const reapers = `request.userInfo.username in ${celList(identities.reapers)}`
   const status = "(has(request.subResource) && request.subResource == 'status')"
   return `(${controllers} && (${status} || variables.metadataOnly)) || (${reapers} && (request.operation == 'DELETE' || variables.metadataOnly))`
+}
+
+/** The users that `writers` names may write; controllers and Kubernetes' reapers maintain; others are refused with the message. */
+export function onlyWrittenBy(
+  writers: (identities: PlatformIdentities) => readonly string[],
+  message: string,
+): Pick<Rule, 'check' | 'policy'> {
+  return {
+    check: (request, identities) =>
+      writers(identities).includes(request.username) || mayMaintain(request, identities) ? undefined : message,
+    policy: identities => {
+      const names = writers(identities)
+      const written = names.length === 0 ? [] : [`request.userInfo.username in ${celList(names)}`]
+      const expression = [...written, mayMaintainExpression(identities)].join(' || ')
+      return { variables: [metadataOnlyVariable], validation: { expression, message } }
+    },
+  }
 }
 
 /** True for Kubernetes' own components, which act on what others wrote. */

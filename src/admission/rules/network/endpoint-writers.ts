@@ -3,7 +3,7 @@
 import { celList, type Rule } from '../../rule.ts'
 
 const message =
-  'Endpoints and EndpointSlices in a tenant’s namespace are written by Kubernetes alone: give the Service a selector of pods'
+  'Endpoints and EndpointSlices in a tenant’s namespace are written by Kubernetes alone: set spec.selector of the Service instead'
 
 /** Deletion is not matched: it only takes an address away. */
 export const endpointWriters: Rule = {

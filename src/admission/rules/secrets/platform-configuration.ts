@@ -19,7 +19,7 @@ function mayWriteExpression(identities: PlatformIdentities): string {
 export const platformConfiguration: Rule = {
   name: 'platform-configuration',
   stops:
-    'replacing a key of the platform or the code of a chart by a right to write Secrets or ConfigMaps that was given too widely',
+    'replacing a key of the platform or the code of a chart by a right to write Secrets or ConfigMaps that was granted too widely',
   scope: 'platform-namespace',
   administratorsMay: true,
   matches: [{ group: '', resources: ['secrets', 'configmaps'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
