@@ -35,3 +35,12 @@ test('a share of an hour is spread evenly, for each key', () => {
   now -= 3_600_000
   expect(taken('one', 10)).toBe(0)
 })
+
+test('a key that is refused again and again is not forgotten for many others', () => {
+  const buckets = createKeyedBuckets({ burst: 1, millisecondsPerToken: 60_000 }, createFakeClock())
+  expect(buckets.take('flood')).toBe(0)
+  for (let other = 0; other < 20_000; other++) {
+    buckets.take(`other-${other}`)
+    expect(buckets.take('flood')).toBeGreaterThan(0)
+  }
+})

@@ -17,7 +17,9 @@ export function createKeyedBuckets(rate: Rate, clock: Clock): KeyedBuckets {
   return {
     take(key) {
       const { reserved, wait } = takeToken(rate, buckets.get(key), elapsed(clock))
-      if (wait === 0) buckets.set(key, reserved)
+      // Also after a refusal, so that many other keys cannot push out the one that is being refused.
+      const kept = wait === 0 ? reserved : buckets.get(key)
+      if (kept !== undefined) buckets.set(key, kept)
       return wait
     },
   }
