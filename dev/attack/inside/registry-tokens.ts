@@ -127,6 +127,7 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
 export const registryTokenAttacks: readonly Attack[] = [
   {
     name: 'registry/token-server',
+    alone: true,
     as: 'nobody, and holders of globex’s registry credentials',
     against: 'the registry’s token server',
     tries: 'Scopes of others in many spellings, guessed credentials, and tokens that it did not sign.',
