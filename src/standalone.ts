@@ -62,10 +62,7 @@ function createAdmission({ host, port, extraAddresses }: Settings['admission'], 
     log,
     identities: platformIdentities(),
     address: { host, port },
-    extraAddresses: extraAddresses
-      .split(',')
-      .map(address => address.trim())
-      .filter(address => address !== ''),
+    extraAddresses,
   })
 }
 

@@ -12,7 +12,7 @@ export type PlatformIdentities = {
   readonly reapers: readonly string[]
   /** Kubernetes' own controllers that write Endpoints and EndpointSlices; the last without `--use-service-account-credentials`. */
   readonly endpointControllers: readonly string[]
-  /** What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. Nobody else may have such names. */
+  /** What the user names of Kubernetes' own components begin with: controllers, schedulers, kubelets. No other user may have such names. */
   readonly kubernetesPrefixes: readonly string[]
 }
 

@@ -51,10 +51,10 @@ export const auditEvents = {
     details: { login },
   },
   'session.refused': {
-    description: 'GitHub did not accept the code with which somebody returned from its sign-in page.',
+    description: 'GitHub did not accept the code with which a person returned from its sign-in page.',
     actor: '`sekisho:broker`: it is not known who it was.',
     object: '`session`',
-    outcomes: { denied: 'Nobody was signed in.' },
+    outcomes: { denied: 'The person was not signed in.' },
     details: { host },
   },
   'session.ended': {
@@ -211,7 +211,7 @@ export const auditEvents = {
     details: tokenDetails,
   },
   'token.minted': {
-    description: 'GitHub created a token, and it is what the platform requested. Recorded before anybody gets it.',
+    description: 'GitHub created a token, and it is what the platform requested. Recorded before it is delivered.',
     actor: tokenActor,
     object: tokenObject,
     outcomes: { allowed: 'The token can be delivered.' },
@@ -236,7 +236,7 @@ export const auditEvents = {
   },
   'token.delivered': {
     description:
-      'A token was passed to its subject, either a new one or one that was created earlier for the same request. Recorded before it is passed, once in ten minutes for one token, with the number of deliveries that followed.',
+      'A token was passed to its subject, either a new one or one that was created earlier for the same request. Recorded before it is passed; after ten records of one token within ten minutes the further deliveries are one record with their number.',
     actor: tokenActor,
     object: tokenObject,
     outcomes: { allowed: 'The grant was checked again immediately before.' },

@@ -30,7 +30,7 @@ export const followerStatusFields = {
       },
       {
         description:
-          'The repository that is followed. It stays the same when it is renamed, when its owner is renamed, and when another repository takes its name; a change of `spec.repository` names a repository anew.',
+          'The repository that is followed. It stays the same when it is renamed, when its owner is renamed, and when another repository takes its name; a change of `spec.repository` names a new repository.',
       },
     ),
   ),

@@ -98,7 +98,7 @@ export function readBrokerSettings(environment: Environment) {
   if (settings.proxyProtocol === 'required' && settings.trustedProxies.isEmpty)
     throw new AppError(
       'invalid_configuration',
-      'configuration is not usable:\n- SEKISHO_TRUSTED_PROXIES is empty, but SEKISHO_PROXY_PROTOCOL is required: name the addresses of the proxies, or nobody could connect',
+      'configuration is not usable:\n- SEKISHO_TRUSTED_PROXIES is empty, but SEKISHO_PROXY_PROTOCOL is required: name the addresses of the proxies; without them all connections are refused',
     )
   return settings
 }

@@ -17,7 +17,7 @@ export function createProvenClient({
     if (token === undefined) return undefined
     return verifyIdToken(token).then(
       ({ subject }) => subject,
-      // The route refuses it; here it is a stranger's.
+      // The route refuses it; here it counts as a stranger's.
       () => undefined,
     )
   }

@@ -49,7 +49,7 @@ function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Sessions by cookie. The store holds hashes of the cookies only, so a copy of it signs nobody in. */
+/** Sessions by cookie. The store holds hashes of the cookies only, so a copy of it cannot be used to sign in. */
 export function createPersonSessions(deps: {
   readonly sessions: Sessions
   readonly clock: Clock

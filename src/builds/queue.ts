@@ -5,7 +5,7 @@ import type { RunningBuild } from './builder.ts'
 /** `since`: when the commit was resolved (RFC 3339). `tenantLimit`: as its Tenant said when the build was queued last. */
 export type QueuedBuild = RunningBuild & WaitingSharer
 
-/** Tells the owner why a build is queued. About other tenants it reveals only that they build. */
+/** Says why a build is queued. About other tenants it reveals only that they build. */
 export function queuedMessage(build: QueuedBuild, running: readonly RunningBuild[], platformLimit: number): string {
   const own = running.filter(({ tenant }) => tenant === build.tenant).length
   return own >= build.tenantLimit

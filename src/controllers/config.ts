@@ -51,7 +51,7 @@ export const controllersSettings = {
   ),
   registryAuthentication: choiceSetting(
     'SEKISHO_REGISTRY_AUTHENTICATION',
-    'who gives credentials for the registry: token-server (the platform, for a registry with token authentication), secret (the registry has accounts of its own, in Secrets that an admin makes for each tenant), or none (anybody may read and replace the images of all tenants)',
+    'who issues credentials for the registry: token-server (the platform, for a registry with token authentication), secret (the registry has accounts of its own, in Secrets that an admin makes for each tenant), or none (every client may read and replace the images of all tenants)',
     ['token-server', 'secret', 'none'],
   ),
   registryAliases: listSetting(

@@ -172,7 +172,7 @@ describe('a repository that was renamed', () => {
     expect(plan).toMatchObject({ kind: 'wait', reason: 'RepositoryReplaced', message: expect.stringContaining('(id 8)') })
   })
 
-  test('is named anew by a changed spec.repository', () => {
+  test('gets a new name when spec.repository changes', () => {
     const renamed = { ...following('acme/shop', 'acme/old') }
     expect(planOwnedGrant(renamed, approvedFor(8, 'acme/shop'), now)).toMatchObject({ kind: 'use' })
   })

@@ -31,7 +31,7 @@ describe('access to the registry', () => {
     ['a build cannot write another tenant', build, 'repository:apps/globex/site:push', []],
     ['a longer name is another tenant', build, 'repository:apps/acme-inc/shop:pull,push', []],
     ['a shorter name is another tenant', { purpose: 'build', namespace: 'acme-inc' }, 'repository:apps/acme/shop:pull', []],
-    ['the path itself is no repository', build, 'repository:apps/acme:pull,push', []],
+    ['the path itself is not a repository', build, 'repository:apps/acme:pull,push', []],
     ['nor is the path of all tenants', build, 'repository:apps:pull,push', []],
     ['a tenant is not found at the root', build, 'repository:acme/shop:pull,push', []],
     ['pods read their own path', pull, 'repository:apps/acme/shop:pull', ['repository:apps/acme/shop:pull']],

@@ -5,13 +5,13 @@ import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '../lib/clock.ts'
+import { createKeyedBuckets } from '../lib/limits/keyed-buckets.ts'
 import type { Log } from '../lib/log.ts'
 import type { WebServer } from '../web/server.ts'
 import { allowedAccess, type RegistryLayout } from './access.ts'
 import type { Holder, RegistryCredentials } from './credentials.ts'
 import { createRefusalLog, type TokenResult } from './refusals.ts'
 import { parseScopes, type RepositoryAccess } from './repository.ts'
-import { createRequestWindow } from './request-window.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 
 export type TokenRouteDeps = {
@@ -24,10 +24,10 @@ export type TokenRouteDeps = {
   readonly log: Log
 }
 
-/** One build and its rollout ask about 40 times. */
-const holderRequestsPerMinute = 3000
-/** Requests without a valid credential, per client address. A valid credential is never refused because of others' failures. */
-const failuresPerMinute = 60
+/** 3,000 a minute; one build and its rollout ask about 40 times. */
+const ofHolder = { burst: 3000, millisecondsPerToken: 20 }
+/** 60 a minute without a valid credential, per client address. A valid credential is never refused because of others' failures. */
+const failuresOfAddress = { burst: 60, millisecondsPerToken: 1000 }
 
 const text = (maxLength: number) => Type.String({ maxLength })
 const scopes = Type.Optional(Type.Union([text(4000), Type.Array(text(400), { maxItems: 20 })]))
@@ -63,8 +63,8 @@ function refused(status: 400 | 401 | 429, code: string, message: string): Outcom
 function createTokenDecision(deps: TokenRouteDeps): (asked: Asked) => Promise<Outcome> {
   const { credentials, layout, issue, count, clock } = deps
   const report = createRefusalLog(deps)
-  const mayAsk = createRequestWindow(holderRequestsPerMinute, clock)
-  const mayFail = createRequestWindow(failuresPerMinute, clock)
+  const requests = createKeyedBuckets(ofHolder, clock)
+  const failures = createKeyedBuckets(failuresOfAddress, clock)
 
   const limited = (): Outcome => {
     count('limited')
@@ -73,13 +73,13 @@ function createTokenDecision(deps: TokenRouteDeps): (asked: Asked) => Promise<Ou
   return async ({ address, username, password, service, scope }) => {
     const holder = credentials.verify(username, password)
     if (holder === undefined) {
-      if (!mayFail(address)) return limited()
+      if (failures.take(address) > 0) return limited()
       count('refused')
       report({ kind: 'credential', client: address, detail: username })
       return refused(401, 'UNAUTHORIZED', 'the registry credential is missing, wrong or no longer valid')
     }
     const name = holderName(holder)
-    if (!mayAsk(name)) return limited()
+    if (requests.take(name) > 0) return limited()
     if (service !== undefined && service !== deps.service) return refused(400, 'UNSUPPORTED', 'service: this is another registry')
     const wanted = [scope ?? []].flat()
     const asked = parseScopes(wanted)

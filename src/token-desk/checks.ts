@@ -1,5 +1,5 @@
 // Who may have a token: a list of checks that reads like the specification. Pure; the first refusal decides, and a request is admitted only
-// when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes tell a workload less.
+// when every check passed. Messages are for the tenant's own people (status, audit log); the HTTP routes disclose less to a workload.
 import type { Installation } from '../api/github/installation.ts'
 import type { RepositoryGrant } from '../api/github/repository-grant.ts'
 import { findCondition } from '../kube/object/conditions.ts'

@@ -1,6 +1,6 @@
-// Audit records of equal events are counted: the first is durable before the caller goes on, those that follow within the window are one more
+// Audit records of equal events are counted: the first ones are durable before the caller goes on, those that follow within the window are one more
 // record with their number. So a workload that repeats a request all day cannot fill the log that everybody needs. When the process dies,
-// the numbers that were not written yet are lost, and never the fact itself (docs/adr/0020-equal-events-are-counted.md).
+// the numbers that were not written yet are lost, and never the fact itself (docs/adr/0023-equal-events-are-counted.md).
 import type { AuditRecord } from '../api/audit-event.ts'
 import { type Clock, elapsed } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -12,6 +12,8 @@ export type CountedEvent = {
   /** Equal events have equal keys. */
   readonly key: string
   readonly windowMilliseconds: number
+  /** So many of the window are records of their own, durable before the caller goes on; default 1. */
+  readonly individually?: number
   /** Bounds the different events of one tenant: those beyond `most` in a window are counted together, as `others`. */
   readonly within?: { readonly scope: string; readonly most: number; readonly others: AuditRecord }
 }
@@ -36,6 +38,8 @@ type Entry = {
   readonly until: number
   /** Settles with the first record. */
   readonly first: Promise<unknown>
+  /** How many more are records of their own. */
+  individual: number
   further: number
   last: Date
 }
@@ -79,9 +83,15 @@ export function createCountedAudit({ audit, clock, log }: CountedAuditDeps): Cou
     return closed
   }
 
-  async function count(key: string, record: AuditRecord, windowMilliseconds: number, scope?: string): Promise<void> {
+  async function count({ key, record, windowMilliseconds, individually = 1 }: CountedEvent, scope?: string): Promise<void> {
     const held = entries.get(key)
     if (held !== undefined && elapsed(clock) < held.until) {
+      if (held.individual > 0) {
+        held.individual -= 1
+        await held.first
+        await audit.append(record)
+        return
+      }
       held.further += 1
       held.last = clock.now()
       await held.first
@@ -97,6 +107,7 @@ export function createCountedAudit({ audit, clock, log }: CountedAuditDeps): Cou
       scope,
       until: elapsed(clock) + windowMilliseconds,
       first: write(),
+      individual: individually - 1,
       further: 0,
       last: clock.now(),
     }
@@ -110,10 +121,11 @@ export function createCountedAudit({ audit, clock, log }: CountedAuditDeps): Cou
   }
 
   return {
-    append({ record, key, windowMilliseconds, within }) {
+    append(event) {
+      const { key, windowMilliseconds, within } = event
       const isFull = within !== undefined && (openInScope.get(within.scope) ?? 0) >= within.most && !entries.has(key)
-      if (isFull) return count(`${within.scope} others`, within.others, windowMilliseconds)
-      return count(key, record, windowMilliseconds, within?.scope)
+      if (isFull) return count({ key: `${within.scope} others`, record: within.others, windowMilliseconds })
+      return count(event, within?.scope)
     },
     async flush(all = false) {
       const now = elapsed(clock)

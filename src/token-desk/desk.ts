@@ -28,8 +28,8 @@ const minimumLifeSeconds = 600
 /** While GitHub is unreachable, a token with less of its life is better than none; an expired one is never delivered. */
 const lifeWhileUnreachableSeconds = 60
 const defaultTokensPerHour = 600
-/** Deliveries of one token are counted for so long, after a record of the first. */
-const deliveryWindowMilliseconds = 600_000
+/** Deliveries of one token are counted for so long, after so many records of single ones: a workload that asks as it should is never counted. */
+const deliveryWindow = { windowMilliseconds: 600_000, individually: 10 }
 /** As often as the controller checks a grant that is in use, and some minutes. */
 const checkedRecentlyMilliseconds = 4_500_000
 
@@ -72,7 +72,7 @@ export function createTokenDesk(deps: TokenDeskDeps): TokenDesk {
       const { reason } = admitted.grant.spec
       const details = tokenFacts(active, active.id)
       const record = requestRecord(request, { action: 'token.delivered', outcome: 'allowed', reason, details })
-      await deps.counted.append({ record, key: `delivered ${active.id}`, windowMilliseconds: deliveryWindowMilliseconds })
+      await deps.counted.append({ record, key: `delivered ${active.id}`, ...deliveryWindow })
       return delivered(active, admitted)
     },
     revokeBy: (filter, reason) => revokeBy(deps, filter, reason),

@@ -46,7 +46,7 @@ export type WebServerOptions = {
   readonly bodyLimit?: number
   /** Requests per minute and client, over all routes without a limit of their own. Default 1200. `unlimited`: routes limit their clients themselves. */
   readonly requestsPerMinute?: number | 'unlimited'
-  /** The proxies whose `X-Forwarded-For` counts, one entry per hop from the right. Default: nobody's. */
+  /** The proxies whose `X-Forwarded-For` counts, one entry per hop from the right. Default: no proxy. */
   readonly trustedProxies?: AddressList
   /** Every connection must then be one of a trusted proxy and begin with a header of the PROXY protocol. Default false. */
   readonly proxyProtocol?: boolean

@@ -1,15 +1,18 @@
 // The changes of a node to the host outside its own folder: the list for the host record, and applying it.
 // It must never change anything that the list does not name.
+import { isAccessible } from '../file-access.ts'
 import { ensureCgroup } from '../host/cgroups.ts'
 import { addAddress, hasAddress, readSysctl, writeSysctl } from '../host/network.ts'
 import type { HostChanges, HostRecord } from '../host/record.ts'
-import { tryCommand } from '../run-command.ts'
+import { runCommand } from '../run-command.ts'
 import type { ClusterSettings } from '../settings.ts'
 import { bridgeName, cgroupName, chainPrefixes, cniNetwork } from './layout.ts'
 
 const forwarding = 'net/ipv4/ip_forward'
 /** Without these, packets between two pods of the bridge pass no firewall rule, and no network policy. They exist with the module br_netfilter. */
 const bridgeFilters = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'] as const
+/** What the network policy agent needs, and the path that shows that the kernel has it: built in, or loaded. */
+const kernelModules = { br_netfilter: '/proc/sys/net/bridge', nfnetlink_queue: '/proc/net/netfilter/nfnetlink_queue' } as const
 const switchedOn = [forwarding, ...bridgeFilters]
 
 /** The changes that this start will make. Values from before an earlier start of this cluster are kept. */
@@ -39,7 +42,8 @@ async function valuesBefore(): Promise<Record<string, string>> {
 
 export async function prepareHost(changes: HostChanges): Promise<void> {
   if (changes.address !== undefined) await addAddress(changes.address)
-  for (const kernelModule of ['br_netfilter', 'nfnetlink_queue']) await tryCommand('modprobe', [kernelModule]).catch(() => {}) // built in, or the next line says what is missing
+  for (const [kernelModule, sign] of Object.entries(kernelModules))
+    if (!(await isAccessible(sign))) await runCommand('modprobe', [kernelModule])
   for (const name of switchedOn) await writeSysctl(name, '1')
   await ensureCgroup(changes.cgroup)
 }

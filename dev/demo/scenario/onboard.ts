@@ -51,10 +51,13 @@ export function onboardSteps(demo: DemoContext): readonly Step[] {
 /** An account that its owner onboards: its name, and the team of its developers where it has one. */
 type Account = { readonly name: string; readonly team?: string }
 
-/** Creates the tenant of the account, unless an earlier run has created it; returns what it found or did. The browser is signed in. */
+/**
+ * Creates the tenant of the account; returns what it found or did. The browser is signed in. Does nothing after an earlier run, unless the App was
+ * uninstalled since then: the owner installs and proves it again.
+ */
 export async function onboardAccount(browser: Browser, demo: DemoContext, { name, team }: Account): Promise<string> {
   const existing = await browser.open(`${demo.tools.issuer}/tenants/${name}`)
-  if (existing.status === 200) return `an earlier run onboarded ${name}`
+  if (existing.status === 200 && isReady(existing)) return `an earlier run onboarded ${name}`
   const choose = await browser.open(`${demo.tools.issuer}/onboard`)
   const confirm = offers(choose, `Continue with ${name}`)
     ? await browser.press(choose, `Continue with ${name}`)
@@ -67,12 +70,17 @@ export async function onboardAccount(browser: Browser, demo: DemoContext, { name
   )
   await eventually('the tenant page to show Ready', 60, async () => {
     page = await browser.open(`${demo.tools.issuer}/tenants/${name}`)
-    const cells = page.root.querySelectorAll('td').map(cell => cell.text.trim())
-    return cells.filter(cell => cell === 'Ready').length >= 2 || undefined
+    return isReady(page) || undefined
   }).catch(() => {
     throw new DemoFailure(`the tenant did not become ready: ${summary(page)}`)
   })
   return `tenant page: ${page.url.href}`
+}
+
+/** Whether the tenant's page shows both the Tenant and its Installation as ready. */
+function isReady(page: Page): boolean {
+  const cells = page.root.querySelectorAll('td').map(cell => cell.text.trim())
+  return cells.filter(cell => cell === 'Ready').length >= 2
 }
 
 /** The value of the team's check box. */

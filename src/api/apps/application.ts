@@ -170,7 +170,7 @@ export const application = defineKind({
     DomainReserved:
       'One of the host names belongs to the platform or to an Ingress of the cluster that no Application made. Choose another host name, or ask a platform admin.',
     DomainNotProven:
-      'Nobody has proved yet that one of the host names belongs to the tenant. Add the DNS record in the message, or ask a platform admin for a DomainClaim.',
+      'One of the host names is not yet proved to belong to the tenant. Add the DNS record in the message, or ask a platform admin for a DomainClaim.',
     ChartNotFound: 'The ApplicationChart that `spec.chart` names does not exist, or its source cannot be found.',
     ChartFailed: 'The chart threw an error or rendered objects that are not allowed. The message names the error.',
     ChartTimedOut: 'The chart did not finish within `spec.timeoutSeconds` of the ApplicationChart.',

@@ -146,7 +146,7 @@ export const repositoryGrant = defineKind({
       'GitHub does not have the requested level for the permission, such as `contents: admin`. The message names the levels that exist.',
     AboveCeiling: 'The grant requests a repository or a permission that `spec.ceiling` of the Installation does not contain.',
     RequesterLacksAccess:
-      'The requester does not have the requested access on GitHub. Somebody who has it must create the grant.',
+      'The requester does not have the requested access on GitHub. A person who has it must create the grant.',
     RequesterUnknown:
       'The requester is not a person on the GitHub host of the Installation. A person who is signed in with GitHub must create the grant.',
     Expired: '`lifetimeSeconds` have passed since the approval. Delete the grant and create it again.',

@@ -46,7 +46,7 @@ export const domainClaim = defineKind({
   reasons: {
     Held: 'The host belongs to the tenant.',
     TenantNotFound:
-      'There is no Tenant with this name and uid, so nobody can use the host. Delete the claim, and create it again with `metadata.uid` of the Tenant.',
+      'There is no Tenant with this name and uid, so no tenant can use the host. Delete the claim, and create it again with `metadata.uid` of the Tenant.',
   } satisfies ReasonTexts<typeof domainClaimReasons>,
   rules: [
     {

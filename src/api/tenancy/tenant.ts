@@ -126,7 +126,7 @@ export const tenant = defineKind({
       'The image registry has accounts of its own, and a platform admin has not made the Secret with the one of this tenant yet.',
     TeamsFound: 'All teams exist, or no role is for a team.',
     UnknownTeam:
-      'The organization has no team with one of the ids, so nobody has that role. Correct `subject.id`, or remove the role.',
+      'The organization has no team with one of the ids, so that role has no members. Correct `subject.id`, or remove the role.',
     TeamsNotChecked:
       'GitHub was not asked about the teams yet, does not answer, or the App may not read them. The roles apply nevertheless.',
     PoliciesEnforced: 'The platform was refused the connections that its own network policies forbid, in both directions.',

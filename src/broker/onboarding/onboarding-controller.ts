@@ -19,7 +19,7 @@ export type OnboardingControllerDeps = StepDeps & OnboardingDeps & { readonly ra
 export type OnboardingController = {
   /** One attempt now; never rejects. A failure is logged, and the Tenant's changes and `sweep` try again. */
   readonly attempt: (id: string) => Promise<void>
-  /** Attempts every confirmed onboarding whose pause is over, and abandons those for which somebody did not act in time. */
+  /** Attempts every confirmed onboarding whose pause is over, and abandons those that waited too long for a person. */
   readonly sweep: () => Promise<void>
   /** Advances the onboardings of a tenant whenever the tenant changes. */
   readonly definition: ControllerDefinition

@@ -30,7 +30,7 @@ export type ProvedIntent = OnboardingIntent & { readonly proof: Spec['proof']; r
 /** An onboarding of the store; its JSON was parsed when it was read. */
 export type OnboardingRecord<Intent = OnboardingIntent> = Omit<Onboarding, 'data'> & {
   readonly intent: Intent
-  /** What the person is told: why it ended or waits, and what to do. */
+  /** The text that the person sees: why it ended or waits, and what to do. */
   readonly note?: string
 }
 

@@ -81,14 +81,14 @@ function confirmationRecord(
   }
 }
 
-/** Ends an onboarding of this person that waits for anybody. Rejects with `not_found` for another person's, with `conflict` when it went on. */
+/** Ends a waiting onboarding of this person. Rejects with `not_found` for another person's, with `conflict` when it does not wait any more. */
 export async function withdrawOnboarding(deps: OnboardingDeps, person: SignedInPerson, id: string): Promise<void> {
   const record = await ownOnboarding(deps, person, id)
   if (!isWaiting(record)) throw new AppError('conflict', `this onboarding does not wait any more: it is ${record.state}`)
   await deps.onboardings.move(record, 'abandoned')
 }
 
-/** Whether an onboarding waits for somebody: the person, an owner or a platform admin. */
+/** Whether an onboarding waits for a person: the requester, an owner or a platform admin. */
 export function isWaiting({ state }: Pick<OnboardingRecord, 'state'>): boolean {
   return ['waiting-for-approval', 'needs-owner', 'proved', 'waiting-for-admin'].includes(state)
 }

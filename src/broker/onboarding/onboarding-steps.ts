@@ -74,7 +74,7 @@ async function freeName(deps: StepDeps, { id, intent: { account } }: ProvedOnboa
   throw new AppError('conflict', `no free name for ${account.login}: a platform admin has to create the Tenant`)
 }
 
-/** A namespace that exists may be anybody's, such as of an operator: a tenant never gets it, nor one whose build namespace exists. */
+/** A namespace that exists may belong to others, such as an operator: a tenant never gets it, nor one whose build namespace exists. */
 async function isFree({ kube }: StepDeps, name: string): Promise<boolean> {
   if ((await kube.get(tenant, { name })) !== undefined) return false
   const found = await Promise.all([name, buildNamespaceOf(name)].map(namespace => kube.get(namespaces, { name: namespace })))

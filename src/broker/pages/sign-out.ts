@@ -16,7 +16,7 @@ lost or somebody else may have used your account. Access tokens that were issued
   })
 }
 
-/** After `Sign out everywhere`; nobody is signed in any more. */
+/** After `Sign out everywhere`, when no session is left. */
 export function signedOutEverywherePage(): Html {
   return page({
     title: 'Signed out everywhere',

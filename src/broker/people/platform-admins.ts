@@ -1,4 +1,4 @@
-// Knows who administers the platform: whoever the cluster's RBAC allows the verb `administer` on `platforms.sekisho.dev`, asked by
+// Decides who administers the platform: whoever the cluster's RBAC allows the verb `administer` on `platforms.sekisho.dev`, asked by
 // SubjectAccessReview with the user name and the groups of the person's token. There is no second list anywhere.
 // Source: https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
 import { type SubjectAccessReview, subjectAccessReviews } from '../../api/builtin/index.ts'
@@ -12,7 +12,7 @@ import { SingleFlight } from '../../lib/single-flight.ts'
 import type { Identity } from './tenant-access.ts'
 
 export type PlatformAdmins = {
-  /** Rejects with `unavailable` when the API server does not answer: without an answer nobody is an admin. */
+  /** Rejects with `unavailable` when the API server does not answer: without an answer, no person is an admin. */
   readonly includes: (identity: Identity) => Promise<boolean>
 }
 

@@ -1,4 +1,4 @@
-// Parses the signed body of a webhook. The headers are not signed: the event that they name is believed only when the body has its shape.
+// Parses the signed body of a webhook. The headers are not signed: the event that they name is used only when the body has its shape.
 // Pure. The content is a hint: the controllers that it wakes read the truth from GitHub's API.
 // Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads
 import { AppError } from '../../lib/errors.ts'

@@ -127,7 +127,7 @@ describe('kpack build', () => {
     })
   })
 
-  test('a refusal of the registry is told from other failures, in the steps that run no code of the tenant', () => {
+  test('a refusal of the registry is distinguished from other failures, in the steps that run no code of the tenant', () => {
     const refusal = 'failed to write image: GET https://r/v2/: UNAUTHORIZED: authentication required'
     const state = (step: string) =>
       readBuildState(failed(`Error: Container ${step} terminated with error`), { pod: undefined, log: refusal }, now)

@@ -74,7 +74,7 @@ export function tailOf(log: string): string {
  */
 export type BuildEvidence = { readonly pod?: Pod | undefined; readonly log?: string; readonly proof?: CommitProof }
 
-/** The steps that talk to the registry and run no code of the tenant, so their words can be believed. */
+/** The steps that talk to the registry and run no code of the tenant, so their messages can be trusted. */
 const registrySteps: readonly string[] = ['prepare', 'analyze', 'restore', 'export']
 /** As the registry's clients print a refusal (go-containerregistry, containerd). */
 const registryRefusal =

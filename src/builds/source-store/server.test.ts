@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/testing/silent-log.ts'
 import { createSourceServer } from './server.ts'
 
-test('a client that opens many connections leaves room for others, and nothing is looked up for paths that are no source', async () => {
+test('a client that opens many connections leaves room for others, and nothing is looked up for paths that are not a source', async () => {
   const lookup = vi.fn(async () => undefined)
   const server = createSourceServer({ store: { lookup, deleteExpired: async () => {} }, clock: systemClock, log: silentLog })
   const port = await server.listen('127.0.0.1', 0)

@@ -197,7 +197,7 @@ describe('source store', () => {
     return error.reason
   }
 
-  test('tells what is wrong: no such commit, too large, refused, redirected, another host', async () => {
+  test('reports what is wrong: no such commit, too large, refused, redirected, another host', async () => {
     expect(await reason(store.ensure(request('1'.repeat(40)), signal))).toBe('CommitNotFound')
     await store.revoke(request(second).identity)
     expect(await reason(makeStore({ packedBytes: 10_000 }).ensure(request(second), signal))).toBe('SourceTooLarge')

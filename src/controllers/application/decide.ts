@@ -48,7 +48,7 @@ const chartExists: Check<Facts> = ({ application: { spec }, chart }) => {
 
 /**
  * In this order: an Application without an image already learns what is wrong with its hosts only later, but it claims none either; a host that
- * belongs to somebody else is refused before a proof for another one is asked for (`missingProof`).
+ * belongs to another tenant is refused before a proof for another one is requested (`missingProof`).
  */
 const checks: readonly Check<Facts>[] = [nameIsLabel, hasImage, imageIsOwn, chartExists, domainProblem, missingProof]
 

@@ -131,7 +131,7 @@ export function gather(deps: GatherDeps, key: ObjectKey): Facts | undefined {
   }
 }
 
-/** A label alone does not make an Ingress ours: outside of tenants' namespaces anybody may set it. */
+/** A label alone does not make an Ingress ours: outside of tenants' namespaces other users may set it. */
 function isForeign(ingress: Ingress): boolean {
   return controllingKey(ingress, applications) === undefined
 }

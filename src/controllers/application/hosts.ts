@@ -1,6 +1,6 @@
 // The host names of an Application (the platform's name for it, or its domains), and which Application may use which. Pure.
 // A name below the platform's domain belongs to the namespace that it contains. Any other name belongs to the tenant that has the DomainClaim
-// on it; what the platform and other Ingresses of the cluster use belongs to nobody. Inside a tenant the older Application has it.
+// on it; what the platform and other Ingresses of the cluster use belongs to no tenant. Inside a tenant the older Application has it.
 import { type Application, applicationReasons as reasons } from '../../api/apps/application.ts'
 import type { Ingress } from '../../api/builtin/index.ts'
 import type { DomainClaim } from '../../api/tenancy/domain-claim.ts'
@@ -93,7 +93,7 @@ const isOfThisNamespace: Check<OneHost> = facts => {
   return { reason: reasons.domainTaken, message }
 }
 
-/** Stops names that somebody serves with an Ingress of their own. */
+/** Stops names that an Ingress of others serves. */
 const isNotServedElsewhere: Check<OneHost> = ({ host, foreignHosts }) =>
   foreignHosts.has(host)
     ? {
@@ -146,7 +146,7 @@ export function domainProblem(facts: HostFacts): Refusal | undefined {
   return undefined
 }
 
-/** The hosts that nobody has claimed and that have to be: those that are not below the platform's domain. */
+/** The hosts that are not claimed and have to be: those that are not below the platform's domain. */
 export function unclaimedHosts(facts: HostFacts): readonly string[] {
   return hostsOf(facts.application, facts.ingress).filter(host => !isBelowPlatform({ ...facts, host }) && !facts.claims.has(host))
 }

@@ -1,4 +1,4 @@
-// Keeps DomainClaims true: releases what nobody uses, ties approved claims to their Tenant, reports. The Application controller creates claims
+// Keeps DomainClaims true: deletes unused ones, ties approved claims to their Tenant, reports. The Application controller creates claims
 // (src/controllers/application/domains); this is the only place that deletes them.
 import { type DomainClaim, domainClaim } from '../../api/tenancy/domain-claim.ts'
 import type { Tenant } from '../../api/tenancy/tenant.ts'
@@ -23,7 +23,7 @@ export type DomainClaimDeps = DomainClaimCaches & {
 /** The field manager of owners and status. */
 export const fieldManager = 'sekisho.dev/domain-claim'
 
-/** The garbage collector then deletes the claim with its Tenant. Whoever approved it need not think of that. */
+/** The garbage collector then deletes the claim with its Tenant. The admin who approved it need not set the owner. */
 async function tieToTenant({ client }: DomainClaimDeps, claim: DomainClaim, tenant: Tenant): Promise<void> {
   const reference = ownerReference(tenant, { controller: false })
   if (claim.metadata.ownerReferences?.some(({ uid }) => uid === reference.uid)) return

@@ -1,4 +1,4 @@
-// What is known about an Installation when it is judged: `gather` finds it out, the checks and the decision read it. Types only.
+// What is known about an Installation when it is decided: `gather` finds it out, the checks and the decision read it. Types only.
 import type { Installation } from '../../api/github/installation.ts'
 import type { InstallationFacts } from '../../github/index.ts'
 import type { Unreachable } from '../github-unreachable.ts'

@@ -45,7 +45,7 @@ async function answerAbout(deps: GatherDeps, app: GitHubApp, question: Question)
   if (known.kind !== 'found' || !isOwnerCheckDue(deps, question, known)) return known
   const owner = await checkOwner(deps, { app, object, installation: known.installation })
   if (owner.kind !== 'not-owner' || mustAsk(object)) return { ...known, owner }
-  // The account may have been renamed since it was listed, and its login may be somebody else's: only an answer of now refutes.
+  // The account may have been renamed since it was listed, and its login may belong to another account: only a current answer refutes.
   const present = await asApp(() => ask(deps, app, object))
   if (present.kind !== 'found') return present
   return { ...present, owner: await checkOwner(deps, { app, object, installation: present.installation }) }

@@ -1,4 +1,4 @@
-// Lists and single answers about installations, with a client that is told what GitHub has.
+// Lists and single answers about installations, with a client that returns what GitHub would.
 import { describe, expect, test } from 'vitest'
 import { endpointsOf, type InstallationFacts, type InstallationPage } from '../../github/index.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -72,7 +72,7 @@ describe('the list', () => {
     expect(github.requests).toEqual(['page 1', 'one 1', 'one 2'])
   })
 
-  test('is made anew by another client of the App', async () => {
+  test('is made again by another client of the App', async () => {
     const { directory, app, github } = environment()
     await directory.look(app, 1)
     await directory.look({ ...app, client: { ...app.client } }, 1)

@@ -53,7 +53,7 @@ export function createInstallationDirectory({ clock }: { readonly clock: Clock }
   const stateOf = (app: GitHubApp): AppState => {
     const known = states.get(keyOf(app))
     if (known?.client === app.client) return known
-    // Another key may not be accepted: what the earlier client knew is listed anew.
+    // Another key may not be accepted: what the earlier client knew is listed again.
     const state: AppState = { client: app.client, pages: [], entries: new Map(), listedAt: undefined, failure: undefined }
     states.set(keyOf(app), state)
     return state

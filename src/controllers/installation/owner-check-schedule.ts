@@ -3,8 +3,9 @@
 // so many an hour.
 import type { Installation } from '../../api/github/installation.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createHourlyBudget } from '../../lib/pace/hourly-budget.ts'
-import { spreadOf } from '../../lib/pace/spread.ts'
+import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
+import { spreadOf } from '../../lib/limits/spread.ts'
+import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 
 /** Of the 5,000 requests an hour that an App has. */
 export const ownerChecksPerHour = 300
@@ -26,13 +27,13 @@ export type OwnerCheckScheduleDeps = {
 /** A new process begins with a small burst of its share. */
 export function createOwnerCheckSchedule(deps: OwnerCheckScheduleDeps): OwnerCheckSchedule {
   const { clock, everyMilliseconds, countOf } = deps
-  const budget = createHourlyBudget({ perHour: ownerChecksPerHour, clock })
+  const budget = createKeyedBuckets(evenlyPerHour(ownerChecksPerHour), clock)
   return {
     isDue(object, checkedAt, needsToken) {
       const { app } = object.spec
       const interval = needsToken ? Math.max(everyMilliseconds, (countOf(app) * hour) / ownerChecksPerHour) : everyMilliseconds
       if (clock.now().getTime() - checkedAt.getTime() < interval * spreadOf(object.metadata.uid ?? '')) return false
-      return !needsToken || budget.take(app)
+      return !needsToken || budget.take(app) === 0
     },
   }
 }

@@ -34,7 +34,7 @@ describe('conditions of a RemoteSync', () => {
     expect(states(next(halted))).toEqual(expected)
   })
 
-  test('tell that the version before keeps serving when there is one', () => {
+  test('say that the version before keeps serving when there is one', () => {
     const message = (image?: string) =>
       next(halt('Built', 'BuildFailed', 'x'), image === undefined ? {} : { image }).conditions?.[3]?.message
     expect(message('i')).toContain('keeps serving')

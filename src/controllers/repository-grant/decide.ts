@@ -25,7 +25,7 @@ export type Decision = {
 
 const graceMilliseconds = 86_400_000
 
-/** Rules anew when GitHub answered; otherwise the ruling in the status stands. */
+/** Applies the rules again when GitHub answered; otherwise the ruling in the status stands. */
 export function decide(facts: Facts): Decision {
   const { kind } = facts.answer
   const checked = kind === 'found' || kind === 'missing' || kind === 'no-person'
@@ -51,7 +51,7 @@ function rulingOn(facts: Facts): Ruling {
   return { decision, rule, reason: reasons.approved, message: `${message}${consequenceOf(subjects)}` }
 }
 
-/** Whoever approves or reads a grant should know whom it serves: a name of a ServiceAccount is no secret of one person. */
+/** Whoever approves or reads a grant should know whom it serves: the name of a ServiceAccount is not secret. */
 function consequenceOf(subjects: RepositoryGrant['spec']['subjects']): string {
   const names = subjects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name)
   if (names.length === 0) return ''

@@ -44,7 +44,7 @@ test('a denied grant is never asked about again without a reason', async () => {
 
 test.each([
   ['another installation of the App', { ...installationObject, spec: { ...installationObject.spec, installationId: 78 } }],
-  ['an Installation that was bound anew', { ...installationObject, metadata: { ...installationObject.metadata, uid: 'new' } }],
+  ['an Installation that was created again', { ...installationObject, metadata: { ...installationObject.metadata, uid: 'new' } }],
   ['another selection', { ...installationObject, status: { ...installationObject.status, repositorySelection: 'all' } }],
   ['more permissions', { ...installationObject, status: { ...installationObject.status, permissions: { contents: 'write' } } }],
 ] as readonly (readonly [string, Installation])[])(

@@ -9,13 +9,14 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import { findCondition } from '../../kube/object/conditions.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
-import { createHourlyBudget } from '../../lib/pace/hourly-budget.ts'
+import { createKeyedBuckets } from '../../lib/limits/keyed-buckets.ts'
+import { evenlyPerHour } from '../../lib/limits/token-bucket.ts'
 import { enforcementConfigMap, recordedEnforcement } from '../../network-probe/enforcement.ts'
 import { namespaceOfGivenSecret } from '../../registry/tenant-registry.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import { createOwnObjects, ownedKinds } from './own-objects.ts'
 import { fieldManager, reconcileTenant, type TenantDeps } from './reconcile.ts'
-import { tenantsByNamespace } from './tenants-by-namespace.ts'
 
 export { networkSettings, registryPort, registryRange } from './network/network-settings.ts'
 export type { NetworkSettings, TenantSettings } from './settings.ts'
@@ -41,7 +42,7 @@ export function createTenantController(deps: TenantControllerDeps): ControllerDe
   const installations = manager.cache(installation)
   const tenantsIn = tenantsByNamespace(tenants)
   const { client } = manager
-  const teamChecks = createHourlyBudget({ perHour: teamChecksPerHour, clock: deps.clock })
+  const teamChecks = createKeyedBuckets(evenlyPerHour(teamChecksPerHour), deps.clock)
   const status = createStatusWriter({
     type: tenant,
     fieldManager,

@@ -1,5 +1,5 @@
 // What the platform's operator decides about the namespaces of all tenants. Set by configuration; tenants cannot change it.
-import type { AddressRange } from './network/address-range.ts'
+import type { AddressRange } from '../../lib/address-range.ts'
 import type { AllowedRange, IngressPeers } from './network/network-settings.ts'
 
 export type NetworkSettings = {

@@ -24,7 +24,7 @@ type Options = {
 
 /** As `GitHubClient`, with the token. All throw AppError. */
 export type TokenRequester = {
-  /** What `read` finds in the answer of a GET: read anew, or remembered where GitHub says that the answer is the same. */
+  /** What `read` finds in the answer of a GET: read again, or remembered where GitHub says that the answer is the same. */
   readonly get: <T>(route: string, parameters: RequestParameters, read: (data: unknown) => T) => Promise<T>
   readonly request: (route: string, parameters: Readonly<Record<string, unknown>>) => ReturnType<GitHubClient['request']>
   readonly all: (route: string, parameters: Readonly<Record<string, unknown>>) => ReturnType<GitHubClient['all']>

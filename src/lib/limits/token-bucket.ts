@@ -3,6 +3,11 @@
 
 export type Rate = { readonly burst: number; readonly millisecondsPerToken: number }
 
+/** A share of an hourly limit for work that may wait: evenly spread, a twentieth of it at once. */
+export function evenlyPerHour(perHour: number): Rate {
+  return { burst: Math.max(1, perHour / 20), millisecondsPerToken: 3_600_000 / perHour }
+}
+
 /**
  * Reserves one token. `wait` is the milliseconds until it is available, 0 for now. `reserved` is the bucket afterwards; a caller that will
  * not wait keeps the old one instead.

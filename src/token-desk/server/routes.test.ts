@@ -64,7 +64,7 @@ async function withServer() {
 test.each([
   ['nothing', ''],
   ['a text', 'junk'],
-  ['three parts that are no JSON', 'a.b.c'],
+  ['three parts that are not JSON', 'a.b.c'],
   ['a token for the API server', bearerOf('acme', { aud: ['https://kubernetes.default.svc'] })],
   ['an expired token', bearerOf('acme', { exp: -61 })],
   ['a token without an end', bearerOf('acme', { exp: undefined })],
@@ -77,7 +77,7 @@ test.each([
   expect(counts).toEqual({ reviews: 0, reads: 0, requests: 0 })
 })
 
-test('one address is limited before the API server is asked, and told when to come again', async () => {
+test('one address is limited before the API server is asked, and the answer says when to retry', async () => {
   const { counts, clock, ask } = await withServer()
   const forged = bearerOf('globex', { forged: true })
   for (let request = 0; request < 500; request++) await ask(forged, '10.0.0.1')

@@ -1,4 +1,4 @@
-// A DomainClaim says to which tenant a host name belongs; the Application controller and the ingress believe it.
+// A DomainClaim says to which tenant a host name belongs; the Application controller and the ingress rely on it.
 import { domainClaim } from '../../../api/tenancy/domain-claim.ts'
 import { celList, type Rule } from '../../rule.ts'
 

@@ -1,4 +1,4 @@
-// Where the pods of tenants run, and before whom: on the nodes that are for everybody, chosen by the cluster's scheduler, without a priority
+// Where the pods of tenants run, and before whom: on the nodes that are open to all, chosen by the cluster's scheduler, without a priority
 // that evicts others. Volumes of CSI drivers that a pod names inline are drivers of the cluster that act with rights of their own.
 // The rule does not consider who writes a template; only the priority class of a pod depends on the user, because Kubernetes sets it where
 // the cluster has a default class.

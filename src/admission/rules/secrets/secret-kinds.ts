@@ -1,4 +1,4 @@
-// Secrets that make a controller disclose or believe a credential: the type that Kubernetes fills with a ServiceAccount's token, and the
+// Secrets that make a controller disclose or accept a credential: the type that Kubernetes fills with a ServiceAccount's token, and the
 // labels and annotations by which other operators of the cluster take a Secret as theirs, copy it elsewhere or read instructions from it.
 
 import { objectAt, textAt } from '../../../lib/json/json-value.ts'

@@ -1,14 +1,12 @@
-// Decides whether a GitHub account may be onboarded without a platform admin. Pure. Without a list, and so by default, nobody is.
+// Decides whether a GitHub account may be onboarded without a platform admin. Pure. Without a list, which is the default, no account is.
+import { itemsOf } from '../../../lib/config.ts'
 
 /** `any`: every account of the App's host. Otherwise the numeric ids of organisations and users. */
 export type ListedAccounts = 'any' | ReadonlySet<number>
 
-/** Reads the setting: numeric ids, separated by commas, or `any`. Throws for a login, which would silently match nobody. */
+/** Reads the setting: numeric ids, separated by commas, or `any`. Throws for a login, which would silently match no account. */
 export function parseAccounts(text: string): ListedAccounts {
-  const items = text
-    .split(',')
-    .map(item => item.trim())
-    .filter(item => item !== '')
+  const items = itemsOf(text)
   if (items.length === 1 && items[0] === 'any') return 'any'
   const wrong = items.find(item => !/^[1-9][0-9]{0,14}$/.test(item))
   if (wrong === undefined) return new Set(items.map(Number))

@@ -1,6 +1,6 @@
 // Onboardings that wait until an owner approves the installation. GitHub names the account only when an owner installs, by a webhook that names
-// the requester. That webhook proves nothing: the requester has to prove the binding like anybody else. One who is not an owner, which is the usual
-// case, is told on the page what happened and who has to go on.
+// the requester. That webhook proves nothing: the requester has to prove the binding like every other person. One who is not an owner, which is the usual
+// case, finds on the page what happened and who has to continue.
 import { type AppError, isAppError } from '../../../lib/errors.ts'
 import type { SignedInPerson } from '../../sessions.ts'
 import type { OnboardingRecord } from '../onboarding-records.ts'
@@ -27,7 +27,7 @@ export async function waitForApproval(deps: OnboardingDeps, person: SignedInPers
 export type ApprovalEvent = { readonly host: string; readonly requesterId: number; readonly installationId: number }
 
 /**
- * Called for `installation.created`: proves the binding for the requester's oldest request. An owner goes on to confirm; anybody else is told that
+ * Called for `installation.created`: proves the binding for the requester's oldest request. An owner can then confirm; for everybody else the record says that
  * an owner has to onboard. Each event answers one request: several organisations may have been asked.
  */
 export async function resumeWaiting(deps: OnboardingDeps, { host, requesterId, installationId }: ApprovalEvent): Promise<void> {

@@ -3,7 +3,7 @@
 // segments is refused too: `/.//evil.example` is normalised to `//evil.example`, which is another host (RFC 3986 §4.2).
 import { AppError } from '../../../lib/errors.ts'
 
-/** The longest request of an OIDC client that somebody continues after signing in. */
+/** The longest request of an OIDC client that a person continues after signing in. */
 const longest = 1500
 
 /** The path and query to go to; `/` for none. Throws `invalid_request` for a text that could lead to another host. */

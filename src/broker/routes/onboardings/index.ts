@@ -1,4 +1,4 @@
-// `/onboardings`: platform admins approve or refuse accounts that are not listed. For anybody else the pages do not exist.
+// `/onboardings`: platform admins approve or refuse accounts that are not listed. For other people the pages do not exist (404).
 import { Type } from '@fastify/type-provider-typebox'
 import { AppError, isAppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
@@ -42,7 +42,7 @@ export function registerOnboardings(server: WebServer, context: BrokerContext): 
   })
 }
 
-/** By the groups that GitHub answers now: without its answer nobody decides. */
+/** By the groups that GitHub answers now: without its answer the decision is refused. */
 async function requireAdmin({ people, platformAdmins }: BrokerContext, { subject }: Person): Promise<void> {
   const claims = await people.claims(subject).catch((error: unknown) => {
     // Without any role.

@@ -1,4 +1,4 @@
-// `/tenants/:name`: one tenant's page. A person without a role in it learns nothing, not even that it exists.
+// `/tenants/:name`: one tenant's page. For a person without a role in it the page does not exist (404).
 import { Type } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../lib/errors.ts'
 import type { WebServer } from '../../../web/server.ts'
@@ -9,7 +9,7 @@ import { personOrSignIn, sendPage } from '../pages.ts'
 
 const parameters = Type.Object({ name: Type.String({ pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' }) })
 
-/** `/tenants/:name`: a tenant, for people who have a role in it. For anybody else it does not exist. */
+/** `/tenants/:name`: a tenant, for people who have a role in it. For other people it does not exist. */
 export function registerTenants(server: WebServer, context: BrokerContext): void {
   const { sessions, people, tenants, installations, settings, clock } = context
   server.get('/tenants/:name', { schema: { params: parameters } }, async (request, reply) => {

@@ -1,4 +1,4 @@
-// Records webhook deliveries that are not believed. They are the attackers' to send, so they are recorded in aggregate: the first of each minute
+// Records webhook deliveries without a valid signature. Attackers can send any number, so they are recorded in aggregate: the first of each minute
 // one by one, all others as one entry when the minute ends. A refusal never affects a delivery that is signed.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, messageOf } from '../../../lib/errors.ts'
@@ -9,7 +9,7 @@ import type { BrokerContext } from '../../context.ts'
 const recordedEachMinute = 10
 const addressesInSummary = 10
 const minute = 60_000
-/** GitHub's examples of all events are far smaller; a longer body that nobody can have signed is not read to its end. */
+/** GitHub's examples of all events are far smaller; a longer body that cannot be signed is not read to its end. */
 const readAnyway = 64 * 1024
 
 type RefusalContext = Pick<BrokerContext, 'log'> & { readonly store: { readonly audit: Pick<AuditLog, 'append'> } }

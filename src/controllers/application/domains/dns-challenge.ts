@@ -1,5 +1,5 @@
 // The DNS record by which a tenant proves that a domain is theirs, and looking for it. The record names the GitHub account by number, so it
-// is no secret, cannot be used for another tenant, and stays valid when the Tenant is created again.
+// is not a secret, cannot be used for another tenant, and stays valid when the Tenant is created again.
 import { Resolver } from 'node:dns/promises'
 import type { Tenant } from '../../../api/tenancy/tenant.ts'
 

@@ -3,7 +3,7 @@ import { tenantReasons as reasons, tenantConditions } from '../../../api/tenancy
 import type { WantedCondition } from '../../../kube/object/conditions.ts'
 import { type Enforcement, isEnforced } from '../../../network-probe/enforcement.ts'
 
-/** Not part of Ready: a cluster without enforcement works, and must not look safe. */
+/** Not part of Ready: a cluster without enforcement works, but must not appear safe. */
 export function networkCondition(enforcement: Enforcement): WantedCondition {
   const type = tenantConditions.networkPoliciesEnforced
   if (isEnforced(enforcement))

@@ -1,7 +1,7 @@
 // The settings of the network policies of tenants: which addresses their pods may reach, and who may reach them.
 import { isIP } from 'node:net'
+import { type AddressRange, addressRange, containsRange } from '../../../lib/address-range.ts'
 import { itemsOf, listSetting, type Setting, textSetting } from '../../../lib/config.ts'
-import { type AddressRange, addressRange, containsRange } from './address-range.ts'
 
 /** A range that pods may open connections to; without a port, all its ports. */
 export type AllowedRange = { readonly range: AddressRange; readonly port?: number }

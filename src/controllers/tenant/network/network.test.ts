@@ -1,7 +1,7 @@
 // What the policies of a tenant's namespaces allow, judged as a cluster judges them: by the addresses of connections, after translation.
 import { describe, expect, test } from 'vitest'
+import { addressRange, containsRange } from '../../../lib/address-range.ts'
 import { readSettings } from '../../../lib/config.ts'
-import { addressRange, containsRange } from './address-range.ts'
 import { applicationNetworkPolicies } from './application-network.ts'
 import { buildNetworkPolicies } from './build-network.ts'
 import { networkSettings, registryPort, registryRange } from './network-settings.ts'

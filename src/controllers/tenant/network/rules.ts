@@ -1,8 +1,8 @@
 // The pieces that the policies of both namespaces consist of: who (peers), where (ports), and the internet without what is not the internet. Pure.
 // Source: https://kubernetes.io/docs/concepts/services-networking/network-policies/
 
+import { type AddressRange, addressRange, containsRange } from '../../../lib/address-range.ts'
 import type { NetworkSettings } from '../settings.ts'
-import { type AddressRange, addressRange, containsRange } from './address-range.ts'
 import { type AllowedRange, metadataRanges } from './network-settings.ts'
 
 export type NamedPolicy = { readonly name: string; readonly spec: PolicySpec }

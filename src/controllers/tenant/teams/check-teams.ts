@@ -6,8 +6,8 @@ import { type Tenant, tenantConditions, tenantReasons } from '../../../api/tenan
 import { createOrganizationClient, type Fetch, type OrganizationClient } from '../../../github/index.ts'
 import { findCondition } from '../../../kube/object/conditions.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { HourlyBudget } from '../../../lib/pace/hourly-budget.ts'
-import { spreadOf } from '../../../lib/pace/spread.ts'
+import type { KeyedBuckets } from '../../../lib/limits/keyed-buckets.ts'
+import { spreadOf } from '../../../lib/limits/spread.ts'
 import type { GitHubApps } from '../../../token-desk/app-clients.ts'
 import { type PlatformRequest, type SingleUseTokenDeps, withSingleUseToken } from '../../../token-desk/single-use-token.ts'
 import { type Unreachable, unreachable } from '../../github-unreachable.ts'
@@ -31,7 +31,7 @@ export type TeamCheckDeps = SingleUseTokenDeps & {
   /** How often the teams are checked without a reason. */
   readonly teamCheckMilliseconds: number
   /** The App's share for checks without a reason, by the name of its ClusterGitHubApp. */
-  readonly teamChecks: HourlyBudget
+  readonly teamChecks: KeyedBuckets
   readonly fetch?: Fetch
 }
 
@@ -60,7 +60,7 @@ function isDue({ clock, teamCheckMilliseconds, teamChecks }: TeamCheckDeps, tena
   if (before.observedGeneration !== metadata.generation) return true
   if (wakeOf(tenant) !== status.observedWake) return true
   const age = clock.now().getTime() - Date.parse(status.teamsCheckedAt)
-  return age >= teamCheckMilliseconds * spreadOf(metadata.uid ?? '') && teamChecks.take(app)
+  return age >= teamCheckMilliseconds * spreadOf(metadata.uid ?? '') && teamChecks.take(app) === 0
 }
 
 async function ask(deps: TeamCheckDeps, tenant: Tenant, { spec }: Installation, teams: readonly number[]): Promise<TeamsAnswer> {

@@ -1,0 +1,56 @@
+// An image of another tenant that is on the node already: the kubelet checks the pull credential of every pod, so it is not started without one.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../dev/demo/steps.ts'
+import { read } from './objects.ts'
+import { openPlatform, type Platform } from './platform.ts'
+
+const name = 'e2e-foreign-image'
+const namespace = 'globex'
+const path = `/api/v1/namespaces/${namespace}/pods`
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform(['dave'])
+  await platform.admin.request('DELETE', `${path}/${name}`)
+})
+afterAll(async () => {
+  await platform.admin.request('DELETE', `${path}/${name}`)
+  await platform.admin.close()
+})
+
+test('a pod of globex cannot run the image of acme that runs on this node', async () => {
+  const image = String((await read(platform.admin, 'application/shop')).status?.['image'])
+  expect(image).toContain('/acme/shop@sha256:')
+  const container = {
+    name: 'c',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['ls', '/workspace'],
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  }
+  const spec = {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    securityContext: { runAsNonRoot: true, runAsUser: 1001, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [container],
+  }
+  await eventually('the former pod is gone', 30, async () => {
+    const answer = await platform.admin.request('POST', path, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace },
+      spec,
+    })
+    return answer.status === 201 || undefined
+  })
+  const waiting = await eventually('the kubelet answers', 60, async () => {
+    const { status } = (await platform.admin.call('GET', `${path}/${name}`)) as {
+      status?: { containerStatuses?: { state?: { waiting?: { reason?: string }; terminated?: object; running?: object } }[] }
+    }
+    const state = status?.containerStatuses?.[0]?.state
+    if (state?.terminated !== undefined || state?.running !== undefined) return 'it ran'
+    const reason = state?.waiting?.reason
+    return reason === 'ErrImagePull' || reason === 'ImagePullBackOff' ? reason : undefined
+  })
+  expect(waiting).toMatch(/ErrImagePull|ImagePullBackOff/)
+})
