@@ -21,6 +21,8 @@ export type AttackDescription = {
 }
 
 export type Attack = AttackDescription & {
+  /** Nothing else runs beside it: it floods, uses up a limit, or looks at what all others left. */
+  readonly alone?: true
   readonly attempts: (world: World) => readonly Attempt[] | Promise<readonly Attempt[]>
 }
 

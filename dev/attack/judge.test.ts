@@ -68,6 +68,7 @@ test('the registry: a 404 means that the request was allowed', () => {
   expect(judgeRegistry({ status: 401, text: '' })).toMatchObject({ by: 'registry' })
   expect(judgeRegistry({ status: 404, text: '' }).outcome).toBe('succeeded')
   expect(judgeRegistry({ status: 500, text: '' }).outcome).toBe('unclear')
+  expect(judgeRegistry({ status: 429, text: '' }).outcome).toBe('unclear')
 })
 
 test('the broker: only the expected refusals count where they are named', () => {

@@ -67,9 +67,7 @@ export function judgeRegistry({ status, text }: HttpAnswer): Verdict {
   const evidence = `${status} ${text}`
   if (status === 401 || status === 403) return stopped('registry', evidence)
   if (status === 405) return stopped('registry', `the registry does not offer it: ${evidence}`)
-  // The registry's router resolves an escaped path first: the path in `Location` is one of the other attempts.
-  if (status === 301) return stopped('registry', `${evidence}: to the path without escapes, which asks for a token`)
-  return status < 500 ? succeeded(`allowed: ${evidence}`) : unclear(evidence)
+  return status < 500 && status !== 429 ? succeeded(`allowed: ${evidence}`) : unclear(evidence)
 }
 
 const refusedByBroker = new Set([400, 403, 404, 405, 409, 413, 415, 422, 429])

@@ -75,7 +75,7 @@ async function play(settings: ClusterSettings, list: readonly Attack[], json: bo
   let results: readonly AttemptResult[] = []
   try {
     results = await runAttacks(world, list, {
-      atOnce: 8,
+      atOnce: 4,
       signal: stop.signal,
       onAttack: (name, ofAttack) => (json ? progress.note(name) : print(`${attackLines(name, ofAttack)}\n`)),
     })

@@ -36,6 +36,31 @@ test('a stop by another layer than expected is unclear', () => {
   expect(expectedOnly(succeeded('x'), ['RBAC'])).toMatchObject({ outcome: 'succeeded' })
 })
 
+test('an attack that is alone has nothing beside it, and the order of the results is that of the attacks', async () => {
+  let running = 0
+  const seen: string[] = []
+  const named = (name: string, alone?: true): Attack => ({
+    ...attack(() => [
+      {
+        name: 'x',
+        async run() {
+          running += 1
+          await new Promise(resolve => setImmediate(resolve))
+          seen.push(`${name} ${running}`)
+          running -= 1
+          return stopped('RBAC', 'x')
+        },
+      },
+    ]),
+    name,
+    ...(alone ? { alone } : {}),
+  })
+  const results = await runAttacks(world, [named('a/a'), named('b/b'), named('c/c', true), named('d/d')], options)
+  expect(results.map(result => result.attack)).toEqual(['a/a', 'b/b', 'c/c', 'd/d'])
+  expect(seen).toContain('a/a 2')
+  expect(seen.slice(2)).toEqual(['c/c 1', 'd/d 1'])
+})
+
 test('the report counts by layer and shows every attempt that was not stopped', async () => {
   const mixed = attack(() => [
     { name: 'one', run: async () => stopped('RBAC', '403') },

@@ -15,20 +15,40 @@ export type RunOptions = {
 
 const patience = { short: 60_000, long: 280_000 }
 
-/** Resolves to the results in the order of the attacks. */
+/** Attacks that run beside each other. */
+const lanes = 3
+
+/** Resolves to the results in the order of the attacks; `onAttack` hears of each attack as it ends. */
 export async function runAttacks(
   world: World,
   attacks: readonly Attack[],
   options: RunOptions,
 ): Promise<readonly AttemptResult[]> {
-  const all: AttemptResult[] = []
-  for (const attack of attacks) {
-    if (options.signal.aborted) break
-    const results = await playAttack(world, attack, options)
-    options.onAttack(attack.name, results)
-    all.push(...results)
+  const results = new Map<Attack, readonly AttemptResult[]>()
+  const play = async (attack: Attack): Promise<void> => {
+    const ofAttack = await playAttack(world, attack, options)
+    results.set(attack, ofAttack)
+    if (ofAttack.length > 0) options.onAttack(attack.name, ofAttack)
   }
-  return all
+  for (const group of groups(attacks)) {
+    const waiting = [...group]
+    const lane = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined && !options.signal.aborted; next = waiting.shift()) await play(next)
+    }
+    await Promise.all(Array.from({ length: lanes }, lane))
+  }
+  return attacks.flatMap(attack => results.get(attack) ?? [])
+}
+
+/** Attacks that may run beside each other, and those that run alone, in their order. */
+function groups(attacks: readonly Attack[]): readonly (readonly Attack[])[] {
+  const found: Attack[][] = []
+  for (const [index, attack] of attacks.entries()) {
+    const last = found.at(-1)
+    if (last === undefined || attack.alone || attacks[index - 1]?.alone) found.push([attack])
+    else last.push(attack)
+  }
+  return found
 }
 
 async function playAttack(world: World, attack: Attack, { atOnce, signal }: RunOptions): Promise<readonly AttemptResult[]> {

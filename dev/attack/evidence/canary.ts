@@ -127,6 +127,7 @@ async function metrics(world: World, see: (place: string, text: string) => void)
 export const canaryAttacks: readonly Attack[] = [
   {
     name: 'canary/everywhere',
+    alone: true,
     as: 'all attackers, and the administrator of the cluster',
     against: 'a canary in a Secret of the platform, and live tokens of GitHub',
     tries: 'Finds them in objects, events, status, logs, images, environments, metrics, or in any answer that an attacker got.',

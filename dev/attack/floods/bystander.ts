@@ -1,6 +1,7 @@
 // What a flood costs a tenant that has nothing to do with it: acme pushes, signs in, asks for a token and uses kubectl all the while.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { messageOf } from '../../../src/lib/errors.ts'
 import { tenantNamespace } from '../../demo/context.ts'
 import { deployedSync, pushShop } from '../../demo/scenario/deploy.ts'
 import { readLocalGitHub } from '../../up/github.ts'
@@ -28,11 +29,18 @@ async function timed(list: number[], use: () => Promise<unknown>): Promise<void>
   list.push(performance.now() - started)
 }
 
-/** The token desk as a workload of acme asks it, from this host. */
+type Pods = {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string }
+    readonly status: { readonly phase?: string }
+  }[]
+}
+
+/** The token desk as a workload of acme asks it, from this host: as the pod that runs now, because every push replaces it. */
 async function askToken(world: World): Promise<void> {
-  const pod = (await world.admin.call('GET', `/api/v1/namespaces/${tenantNamespace}/pods/${world.targets.victim.pod.name}`)) as {
-    metadata: { name: string; uid: string }
-  }
+  const { items } = (await world.admin.call('GET', `/api/v1/namespaces/${tenantNamespace}/pods`)) as Pods
+  const pod = items.find(({ metadata, status }) => status.phase === 'Running' && metadata.deletionTimestamp === undefined)
+  if (pod === undefined) throw new Error('acme runs no pod')
   const bearer = await serviceAccountToken(world.admin, {
     namespace: tenantNamespace,
     name: 'default',
@@ -71,7 +79,10 @@ export async function useAsBystander(world: World, seconds: number): Promise<Mea
   let highest = before.memory
   const repeat = async (name: keyof Uses, use: () => Promise<unknown>, between: number): Promise<void> => {
     do {
-      await timed(uses[name], use).catch(() => failures.set(name, (failures.get(name) ?? 0) + 1))
+      await timed(uses[name], use).catch((error: unknown) => {
+        const what = `${name} (${messageOf(error)})`
+        failures.set(what, (failures.get(what) ?? 0) + 1)
+      })
       await pause(between)
     } while (performance.now() < until)
   }
@@ -132,7 +143,7 @@ export async function useOnce(world: World): Promise<string | undefined> {
   for (const [name, use] of tries) {
     const failure = await use().then(
       () => undefined,
-      (error: unknown) => `${name}: ${error instanceof Error ? error.message : String(error)}`,
+      (error: unknown) => `${name}: ${messageOf(error)}`,
     )
     if (failure !== undefined) return failure
   }

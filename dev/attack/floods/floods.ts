@@ -100,6 +100,7 @@ function attack(flood: Flood, form: 'long' | 'flood'): Attack {
     against: 'acme, which pushes, signs in, asks for tokens and uses kubectl',
     tries: flood.tries,
     expected: ['bound'],
+    alone: true,
     form,
     attempts: world => [form === 'flood' ? long(world, flood) : short(world, flood)],
   }

@@ -230,6 +230,7 @@ export const deskAttacks: readonly Attack[] = [
   },
   {
     name: 'desk/burst',
+    alone: true,
     as: 'a pod of globex, with its own ServiceAccount token',
     against: 'the token desk, which asks the API server and writes the audit log for each request',
     tries: 'Three hundred requests that must be refused, 25 at a time.',

@@ -124,6 +124,7 @@ async function tokenServerAttempts(world: World): Promise<readonly Attempt[]> {
 export const registryTokenAttacks: readonly Attack[] = [
   {
     name: 'registry/token-server',
+    alone: true,
     as: 'a client without a credential, and holders of globex’s registry credentials',
     against: 'the registry’s token server',
     tries: 'Scopes of others in many spellings, guessed credentials, and tokens that it did not sign.',

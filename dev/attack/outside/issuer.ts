@@ -196,6 +196,7 @@ export const issuerAttacks: readonly Attack[] = [
   },
   {
     name: 'issuer/refresh-reuse',
+    alone: true,
     as: 'a thief of mia’s refresh token',
     against: 'mia’s session',
     tries: 'Uses a refresh token a second time.',

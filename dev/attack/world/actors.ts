@@ -22,15 +22,24 @@ export class NoIdToken extends Error {
 }
 
 const keepMilliseconds = 4 * 60_000
+const marginMilliseconds = 20_000
+
+/** When the token says that it ends; `sekisho token` may give one that has already lived for a while. */
+function expiryOf(token: string): number {
+  const [, payload = ''] = token.split('.')
+  const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp: number }
+  return exp * 1000
+}
 
 export function createCredentials(demo: DemoContext, admin: AdminClient): Credentials {
-  const kept = new Map<Actor, { readonly token: Promise<string>; readonly until: number }>()
+  const kept = new Map<Actor, { readonly token: Promise<string>; readonly until: Promise<number> }>()
   return async actor => {
     if (actor === 'stranger') return undefined
     const known = kept.get(actor)
-    if (known !== undefined && known.until > Date.now()) return known.token
+    if (known !== undefined && (await known.until) > Date.now()) return known.token
     const token = actor === 'workload' ? workloadToken(admin) : idToken(demo, actor)
-    kept.set(actor, { token, until: Date.now() + keepMilliseconds })
+    const until = token.then(expiryOf).then(expiry => Math.min(expiry - marginMilliseconds, Date.now() + keepMilliseconds))
+    kept.set(actor, { token, until: until.catch(() => Date.now() + keepMilliseconds) })
     // A refusal is kept like a token: each attempt would sign in again.
     token.catch((error: unknown) => (error instanceof NoIdToken ? undefined : kept.delete(actor)))
     return token

@@ -41,7 +41,8 @@ type Condition = { readonly type: string; readonly status: string; readonly reas
 
 function plainStatus(status: unknown): unknown {
   if (typeof status !== 'object' || status === null) return status
-  const { conditions, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
+  // The digest of what a grant was decided from covers uids.
+  const { conditions, observedInputs: _, ...rest } = status as Json & { readonly conditions?: readonly Condition[] }
   const summaries = (conditions ?? []).map(({ type, status: value, reason }) => `${type}=${value} ${reason ?? ''}`).sort()
   return { ...rest, ...(conditions === undefined ? {} : { conditions: summaries }) }
 }
