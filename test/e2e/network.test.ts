@@ -1,27 +1,16 @@
 // The network between tenants, the platform and the node, tried from pods: what is needed opens, everything else does not. Every address that must
 // not be reached answers this host at the same time, so that silence is the work of a policy.
-import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type ClusterSettings, readClusterSettings } from '../../dev/cluster/settings.ts'
 import { opensConnection } from '../../src/network-probe/connect.ts'
-import { find, list, read, untilReason } from './objects.ts'
+import { type Neighbour, openNeighbour } from './neighbour.ts'
+import { list, read } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { openPodNetwork, type PodNetwork, type TestPod, withAddresses } from './pod-network.ts'
 import { requestVersion } from './serving.ts'
 
 const neighbour = 'e2e-network'
-const tenant = {
-  apiVersion: 'tenancy.sekisho.dev/v1alpha1',
-  kind: 'Tenant',
-  metadata: { name: neighbour },
-  spec: {
-    account: { host: 'github.localhost', id: 999_001, login: neighbour, type: 'User' },
-    namespace: neighbour,
-    roles: [],
-  },
-}
 const port = 3000
 /** For documentation (RFC 5737): stands for an address of the internet. */
 const internet = '198.51.100.7'
@@ -30,16 +19,10 @@ const metadata = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.
 let settings: ClusterSettings
 let platform: Platform
 let network: PodNetwork
+let tenant: Neighbour
 let addresses: Awaited<ReturnType<typeof withAddresses>>
 const servers: Server[] = []
 let pods: Readonly<Record<'own' | 'peer' | 'other' | 'build' | 'otherBuild' | 'stranger', TestPod>>
-
-/** The administrator of the cluster, as somebody who administers the platform, too. */
-async function asPlatformAdmin(args: readonly string[]): Promise<void> {
-  const groups = ['system:masters', 'sekisho:platform-admins'].map(group => `--as-group=${group}`)
-  const answer = await platform.asAdministrator([...args, '--as=e2e', ...groups])
-  if (answer.code !== 0) throw new Error(answer.errors)
-}
 
 function listenHere(host: string, at: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -60,7 +43,7 @@ async function serve(namespace: string, labels: object): Promise<string> {
   }
   await platform.admin.apply(path, manifest)
   const address = await clusterAddress('e2e-network', namespace)
-  // kube-proxy learns of it a moment later.
+  // kube-proxy programs the address a moment later.
   await vi.waitFor(async () => expect(await opensConnection(address, port, 1000)).toBe(true), { timeout: 30_000, interval: 200 })
   return address
 }
@@ -79,16 +62,7 @@ beforeAll(async () => {
   platform = await openPlatform([])
   const { admin } = platform
   network = await openPodNetwork(admin, settings)
-  // An earlier run may have been cut off.
-  if ((await find(admin, `tenant/${neighbour}`))?.metadata.deletionTimestamp !== undefined)
-    await vi.waitFor(async () => expect(await find(admin, `tenant/${neighbour}`)).toBeUndefined(), {
-      timeout: 60_000,
-      interval: 500,
-    })
-  const manifest = join(platform.stateFolder, 'e2e-network.json')
-  await writeFile(manifest, JSON.stringify(tenant))
-  await asPlatformAdmin(['apply', '-f', manifest])
-  await untilReason(admin, `tenant/${neighbour}`, 'NamespacesReady')
+  tenant = await openNeighbour(platform, neighbour, 999_001)
   addresses = await withAddresses([...metadata, internet])
   await Promise.all([...metadata.map(host => listenHere(host, 80)), ...[80, 443, 8099].map(at => listenHere(internet, at))])
   const labels = { app: 'e2e-network' }
@@ -119,7 +93,7 @@ afterAll(async () => {
   for (const server of servers) server.close()
   await addresses?.remove()
   await platform?.admin.request('DELETE', '/api/v1/namespaces/acme/services/e2e-network')
-  await asPlatformAdmin(['delete', 'tenant', neighbour, '--wait=false'])
+  await tenant?.end()
   await platform?.admin.close()
 })
 

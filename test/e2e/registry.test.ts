@@ -1,24 +1,27 @@
 // An image of another tenant that is on the node already: the kubelet checks the pull credential of every pod, so it is not started without one.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../dev/demo/steps.ts'
+import { type Neighbour, openNeighbour } from './neighbour.ts'
 import { read } from './objects.ts'
 import { openPlatform, type Platform } from './platform.ts'
 
+const namespace = 'e2e-registry'
 const name = 'e2e-foreign-image'
-const namespace = 'globex'
 const path = `/api/v1/namespaces/${namespace}/pods`
 
 let platform: Platform
+let tenant: Neighbour
 beforeAll(async () => {
   platform = await openPlatform(['dave'])
-  await platform.admin.request('DELETE', `${path}/${name}`)
+  tenant = await openNeighbour(platform, namespace, 999_002)
 })
 afterAll(async () => {
   await platform.admin.request('DELETE', `${path}/${name}`)
+  await tenant?.end()
   await platform.admin.close()
 })
 
-test('a pod of globex cannot run the image of acme that runs on this node', async () => {
+test('a pod of another tenant cannot run the image of acme that runs on this node', async () => {
   const image = String((await read(platform.admin, 'application/shop')).status?.['image'])
   expect(image).toContain('/acme/shop@sha256:')
   const container = {
@@ -34,7 +37,7 @@ test('a pod of globex cannot run the image of acme that runs on this node', asyn
     securityContext: { runAsNonRoot: true, runAsUser: 1001, seccompProfile: { type: 'RuntimeDefault' } },
     containers: [container],
   }
-  await eventually('the former pod is gone', 30, async () => {
+  await eventually('the pod to be created', 30, async () => {
     const answer = await platform.admin.request('POST', path, {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -1,0 +1,35 @@
+// A second tenant for tests of the walls between tenants: made by the administrator, so it has no Installation and no people.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, vi } from 'vitest'
+import { find, untilReason } from './objects.ts'
+import type { Platform } from './platform.ts'
+
+export type Neighbour = {
+  readonly namespace: string
+  /** Does not wait until the namespaces are gone. */
+  readonly end: () => Promise<void>
+}
+
+/** Resolves when the namespaces of the tenant exist and have their contents. `account` is a GitHub account id that nobody has. */
+export async function openNeighbour(platform: Platform, name: string, account: number): Promise<Neighbour> {
+  const { admin } = platform
+  // An earlier run may have been cut off.
+  if ((await find(admin, `tenant/${name}`))?.metadata.deletionTimestamp !== undefined)
+    await vi.waitFor(async () => expect(await find(admin, `tenant/${name}`)).toBeUndefined(), { timeout: 60_000, interval: 500 })
+  const tenant = {
+    apiVersion: 'tenancy.sekisho.dev/v1alpha1',
+    kind: 'Tenant',
+    metadata: { name },
+    spec: { account: { host: 'github.localhost', id: account, login: name, type: 'User' }, namespace: name, roles: [] },
+  }
+  const manifest = join(platform.stateFolder, `${name}.json`)
+  await writeFile(manifest, JSON.stringify(tenant))
+  const run = async (args: readonly string[]): Promise<void> => {
+    const answer = await platform.asAdministrator(args)
+    if (answer.code !== 0) throw new Error(answer.errors)
+  }
+  await run(['apply', '-f', manifest])
+  await untilReason(admin, `tenant/${name}`, 'NamespacesReady')
+  return { namespace: name, end: () => run(['delete', 'tenant', name, '--wait=false', '--ignore-not-found']) }
+}
