@@ -139,7 +139,11 @@ async function openHere(targets: Addresses): Promise<readonly string[]> {
 }
 
 async function expectClosed(pod: TestPod, targets: Addresses): Promise<void> {
-  expect(await openHere(targets), 'all of them answer this host').toEqual(Object.keys(targets))
+  // A new Service answers when kube-proxy has programmed it.
+  await vi.waitFor(async () => expect(await openHere(targets), 'all of them answer this host').toEqual(Object.keys(targets)), {
+    timeout: 30_000,
+    interval: 500,
+  })
   expect(await opened(pod, targets)).toEqual([])
 }
 

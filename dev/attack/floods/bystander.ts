@@ -31,15 +31,21 @@ async function timed(list: number[], use: () => Promise<unknown>): Promise<void>
 
 type Pods = {
   readonly items: readonly {
-    readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string }
+    readonly metadata: {
+      readonly name: string
+      readonly uid: string
+      readonly creationTimestamp: string
+      readonly deletionTimestamp?: string
+    }
     readonly status: { readonly phase?: string }
   }[]
 }
 
-/** The token desk as a workload of acme asks it, from this host: as the pod that runs now, because every push replaces it. */
+/** The token desk as a workload of acme asks it, from this host: as its newest pod, because every push replaces the others. */
 async function askToken(world: World): Promise<void> {
   const { items } = (await world.admin.call('GET', `/api/v1/namespaces/${tenantNamespace}/pods`)) as Pods
-  const pod = items.find(({ metadata, status }) => status.phase === 'Running' && metadata.deletionTimestamp === undefined)
+  const running = items.filter(({ metadata, status }) => status.phase === 'Running' && metadata.deletionTimestamp === undefined)
+  const pod = running.toSorted((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))[0]
   if (pod === undefined) throw new Error('acme runs no pod')
   const bearer = await serviceAccountToken(world.admin, {
     namespace: tenantNamespace,
