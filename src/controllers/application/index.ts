@@ -12,6 +12,7 @@ import { partChanged } from '../../kube/controller/predicates.ts'
 import type { Manager } from '../../kube/manager.ts'
 import type { EventRecorder } from '../../kube/object/events.ts'
 import { createStatusWriter } from '../status-writer.ts'
+import { type ChangePace, createChangePace } from './change-pace.ts'
 import {
   type ApplicationCaches,
   addApplicationIndexes,
@@ -26,7 +27,9 @@ import { createManifestSource } from './objects/manifest-source.ts'
 import { type ApplicationDeps, reconcileApplication } from './reconcile.ts'
 import { problemFields } from './rollout/pod-problem.ts'
 
-export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client' | 'manifests'> & {
+export type ApplicationControllerDeps = Omit<ApplicationDeps, 'caches' | 'status' | 'client' | 'manifests' | 'changePace'> & {
+  /** Default: that of `createChangePace`. */
+  readonly changePace?: ChangePace
   readonly renderer: Pick<ChartRenderer, 'render'>
   readonly manager: Pick<Manager, 'cache' | 'client'>
   readonly events: Pick<EventRecorder, 'record'>
@@ -76,7 +79,8 @@ export function createApplicationController(deps: ApplicationControllerDeps): Co
     events: deps.events,
     normalReasons: [applicationReasons.waitingForImage, applicationReasons.rollingOut],
   })
-  const all: ApplicationDeps = { ...deps, client, caches, status, manifests: createManifestSource(deps.renderer) }
+  const { changePace = createChangePace(deps.clock) } = deps
+  const all: ApplicationDeps = { ...deps, changePace, client, caches, status, manifests: createManifestSource(deps.renderer) }
   return {
     name: 'application',
     for: application,

@@ -10,6 +10,7 @@ import { done, type Outcome, type ReconcileContext, requeueAfter } from '../../k
 import type { Clock } from '../../lib/clock.ts'
 import type { Refusal } from '../../policy/check.ts'
 import type { StatusWriter } from '../status-writer.ts'
+import type { ChangePace } from './change-pace.ts'
 import { decide } from './decide.ts'
 import type { Manifest } from './desired.ts'
 import { claimDomains } from './domains/claim-domains.ts'
@@ -36,6 +37,7 @@ export type ApplicationDeps = GatherDeps & {
   readonly status: StatusWriter<Application>
   readonly manifests: ManifestSource
   readonly proofs: DomainProofs
+  readonly changePace: ChangePace
   readonly clock: Clock
 }
 
@@ -144,6 +146,8 @@ function deploymentsOf({ children }: Facts, { inventory, live, progress }: Step)
 export async function reconcileApplication(deps: ApplicationDeps, { key }: Pick<ReconcileContext, 'key'>): Promise<Outcome> {
   const known = gather(deps, key)
   if (!known || known.application.metadata.deletionTimestamp !== undefined) return done
+  const wait = deps.changePace.wait(known.application)
+  if (wait > 0) return requeueAfter(wait)
   const before = decide(known)
   const unproven = before.kind === 'refused' && before.reason === applicationReasons.domainNotProven
   const { facts, againMilliseconds, pending } = unproven
