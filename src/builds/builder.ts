@@ -58,6 +58,8 @@ export type BuildState =
       readonly sourceUnread: boolean
       /** The registry refused the builder's credential: the tenant cannot cure it. */
       readonly registryRefused: boolean
+      /** The registry, or the token server of the platform, could not be reached: the same build may succeed later. */
+      readonly registryUnreachable: boolean
       readonly startedAt?: string
     }
   | { readonly kind: 'timed-out'; readonly detail: string; readonly startedAt?: string }

@@ -76,7 +76,7 @@ test('a pushed branch is served at its URL', async () => {
   await untilAnswers(first)
 })
 
-test('a platform that is killed during a build adopts the build: the new commit is served and built only once', async () => {
+test('a platform that is killed during a build adopts the build, unless the build needed the registry meanwhile: the new commit is served', async () => {
   const { admin } = platform
   const serving = watchServing(url)
   second = await branch.push(`second ${new Date().toISOString()}`, {})
@@ -88,8 +88,11 @@ test('a platform that is killed during a build adopts the build: the new commit 
   const killed = await killPlatform()
   await untilDeployed(second)
   await untilAnswers(second)
-  expect(await buildsOf(second)).toEqual([build])
-  expect((await read(admin, remoteSync)).status).toMatchObject({ build: { name: build, attempt: 1 }, imageCommit: second })
+  // The platform is the registry's token server: a build that asked for a token while it was away is retried once.
+  const builds = await buildsOf(second)
+  expect(builds).toContain(build)
+  expect(builds.length).toBeLessThanOrEqual(2)
+  expect((await read(admin, remoteSync)).status).toMatchObject({ build: { attempt: builds.length }, imageCommit: second })
   expect(await platformPods()).not.toContainEqual(killed)
   expect((await serving.end()).failures).toEqual([])
 })

@@ -124,6 +124,7 @@ describe('kpack build', () => {
       detail: '1\n2\n3\n4\none\ntwo\nthree\nfour\nfive [redacted]\nsix',
       sourceUnread: false,
       registryRefused: false,
+      registryUnreachable: false,
     })
   })
 
@@ -134,6 +135,14 @@ describe('kpack build', () => {
     expect(state('export')).toMatchObject({ step: 'export', registryRefused: true })
     expect(state('analyze')).toMatchObject({ registryRefused: true })
     expect(state('build')).toMatchObject({ registryRefused: false })
+  })
+
+  test('no answer of the registry or of its token server is not a refusal, and no code of the tenant can claim it', () => {
+    const log = 'failed to validate registry read access: Get "https://10.96.0.11/token": dial tcp: connect: connection refused'
+    const state = (step: string) =>
+      readBuildState(failed(`Error: Container ${step} terminated with error`), { pod: undefined, log }, now)
+    expect(state('export')).toMatchObject({ registryUnreachable: true, registryRefused: false })
+    expect(state('build')).toMatchObject({ registryUnreachable: false, registryRefused: false })
   })
 
   test('a build that could not read its source differs from one that read it and failed', () => {

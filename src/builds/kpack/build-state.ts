@@ -80,6 +80,10 @@ const registrySteps: readonly string[] = ['prepare', 'analyze', 'restore', 'expo
 const registryRefusal =
   /\b(UNAUTHORIZED|DENIED)\b|\b(401 Unauthorized|403 Forbidden)\b|status code:? 40[13]\b|validating registry (read|write) access|registry credential/
 
+/** As Go's network code says that there was no answer. */
+const noAnswer =
+  /\b(connection refused|connection reset by peer|i\/o timeout|no route to host|network is unreachable|TLS handshake timeout)\b|\b50[234] (Bad Gateway|Service Unavailable|Gateway Timeout)\b/
+
 /** `evidence` is needed only for a build that has ended. */
 export function readBuildState(build: KpackBuild, evidence: BuildEvidence | undefined, now: Date): BuildState {
   const { status, message } = succeeded(build)
@@ -93,6 +97,7 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
         detail: 'the builder reported success without an image',
         sourceUnread: false,
         registryRefused: false,
+        registryUnreachable: false,
         ...started,
       }
     const unread: CommitProof = { kind: 'unreadable', message: 'its image was not read' }
@@ -111,8 +116,9 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
     // kpack logs this when it has the commit; an invalid project descriptor fails in the same step afterwards.
     const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
     const detail = tail === '' ? tailOf(message) : tail
-    const registryRefused = registrySteps.includes(step) && registryRefusal.test(detail)
-    return { kind: 'failed', step, detail, sourceUnread, registryRefused, ...started }
+    const registryUnreachable = registrySteps.includes(step) && noAnswer.test(detail)
+    const registryRefused = !registryUnreachable && registrySteps.includes(step) && registryRefusal.test(detail)
+    return { kind: 'failed', step, detail, sourceUnread, registryRefused, registryUnreachable, ...started }
   }
   const deadline = deadlineOf(build)
   const step = currentStep(build)

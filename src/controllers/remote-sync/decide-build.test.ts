@@ -70,7 +70,14 @@ const wanted: WantedBuild = { kind: 'build', name: first, commit, attempt: 1, st
 const deadline = new Date(now.getTime() + 60_000)
 
 const running = { kind: 'running', step: 'detect', needsSource: false, deadline } as const
-const failed = { kind: 'failed', step: 'build', detail: 'npm failed', sourceUnread: false, registryRefused: false } as const
+const failed = {
+  kind: 'failed',
+  step: 'build',
+  detail: 'npm failed',
+  sourceUnread: false,
+  registryRefused: false,
+  registryUnreachable: false,
+} as const
 const timedOut = { kind: 'timed-out', detail: 'it was in step build after 600 s' } as const
 const succeeded = { kind: 'succeeded', image: 'image@1', proof: { kind: 'proven', commit } } as const
 
@@ -191,6 +198,11 @@ describe('the action for a build', () => {
       'an image that cannot be read now: retry, and record no failure',
       decideOn({ ...succeeded, proof: { kind: 'unreadable', message: 'the registry is away' } }),
       { kind: 'wait', status: { commit }, halt: { reason: 'RegistryUnreachable', error: expect.any(AppError) } },
+    ],
+    [
+      'failed because the token server of the registry did not answer: another attempt',
+      decideOn({ ...failed, step: 'export', registryUnreachable: true }),
+      { kind: 'retryBuild', status: { build: { attempt: 2 } }, halt: { message: expect.stringContaining('token server') } },
     ],
     [
       'failed for want of a registry credential: the platform is at fault, and the message says so',

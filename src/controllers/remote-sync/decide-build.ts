@@ -9,8 +9,8 @@ import { applicationNotFound, type Halt, halt, haltOf, isPermanent } from './hal
 import { type RemoteSyncStatus, withPhases } from './status.ts'
 
 const keptBuilds = 3
-/** A build that could not read its source (the platform or its network was down) is retried up to this attempt. */
-const mostAttemptsUnread = 3
+/** A build that the platform, its network or the registry did not answer is retried up to this attempt. */
+const mostAttemptsUnanswered = 3
 const unreadRetryMilliseconds = 2_000
 
 /** The build that the commit needs, and the status that names it. */
@@ -81,12 +81,21 @@ function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date):
   return withPhases(status, { fetchedAt, buildCreatedAt, ...(buildStartedAt === undefined ? started : {}) })
 }
 
-function failureMessage({ step, detail, sourceUnread, registryRefused }: Extract<BuildState, { kind: 'failed' }>): string {
+function failureMessage({
+  step,
+  detail,
+  sourceUnread,
+  registryRefused,
+  registryUnreachable,
+}: Extract<BuildState, { kind: 'failed' }>): string {
   const unread = sourceUnread ? 'the platform did not deliver the source: ask a platform admin, then push again' : undefined
   const refused = registryRefused
     ? 'the image registry refused the credential of this build: ask a platform admin, then push again'
     : undefined
-  const cure = refused ?? unread ?? 'fix it and push again'
+  const away = registryUnreachable
+    ? 'the image registry or its token server did not answer: ask a platform admin, then push again'
+    : undefined
+  const cure = away ?? refused ?? unread ?? 'fix it and push again'
   return `step ${step} failed: ${detail}\n(${cure})`
 }
 
@@ -112,10 +121,11 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
       return { kind: sourceMissing ? 'fetchAgain' : 'wait', build, cancel: [], status, halt: running }
     }
     case 'failed': {
-      if (!state.sourceUnread || attempt >= mostAttemptsUnread)
+      if (!(state.sourceUnread || state.registryUnreachable) || attempt >= mostAttemptsUnanswered)
         return fail('recordFailure', reasons.buildFailed, failureMessage(state))
       const next = { name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
-      const message = `build ${name} could not read its source from the platform: it is retried as ${next.name}`
+      const what = state.sourceUnread ? 'read its source from the platform' : 'reach the image registry or its token server'
+      const message = `build ${name} could not ${what}: it is retried as ${next.name}`
       const retrying = halt('Fetched', reasons.fetching, message, { afterMilliseconds: unreadRetryMilliseconds * attempt })
       return { kind: 'retryBuild', build, cancel: [], status: { ...status, build: next }, halt: retrying }
     }
