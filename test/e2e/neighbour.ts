@@ -7,7 +7,7 @@ import type { Platform } from './platform.ts'
 
 export type Neighbour = {
   readonly namespace: string
-  /** Does not wait until the namespaces are gone. */
+  /** Resolves when the Tenant is gone, with its namespaces: later tests look for controllers that rest. */
   readonly end: () => Promise<void>
 }
 
@@ -31,5 +31,5 @@ export async function openNeighbour(platform: Platform, name: string, account: n
   }
   await run(['apply', '-f', manifest])
   await untilReason(admin, `tenant/${name}`, 'NamespacesReady')
-  return { namespace: name, end: () => run(['delete', 'tenant', name, '--wait=false', '--ignore-not-found']) }
+  return { namespace: name, end: () => run(['delete', 'tenant', name, '--timeout=100s', '--ignore-not-found']) }
 }

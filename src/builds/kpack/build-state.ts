@@ -84,9 +84,30 @@ const registryRefusal =
 const noAnswer =
   /\b(connection refused|connection reset by peer|i\/o timeout|no route to host|network is unreachable|TLS handshake timeout)\b|\b50[234] (Bad Gateway|Service Unavailable|Gateway Timeout)\b/
 
+/** What a build that failed says, with its pod and log. */
+function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): BuildState {
+  const { message } = succeeded(build)
+  const started = startOf(build)
+  const step = failedStep(build, evidence?.pod)
+  if (evidence?.pod?.status?.reason === 'DeadlineExceeded')
+    return {
+      kind: 'timed-out',
+      detail: `it was in step ${step} after ${build.spec.activeDeadlineSeconds ?? defaultTimeoutSeconds} s`,
+      ...started,
+    }
+  const log = evidence?.log ?? ''
+  const tail = tailOf(log)
+  // kpack logs this when it has the commit; an invalid project descriptor fails in the same step afterwards.
+  const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
+  const detail = tail === '' ? tailOf(message) : tail
+  const registryUnreachable = registrySteps.includes(step) && noAnswer.test(detail)
+  const registryRefused = !registryUnreachable && registrySteps.includes(step) && registryRefusal.test(detail)
+  return { kind: 'failed', step, detail, sourceUnread, registryRefused, registryUnreachable, ...started }
+}
+
 /** `evidence` is needed only for a build that has ended. */
 export function readBuildState(build: KpackBuild, evidence: BuildEvidence | undefined, now: Date): BuildState {
-  const { status, message } = succeeded(build)
+  const { status } = succeeded(build)
   const started = startOf(build)
   if (status === 'True') {
     const { latestImage } = build.status ?? {}
@@ -103,23 +124,7 @@ export function readBuildState(build: KpackBuild, evidence: BuildEvidence | unde
     const unread: CommitProof = { kind: 'unreadable', message: 'its image was not read' }
     return { kind: 'succeeded', image: latestImage, proof: evidence?.proof ?? unread, ...started }
   }
-  if (status === 'False') {
-    const step = failedStep(build, evidence?.pod)
-    if (evidence?.pod?.status?.reason === 'DeadlineExceeded')
-      return {
-        kind: 'timed-out',
-        detail: `it was in step ${step} after ${build.spec.activeDeadlineSeconds ?? defaultTimeoutSeconds} s`,
-        ...started,
-      }
-    const log = evidence?.log ?? ''
-    const tail = tailOf(log)
-    // kpack logs this when it has the commit; an invalid project descriptor fails in the same step afterwards.
-    const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
-    const detail = tail === '' ? tailOf(message) : tail
-    const registryUnreachable = registrySteps.includes(step) && noAnswer.test(detail)
-    const registryRefused = !registryUnreachable && registrySteps.includes(step) && registryRefusal.test(detail)
-    return { kind: 'failed', step, detail, sourceUnread, registryRefused, registryUnreachable, ...started }
-  }
+  if (status === 'False') return failedState(build, evidence)
   const deadline = deadlineOf(build)
   const step = currentStep(build)
   if (now >= deadline) return { kind: 'timed-out', detail: `it has not ended; its last step was ${step}`, ...started }

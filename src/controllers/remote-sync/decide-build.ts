@@ -81,13 +81,9 @@ function withBuildTimes(status: RemoteSyncStatus, state: BuildState, now: Date):
   return withPhases(status, { fetchedAt, buildCreatedAt, ...(buildStartedAt === undefined ? started : {}) })
 }
 
-function failureMessage({
-  step,
-  detail,
-  sourceUnread,
-  registryRefused,
-  registryUnreachable,
-}: Extract<BuildState, { kind: 'failed' }>): string {
+type FailedBuild = Extract<BuildState, { kind: 'failed' }>
+
+function failureMessage({ step, detail, sourceUnread, registryRefused, registryUnreachable }: FailedBuild): string {
   const unread = sourceUnread ? 'the platform did not deliver the source: ask a platform admin, then push again' : undefined
   const refused = registryRefused
     ? 'the image registry refused the credential of this build: ask a platform admin, then push again'
@@ -97,6 +93,12 @@ function failureMessage({
     : undefined
   const cure = away ?? refused ?? unread ?? 'fix it and push again'
   return `step ${step} failed: ${detail}\n(${cure})`
+}
+
+/** What a failed build could not do because something of the platform did not answer; undefined when it failed by itself. */
+function unansweredBy({ sourceUnread, registryUnreachable }: FailedBuild): string | undefined {
+  if (sourceUnread) return 'read its source from the platform'
+  return registryUnreachable ? 'reach the image registry or its token server' : undefined
 }
 
 /** The one action that the observed build asks for. Its `status` is what holds before the action; effects add their own times. */
@@ -121,11 +123,11 @@ export function decideBuild(facts: Facts, build: WantedBuild, { state, sourceMis
       return { kind: sourceMissing ? 'fetchAgain' : 'wait', build, cancel: [], status, halt: running }
     }
     case 'failed': {
-      if (!(state.sourceUnread || state.registryUnreachable) || attempt >= mostAttemptsUnanswered)
+      const unanswered = unansweredBy(state)
+      if (unanswered === undefined || attempt >= mostAttemptsUnanswered)
         return fail('recordFailure', reasons.buildFailed, failureMessage(state))
       const next = { name: buildName(facts.remoteSync, commit, attempt + 1), commit, attempt: attempt + 1 }
-      const what = state.sourceUnread ? 'read its source from the platform' : 'reach the image registry or its token server'
-      const message = `build ${name} could not ${what}: it is retried as ${next.name}`
+      const message = `build ${name} could not ${unanswered}: it is retried as ${next.name}`
       const retrying = halt('Fetched', reasons.fetching, message, { afterMilliseconds: unreadRetryMilliseconds * attempt })
       return { kind: 'retryBuild', build, cancel: [], status: { ...status, build: next }, halt: retrying }
     }
