@@ -138,7 +138,7 @@ describe('kpack build', () => {
   })
 
   test('no answer of the registry or of its token server is not a refusal, and no code of the tenant can claim it', () => {
-    const log = 'failed to validate registry read access: Get "https://10.96.0.11/token": dial tcp: connect: connection refused'
+    const log = `failed to validate registry write access: ${'x'.repeat(300)}: Get "https://10.96.0.11/token": dial tcp: connect: connection refused`
     const state = (step: string) =>
       readBuildState(failed(`Error: Container ${step} terminated with error`), { pod: undefined, log }, now)
     expect(state('export')).toMatchObject({ registryUnreachable: true, registryRefused: false })

@@ -100,8 +100,10 @@ function failedState(build: KpackBuild, evidence: BuildEvidence | undefined): Bu
   // kpack logs this when it has the commit; an invalid project descriptor fails in the same step afterwards.
   const sourceUnread = step === sourceStep && !log.includes('Successfully cloned')
   const detail = tail === '' ? tailOf(message) : tail
-  const registryUnreachable = registrySteps.includes(step) && noAnswer.test(detail)
-  const registryRefused = !registryUnreachable && registrySteps.includes(step) && registryRefusal.test(detail)
+  // The whole log: the detail has the beginning of each line only, and the cause stands at the end of a long one.
+  const reported = registrySteps.includes(step) ? `${message}\n${log}` : ''
+  const registryUnreachable = noAnswer.test(reported)
+  const registryRefused = !registryUnreachable && registryRefusal.test(reported)
   return { kind: 'failed', step, detail, sourceUnread, registryRefused, registryUnreachable, ...started }
 }
 
