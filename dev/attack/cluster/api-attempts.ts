@@ -43,13 +43,13 @@ function nameIn(text: string): string | undefined {
   }
 }
 
-export function apiAttempt(world: World, wish: ApiAttempt): Attempt {
-  const { as, method, json, contentType, headers, judge = judgeApi } = wish
-  const path = safePath(wish)
+export function apiAttempt(world: World, planned: ApiAttempt): Attempt {
+  const { as, method, json, contentType, headers, judge = judgeApi } = planned
+  const path = safePath(planned)
   const makes = method === 'POST' && !path.includes('dryRun=All')
-  const collection = wish.path.split('?')[0]
+  const collection = planned.path.split('?')[0]
   return {
-    name: `${as}: ${wish.name ?? `${method} ${path}`}`,
+    name: `${as}: ${planned.name ?? `${method} ${path}`}`,
     async run() {
       const name = makes ? nameIn(JSON.stringify(json)) : undefined
       if (name !== undefined) await world.journal.note({ kind: 'object', path: `${collection}/${name}` })
@@ -66,8 +66,8 @@ export function apiAttempt(world: World, wish: ApiAttempt): Attempt {
   }
 }
 
-export function apiAttempts(world: World, wishes: readonly ApiAttempt[]): readonly Attempt[] {
-  return wishes.map(wish => apiAttempt(world, wish))
+export function apiAttempts(world: World, plans: readonly ApiAttempt[]): readonly Attempt[] {
+  return plans.map(planned => apiAttempt(world, planned))
 }
 
 /** `/api/v1/namespaces/globex/services`, for example. */

@@ -7,7 +7,7 @@ import { type ApiAttempt, apiAttempts, corePath, groupPath, mergePatch } from '.
 
 /** Other identities: tokens, impersonation, certificates. */
 function identities(as: Actor): readonly ApiAttempt[] {
-  const wish = {
+  const planned = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: { audiences: ['sekisho'], expirationSeconds: 600 },
@@ -40,7 +40,7 @@ function identities(as: Actor): readonly ApiAttempt[] {
         as,
         method: 'POST',
         path: `${corePath(namespace, 'serviceaccounts')}/${name}/token`,
-        json: wish,
+        json: planned,
         dry: true,
       }),
     ),

@@ -21,15 +21,15 @@ const branch = 'attack-build'
 const workspace = '/workspace'
 const probesFile = 'probes.json'
 
-type Wish = { readonly what: string; readonly probe: Probe; readonly judge: (result: ProbeResult) => Promise<Verdict> }
+type Planned = { readonly what: string; readonly probe: Probe; readonly judge: (result: ProbeResult) => Promise<Verdict> }
 
-function connection(what: string, host: string, port: number): Wish {
+function connection(what: string, host: string, port: number): Planned {
   const judge = async (result: ProbeResult): Promise<Verdict> =>
     judgeConnection(result, { alive: await listens(host, port), walled: false })
   return { what, probe: { kind: 'tcp', host, port }, judge }
 }
 
-function registryWish(world: World, what: string, method: string, path: string): Wish {
+function registryAttempt(world: World, what: string, method: string, path: string): Planned {
   const judge = async (result: ProbeResult): Promise<Verdict> => {
     if (result.kind === 'answered') return judgeRegistry(result)
     return result.kind === 'timeout' || result.kind === 'refused'
@@ -53,7 +53,7 @@ function judgeEnvironment(result: ProbeResult): Promise<Verdict> {
   )
 }
 
-function wishes(world: World): readonly Wish[] {
+function plans(world: World): readonly Planned[] {
   const { targets, settings } = world
   const at = (port: number): string => platformAddress(targets, port)
   const [image = ''] = targets.victim.image.split('@')
@@ -69,11 +69,11 @@ function wishes(world: World): readonly Wish[] {
     connection('kubelet', targets.nodeAddress, 10_250),
     connection('metadata of the cloud', '169.254.169.254', 80),
     connection('Azure wire server', '168.63.129.16', 80),
-    registryWish(world, 'list all repositories', 'GET', '_catalog'),
-    registryWish(world, 'acme’s tags', 'GET', `${repository}/tags/list`),
-    registryWish(world, 'an upload to acme', 'POST', `${repository}/blobs/uploads/`),
-    registryWish(world, 'an upload to its own path', 'POST', `${targets.imagePrefix}globex/site/blobs/uploads/`),
-    registryWish(world, 'an upload to the run image', 'POST', 'cnb/run/blobs/uploads/'),
+    registryAttempt(world, 'list all repositories', 'GET', '_catalog'),
+    registryAttempt(world, 'acme’s tags', 'GET', `${repository}/tags/list`),
+    registryAttempt(world, 'an upload to acme', 'POST', `${repository}/blobs/uploads/`),
+    registryAttempt(world, 'an upload to its own path', 'POST', `${targets.imagePrefix}globex/site/blobs/uploads/`),
+    registryAttempt(world, 'an upload to the run image', 'POST', 'cnb/run/blobs/uploads/'),
     { what: 'credentials in environment and files of the build', probe: { kind: 'environment' }, judge: judgeEnvironment },
   ]
 }
@@ -156,9 +156,9 @@ async function readResults(world: World, image: string): Promise<readonly ProbeR
 }
 
 async function buildAttempts(world: World): Promise<readonly Attempt[]> {
-  const list = wishes(world)
+  const list = plans(world)
   // The registry answers a build without a credential with a challenge: then the network lets it through, as it must.
-  const control: Wish = { ...registryWish(world, 'the registry itself', 'GET', ''), judge: async () => unclear('control') }
+  const control: Planned = { ...registryAttempt(world, 'the registry itself', 'GET', ''), judge: async () => unclear('control') }
   await push(world, [...list.map(({ probe }) => probe), control.probe])
   const results = await readResults(world, await build(world))
   if (results.at(-1)?.kind !== 'answered')

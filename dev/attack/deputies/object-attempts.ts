@@ -39,16 +39,16 @@ export function readyOf({ status, metadata }: Shown) {
   return ready?.observedGeneration === undefined || ready.observedGeneration === metadata.generation ? ready : undefined
 }
 
-export function objectAttempt(world: World, wish: ObjectAttempt): Attempt {
+export function objectAttempt(world: World, planned: ObjectAttempt): Attempt {
   return {
-    name: `gary: ${wish.name}`,
+    name: `gary: ${planned.name}`,
     async run() {
-      const path = `${wish.path}/${wish.object.metadata.name}`
+      const path = `${planned.path}/${planned.object.metadata.name}`
       await world.journal.note({ kind: 'object', path })
-      const answer = await world.api('gary', 'POST', wish.path, { json: wish.object })
+      const answer = await world.api('gary', 'POST', planned.path, { json: planned.object })
       if (answer.status >= 300) return judgeApi(answer)
       try {
-        return await untilJudged(world, wish, path)
+        return await untilJudged(world, planned, path)
       } finally {
         await world.admin.request('DELETE', `${path}?propagationPolicy=Background`)
       }

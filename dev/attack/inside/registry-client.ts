@@ -77,21 +77,21 @@ function tokenIn({ status, text }: HttpAnswer): string | undefined {
  * The answer to the request, with a token when the registry demands one and the token server issues one to this credential. What the token
  * server issues without a credential is tried elsewhere.
  */
-export async function askRegistry(send: Sender, registry: string, wish: RegistryRequest, basic: Basic): Promise<HttpAnswer> {
+export async function askRegistry(send: Sender, registry: string, planned: RegistryRequest, basic: Basic): Promise<HttpAnswer> {
   const ask = (url: string, headers: Record<string, string>): Promise<HttpAnswer> =>
     send(url, {
-      method: wish.method ?? 'GET',
+      method: planned.method ?? 'GET',
       headers: {
         accept: '*/*',
-        ...(wish.contentType === undefined ? {} : { 'content-type': wish.contentType }),
+        ...(planned.contentType === undefined ? {} : { 'content-type': planned.contentType }),
         ...headers,
       },
-      ...(wish.body === undefined ? {} : { body: wish.body }),
+      ...(planned.body === undefined ? {} : { body: planned.body }),
     })
-  const url = `http://${registry}/v2/${wish.path}`
+  const url = `http://${registry}/v2/${planned.path}`
   const first = await followed(await ask(url, {}), url, next => ask(next, {}))
-  if (first.status !== 401 || wish.scope === undefined || basic === undefined) return first
-  const { answer, token } = await askToken(send, registry, wish.scope, basic)
+  if (first.status !== 401 || planned.scope === undefined || basic === undefined) return first
+  const { answer, token } = await askToken(send, registry, planned.scope, basic)
   if (token === undefined) return answer
   const headers = { authorization: `Bearer ${token}` }
   return followed(await ask(url, headers), url, next => ask(next, headers))

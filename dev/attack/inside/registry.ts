@@ -124,26 +124,26 @@ function judgeMount(answer: HttpAnswer): Verdict {
 }
 
 /** Deletes, at the end of the run, a manifest that should not have been taken; ends an upload that should not have begun. */
-async function undo(world: World, send: Sender, wish: Named, answer: HttpAnswer): Promise<void> {
+async function undo(world: World, send: Sender, planned: Named, answer: HttpAnswer): Promise<void> {
   if (answer.status >= 300) return
   const { location, 'docker-content-digest': digest } = answer.headers ?? {}
-  if (wish.method === 'PUT' && digest !== undefined)
+  if (planned.method === 'PUT' && digest !== undefined)
     await world.journal.note({
       kind: 'manifest',
-      path: `http://${world.targets.registry}/v2/${wish.path.replace(/[^/]+$/, digest)}`,
+      path: `http://${world.targets.registry}/v2/${planned.path.replace(/[^/]+$/, digest)}`,
     })
-  if (wish.method === 'POST' && location !== undefined)
+  if (planned.method === 'POST' && location !== undefined)
     await send(new URL(location, `http://${world.targets.registry}`).href, { method: 'DELETE', headers: {} })
 }
 
 function attempts(world: World, who: string, send: Sender, basic: Basic): readonly Attempt[] {
-  return [...reading(world), ...writing(world)].map(wish => ({
-    name: `${who}: ${wish.name}`,
+  return [...reading(world), ...writing(world)].map(planned => ({
+    name: `${who}: ${planned.name}`,
     async run() {
       try {
-        const answer = await askRegistry(send, world.targets.registry, wish, basic)
-        await undo(world, send, wish, answer)
-        return (wish.judge ?? judgeRegistry)(answer)
+        const answer = await askRegistry(send, world.targets.registry, planned, basic)
+        await undo(world, send, planned, answer)
+        return (planned.judge ?? judgeRegistry)(answer)
       } catch (error) {
         if (error instanceof SilentRegistry) return stopped('network', error.message)
         throw error

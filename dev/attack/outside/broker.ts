@@ -191,14 +191,14 @@ function administration(world: World, as: Actor): readonly Attempt[] {
     body: JSON.stringify(body),
     statuses: [401, 403, 404],
   })
-  const wishes: readonly Ask[] = [
+  const plans: readonly Ask[] = [
     { name: 'list everybody’s sessions', as, path: '/api/v1/sessions', statuses: [401, 403, 404] },
     post('end dave’s sessions', '/api/v1/sessions/revoke', { user: 'github|github.localhost|1002' }),
     { name: 'list the onboardings that wait for an admin', as, path: '/api/v1/onboardings', statuses: [401, 403, 404] },
     post('approve an account', '/api/v1/onboardings/approve', { onboarding }),
     post('refuse an account', '/api/v1/onboardings/refuse', { onboarding, reason: 'an attack' }),
   ]
-  return wishes.map(wish => ask(world, wish))
+  return plans.map(planned => ask(world, planned))
 }
 
 export const brokerAttacks: readonly Attack[] = [
@@ -245,7 +245,7 @@ export const brokerAttacks: readonly Attack[] = [
     against: 'the webhook inbox',
     tries: 'Deliveries without, with wrong, old and malformed signatures, of another App, from a forged address.',
     expected: ['authentication', 'broker'],
-    attempts: world => webhooks().map(wish => ask(world, wish)),
+    attempts: world => webhooks().map(planned => ask(world, planned)),
   },
   {
     name: 'broker/return-paths',

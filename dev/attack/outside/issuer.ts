@@ -64,7 +64,7 @@ function authorization(world: World, what: string, change: Readonly<Record<strin
 }
 
 function grants(world: World): readonly Attempt[] {
-  const wishes: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  const plans: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     [
       'a code that was never issued',
       {
@@ -96,7 +96,7 @@ function grants(world: World): readonly Attempt[] {
     ],
     ['an assertion', { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', client_id: 'kubernetes', assertion: 'x.y.z' }],
   ]
-  return wishes.map(([what, fields]) => ({
+  return plans.map(([what, fields]) => ({
     name: `stranger: an ID token for ${what}`,
     run: async () => judgeBroker(await post(world, '/oidc/token', fields), [400, 401]),
   }))

@@ -12,6 +12,7 @@ import type { SourceStore } from '../../builds/source-store/source-store.ts'
 import type { Cache } from '../../kube/cache/object-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ownedGrantName } from '../owned-grant.ts'
+import { tenantsByNamespace } from '../tenants-by-namespace.ts'
 import type { LastChecks } from './last-checks.ts'
 
 export type RemoteSyncCaches = {
@@ -25,7 +26,6 @@ export type RemoteSyncCaches = {
 /** RemoteSyncs by the `keyText` of their Application, and of their Installation. */
 export const targetIndex = 'remoteSyncTarget'
 export const installationIndex = 'remoteSyncInstallation'
-const namespaceIndex = 'remoteSyncTenantNamespace'
 
 /** Of a Tenant that does not set `spec.limits.concurrentBuilds`. */
 const defaultConcurrentBuilds = 2
@@ -34,7 +34,7 @@ const defaultConcurrentBuilds = 2
 export function addRemoteSyncIndexes({ remoteSyncs, tenants }: RemoteSyncCaches): void {
   remoteSyncs.addIndex(targetIndex, item => [keyText({ ...keyOf(item), name: item.spec.application })])
   remoteSyncs.addIndex(installationIndex, item => [keyText({ ...keyOf(item), name: item.spec.installation })])
-  tenants.addIndex(namespaceIndex, tenant => [tenant.spec.namespace])
+  tenantsByNamespace(tenants)
 }
 
 export type Facts = {
@@ -66,7 +66,7 @@ export type GatherDeps = {
 export function gather({ caches, lastChecks, clock }: GatherDeps, remoteSync: RemoteSync): Facts {
   const { spec, metadata, kind } = remoteSync
   const { namespace = '', name, uid = '' } = metadata
-  const tenant = caches.tenants.byIndex(namespaceIndex, namespace)[0]
+  const [tenant] = tenantsByNamespace(caches.tenants)(namespace)
   const buildNamespace = tenant?.status?.buildNamespace
   const concurrentBuilds = tenant?.spec.limits?.concurrentBuilds ?? defaultConcurrentBuilds
   return {
